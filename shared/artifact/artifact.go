@@ -1,0 +1,106 @@
+// Package artifact holds the rules of artifacts and their revisions: publish, read, list and delete.
+package artifact
+
+import (
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/media"
+	"vitrine/shared/tree"
+)
+
+// Status is where an artifact is in its life. Expiry is judged by ExpiresAt; the status follows later.
+type Status string
+
+// The states of an artifact.
+const (
+	Live    Status = "active"
+	Deleted Status = "deleted"
+	Expired Status = "expired"
+)
+
+// Artifact is the gate item of an artifact: every read and write asks it.
+type Artifact struct {
+	ID        id.Artifact
+	Owner     id.Workspace
+	Home      id.Workspace // where its bytes lie; never changes
+	Status    Status
+	ExpiresAt time.Time
+	PinnedAt  time.Time   // zero: not pinned
+	Lock      id.Lockdown // operator lockdown; empty: none
+	LinksOff  time.Time   // when members locked its links; zero: not
+	Current   id.Revision // empty until the first publish
+	Number    int         // of the newest published revision
+	Draft     id.Revision // empty: none
+	DraftAt   time.Time
+	Share     id.Public // the live share link; empty: none
+
+	Title      string
+	Entrypoint string
+	FileCount  int
+	Size       int64
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	DeletedAt time.Time
+}
+
+// Active tells whether the artifact may be used at an instant: neither deleted nor expired.
+func (a *Artifact) Active(now time.Time) bool {
+	return a != nil && a.Status == Live && (!a.PinnedAt.IsZero() || now.Before(a.ExpiresAt))
+}
+
+// Readable tells whether content of the artifact may be shown at an instant.
+func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock == "" }
+
+// NotFound is the refusal of an artifact that the caller's workspace does not have.
+func NotFound() error {
+	return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired")
+}
+
+// Summary is the artifact as a row of a list.
+func (a *Artifact) Summary() contract.ArtifactSummary {
+	s := contract.ArtifactSummary{
+		ID: a.ID, Status: string(a.Status), Title: a.Title, Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size,
+		ExpiresAt: contract.At(a.ExpiresAt), CreatedAt: contract.At(a.CreatedAt), UpdatedAt: contract.At(a.UpdatedAt),
+		DeletedAt: contract.AtOrNull(a.DeletedAt),
+	}
+	if a.Current != "" {
+		s.RevisionID = &a.Current
+	}
+	return s
+}
+
+// RevisionStatus is where a revision is in its life.
+type RevisionStatus string
+
+// The states of a revision.
+const (
+	Draft     RevisionStatus = "draft"
+	Published RevisionStatus = "published"
+	Retained  RevisionStatus = "retained" // its bytes are gone
+)
+
+// Revision is one published or drafted tree of an artifact.
+type Revision struct {
+	ID          id.Revision
+	Artifact    id.Artifact
+	Status      RevisionStatus
+	Number      int // zero while draft
+	Title       string
+	Entrypoint  string
+	Entered     bool // the entrypoint is in the tree
+	Mode        media.Mode
+	FileCount   int
+	Size        int64
+	CreatedAt   time.Time
+	PublishedAt time.Time
+}
+
+// Contents is a revision with its files.
+type Contents struct {
+	Revision Revision
+	Tree     tree.Tree
+}

@@ -1,0 +1,81 @@
+package artifact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+)
+
+// Deletions is what Deleter needs of the store.
+type Deletions interface {
+	// Delete ends a live artifact in one transaction: from its commit no read succeeds. Errors: *idempotency.Taken,
+	// artifact_not_found, not_authenticated (the workspace closed), database_unavailable.
+	Delete(ctx context.Context, d Deletion) error
+}
+
+// Deletion is everything that deleting changes.
+type Deletion struct {
+	Command   idempotency.Command
+	Result    []byte
+	Workspace id.Workspace
+	Artifact  Artifact // as it was read
+	At        time.Time
+	Event     event.Event
+}
+
+// Deleter deletes artifacts.
+type Deleter struct {
+	Store Deletions
+	Now   func() time.Time
+}
+
+type deleted struct {
+	At time.Time `json:"at"`
+}
+
+// Delete ends an artifact for good. Repeating it with the same credential answers the first time again.
+func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (contract.DeletedArtifact, error) {
+	now := d.Now()
+	if t.Record.Finished(now) {
+		return replayDeletion(t.Record, t)
+	}
+	a := t.Artifact
+	if a == nil || a.Owner != by.Workspace.ID || a.Status != Live {
+		return contract.DeletedArtifact{}, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted already")
+	}
+	result, _ := json.Marshal(deleted{now})
+	err := d.Store.Delete(ctx, Deletion{
+		Command: t.Command, Result: result, Workspace: by.Workspace.ID, Artifact: *a, At: now,
+		Event: event.Event{
+			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactDeleted, Actor: event.ByKey(by.Key.ID),
+			Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: a.Title, RequestID: by.RequestID,
+		},
+	})
+	var taken *idempotency.Taken
+	switch {
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		t.Artifact = a
+		return replayDeletion(&taken.Record, t)
+	case errors.As(err, &taken):
+		return contract.DeletedArtifact{}, idempotency.InFlight()
+	case err != nil:
+		return contract.DeletedArtifact{}, err
+	}
+	return contract.DeletedArtifact{ArtifactID: a.ID, DeletedAt: contract.At(now)}, nil
+}
+
+func replayDeletion(r *idempotency.Record, t Target) (contract.DeletedArtifact, error) {
+	var first deleted
+	if err := r.Replay(t.Command, &first); err != nil {
+		return contract.DeletedArtifact{}, err
+	}
+	return contract.DeletedArtifact{ArtifactID: id.Artifact(t.Command.Key.Target), DeletedAt: contract.At(first.At)}, nil
+}

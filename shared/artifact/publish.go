@@ -1,0 +1,222 @@
+package artifact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/shared/address"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/token"
+)
+
+// Publications is what Publisher needs of the store.
+type Publications interface {
+	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, carries the draft and
+	// has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
+	// has room. Errors: *idempotency.Taken, ErrMoved, artifact_not_found, write_allowance_exceeded (without
+	// Retry-After), not_authenticated (the workspace closed), database_unavailable.
+	Publish(ctx context.Context, p Publication) error
+	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
+	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
+}
+
+// ErrMoved says that the artifact or the revision changed since it was read: read again and decide anew.
+var ErrMoved = errors.New("the artifact changed meanwhile")
+
+// moves is how often a publication is decided anew.
+const moves = 4
+
+// Publication is everything that publishing changes.
+type Publication struct {
+	Command   idempotency.Command
+	Result    []byte // what a repetition answers from
+	Workspace id.Workspace
+	Artifact  id.Artifact
+	Revision  Revision
+	Number    int  // the revision's, one more than the artifact has
+	First     bool // counts against the day's allowance
+	Allowance int
+	ExpiresAt time.Time // of the artifact from now on
+	Renews    bool      // ExpiresAt is new
+	Share     *Share    // made in the same transaction; nil: none
+	At        time.Time
+	Event     event.Event
+}
+
+// Share is a new share link of the artifact.
+type Share struct {
+	ID     id.Link
+	Public id.Public
+}
+
+// Publisher publishes drafts.
+type Publisher struct {
+	Store     Publications
+	Addresses *address.Book
+	Limits    *limits.Limits
+	Now       func() time.Time
+}
+
+// Target is what a request to publish names, as the store had it when the request was authenticated.
+type Target struct {
+	Command  idempotency.Command
+	Record   *idempotency.Record // finished or not; nil: none
+	Artifact *Artifact
+	Revision *Revision
+}
+
+// published is the stored result: enough to answer a repetition with fresh URLs.
+type published struct {
+	Artifact  id.Artifact `json:"a"`
+	Revision  id.Revision `json:"r"`
+	Title     string      `json:"t"`
+	Entry     string      `json:"e"`
+	ExpiresAt time.Time   `json:"x"`
+	Share     id.Public   `json:"s,omitempty"`
+	Pinned    bool        `json:"p,omitempty"`
+}
+
+func resultOf(a *Artifact, r *Revision) published {
+	return published{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.Share, !a.PinnedAt.IsZero()}
+}
+
+// Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
+func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) (contract.Published, error) {
+	now := p.Now()
+	if t.Record.Finished(now) {
+		return p.replay(by, t.Record, t.Command)
+	}
+	for range moves {
+		result, err := p.try(ctx, by, t, now)
+		var taken *idempotency.Taken
+		switch {
+		case err == nil:
+			return p.answer(by, result)
+		case errors.As(err, &taken) && taken.Record.Finished(now):
+			return p.replay(by, &taken.Record, t.Command)
+		case errors.As(err, &taken):
+			return contract.Published{}, idempotency.InFlight()
+		case !errors.Is(err, ErrMoved):
+			return contract.Published{}, err
+		}
+		if t.Artifact, t.Revision, err = p.Store.Draft(ctx, t.Artifact.ID, t.Revision.ID); err != nil {
+			return contract.Published{}, err
+		}
+	}
+	return contract.Published{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+}
+
+// try decides on the state as it was read, and commits.
+func (p *Publisher) try(ctx context.Context, by credential.Actor, t Target, now time.Time) (published, error) {
+	a, r := t.Artifact, t.Revision
+	if err := publishable(by, a, r, now); err != nil {
+		return published{}, err
+	}
+	if r.Status == Published {
+		return resultOf(a, r), nil
+	}
+	if err := p.draft(by, a, r); err != nil {
+		return published{}, err
+	}
+	pub, result := p.plan(by, t, now)
+	err := p.Store.Publish(ctx, pub)
+	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
+		err = allowanceSpent(by.Policy.NewArtifactsPerDay, now)
+	}
+	return result, err
+}
+
+// publishable checks what does not depend on the revision being a draft.
+func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) error {
+	switch {
+	case !a.Readable(now) || a.Owner != by.Workspace.ID:
+		return NotFound()
+	case r == nil || r.Artifact != a.ID:
+		return fault.New(fault.RevisionUnpublished, "no such revision of this artifact; finalize an upload session first")
+	case r.Status == Retained:
+		return fault.New(fault.RevisionRetained, "the bytes of this revision are gone; publish a newer one")
+	}
+	return nil
+}
+
+func (p *Publisher) draft(by credential.Actor, a *Artifact, r *Revision) error {
+	switch {
+	case !r.Entered:
+		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files of the revision", r.Entrypoint)
+	case a.Number >= by.Policy.Revisions:
+		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
+	case a.Draft != r.ID:
+		return fault.New(fault.DraftRevisionConflict, "another draft has taken the place of this revision; finalize a new session")
+	}
+	return nil
+}
+
+func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publication, published) {
+	a, r := t.Artifact, *t.Revision
+	result := resultOf(a, &r)
+	pub := Publication{
+		Command: t.Command, Workspace: by.Workspace.ID, Artifact: a.ID, Revision: r,
+		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt, At: now,
+		Event: event.Event{
+			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactPublished, Actor: event.ByKey(by.Key.ID),
+			Target: event.Target{Type: "revision", ID: string(r.ID)}, Detail: r.Title, RequestID: by.RequestID,
+		},
+	}
+	if by.Workspace.Tier() == limits.Ephemeral {
+		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
+		result.ExpiresAt = pub.ExpiresAt
+		if a.Share == "" {
+			pub.Share = &Share{ID: id.NewLink(), Public: id.NewPublic()}
+			result.Share = pub.Share.Public
+		}
+	}
+	pub.Result, _ = json.Marshal(result)
+	return pub, result
+}
+
+func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c idempotency.Command) (contract.Published, error) {
+	var result published
+	if err := record.Replay(c, &result); err != nil {
+		return contract.Published{}, err
+	}
+	return p.answer(by, result)
+}
+
+// answer signs the URLs of a publication; they are never stored.
+func (p *Publisher) answer(by credential.Actor, r published) (contract.Published, error) {
+	now := p.Now()
+	claims := token.Claims{
+		Workspace: by.Workspace.ID, Artifact: r.Artifact, Revision: r.Revision, NoIndex: by.Policy.NoIndex, Scripts: by.Policy.Scripts,
+		Expires: token.Until(now, r.ExpiresAt, r.Pinned),
+	}
+	content, err1 := p.Addresses.Content(claims)
+	view, err2 := p.Addresses.AgentView(claims)
+	out := contract.Published{
+		ArtifactID: r.Artifact, RevisionID: r.Revision, Title: r.Title, RevisionContentURL: content + address.Escape(r.Entry),
+		AgentViewURL: view, ExpiresAt: contract.At(r.ExpiresAt), Bundle: contract.Bundle{Status: "disabled"},
+	}
+	if by.Workspace.Tier() != limits.Ephemeral {
+		out.PrivateURL = p.Addresses.Private(r.Artifact)
+		return out, errors.Join(err1, err2)
+	}
+	var err3 error
+	out.UnlistedURL, err3 = p.Addresses.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
+	if by.Key.FromAgent {
+		out.URL = out.UnlistedURL
+	}
+	return out, errors.Join(err1, err2, err3)
+}
+
+func allowanceSpent(allowance int, now time.Time) error {
+	tomorrow := now.UTC().Truncate(limits.Day).Add(limits.Day)
+	return fault.New(fault.WriteAllowanceExceeded, "this workspace may publish %d new artifacts a day; the next day starts at 00:00 UTC", allowance).
+		After(tomorrow.Sub(now))
+}

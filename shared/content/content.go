@@ -1,0 +1,117 @@
+// Package content opens single files of a revision for whoever holds a signed content token.
+package content
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/gate"
+	"vitrine/shared/id"
+	"vitrine/shared/rate"
+	"vitrine/shared/token"
+	"vitrine/shared/tree"
+)
+
+// Store is what Reader needs of the tables.
+type Store interface {
+	gate.Store
+	// Tree reads the files of a revision, nil if there is none. Trees are immutable, so that a copy may serve; a copy
+	// that lacks it is asked again strongly.
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+}
+
+// Bytes is what Reader needs of the object store.
+type Bytes interface {
+	// Open reads size bytes of an object from an offset. A missing object is not_found, an unreachable store
+	// storage_unavailable. The reader fails with io.ErrUnexpectedEOF if the bytes end early.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+}
+
+// Reader opens files.
+type Reader struct {
+	Tokens  *token.Codec
+	Store   Store
+	Bytes   Bytes
+	Limiter *rate.Limiter
+	Now     func() time.Time
+
+	trees cache
+}
+
+// File is a file that may be read now.
+type File struct {
+	tree.File
+	Revision id.Revision
+	NoIndex  bool
+	// Scripts tells whether the token allows scripts and the workspace is claimed; a viewer frame is asked for besides.
+	Scripts bool
+
+	home id.Workspace
+}
+
+// Find checks a token and finds the file at a path. Refusals in order: not_found for the token or the state behind it,
+// rate_limited_artifact, not_found for the path; database_unavailable if the gates cannot be read.
+func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
+	now := r.Now()
+	claims, err := r.Tokens.Parse(text, now)
+	if err != nil || tree.CheckPath(path) != nil {
+		return File{}, gate.NotFound()
+	}
+	names := gate.Names{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	limited, files := make(chan error, 1), make(chan loaded, 1)
+	go func() { limited <- r.Limiter.Artifact(ctx, claims.Artifact) }()
+	go func() { files <- r.tree(ctx, claims) }()
+	state, err := r.Store.Gates(ctx, names)
+	over, got := <-limited, <-files
+	switch {
+	case err != nil:
+		return File{}, err
+	case !state.Open(names, now):
+		return File{}, gate.NotFound()
+	}
+	if err := gate.Shown(ctx, r.Store, state.Artifact, claims.Revision); err != nil {
+		return File{}, err
+	}
+	if over != nil {
+		return File{}, over
+	}
+	if got.err != nil {
+		return File{}, got.err
+	}
+	f, ok := got.tree.Find(path)
+	if !ok {
+		return File{}, gate.NotFound()
+	}
+	return File{
+		File: f, Revision: claims.Revision, NoIndex: claims.NoIndex, home: state.Artifact.Home,
+		Scripts: claims.Scripts && !state.Workspace.ClaimedAt.IsZero(),
+	}, nil
+}
+
+// Open reads size bytes of a found file from an offset. An object that is gone although the gates are open is not_found:
+// a deletion overtook the read.
+func (r *Reader) Open(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
+	body, err := r.Bytes.Open(ctx, f.home, f.Object, offset, size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return nil, gate.NotFound()
+	}
+	return body, err
+}
+
+type loaded struct {
+	tree tree.Tree
+	err  error
+}
+
+func (r *Reader) tree(ctx context.Context, c token.Claims) loaded {
+	if t, ok := r.trees.get(c.Revision); ok {
+		return loaded{tree: t}
+	}
+	t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
+	if err == nil && t != nil {
+		r.trees.put(c.Revision, t)
+	}
+	return loaded{t, err}
+}

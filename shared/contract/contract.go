@@ -1,0 +1,53 @@
+// Package contract holds the wire shapes of the HTTP interface, shared by hosts and clients; tags carry the documented schema.
+//
+// Source: the wire contract, sections C.1 (shapes), C.3-C.8 (routes) and B (errors). Times are RFC 3339 in UTC with
+// milliseconds. Shapes marked strict must never gain a key: existing clients refuse unknown ones.
+package contract
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the version of the OpenAPI documents.
+const Version = "0.1.0"
+
+// Time is an instant on the wire: ISO 8601 UTC with milliseconds and Z.
+type Time struct{ time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON writes the instant in UTC with milliseconds.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return json.Marshal(t.UTC().Format(timeLayout))
+}
+
+// At wraps an instant.
+func At(t time.Time) Time { return Time{t} }
+
+// AtOrNull wraps an instant, nil when it is zero.
+func AtOrNull(t time.Time) *Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &Time{t}
+}
+
+// Envelope is the body of every JSON error.
+type Envelope struct {
+	Error Problem `json:"error"`
+}
+
+// Problem is the content of an Envelope.
+type Problem struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Docs      string `json:"docs,omitempty" format:"uri"`
+	RequestID string `json:"request_id,omitempty" minLength:"1"`
+}
+
+// PageInfo ends every paged list.
+type PageInfo struct {
+	NextCursor *string `json:"next_cursor" nullable:"true" minLength:"1" maxLength:"500"`
+	HasMore    bool    `json:"has_more"`
+}

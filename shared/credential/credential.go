@@ -1,0 +1,75 @@
+package credential
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// Scope is a right that a credential holds.
+type Scope string
+
+// The scopes.
+const (
+	Publish Scope = "publish"
+	Read    Scope = "read"
+	Admin   Scope = "admin"
+)
+
+// Key is a stored API key.
+type Key struct {
+	ID         id.Key
+	Public     id.Public
+	Workspace  id.Workspace
+	Hash       Hash
+	Name       string
+	Scopes     []Scope
+	Epoch      int64 // of the workspace when the key was made
+	FromAgent  bool  // minted for an agent registration that nobody has claimed
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: live
+	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
+}
+
+// Has tells whether the key holds a scope.
+func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
+
+// Live tells whether the key may be used at an instant in a workspace of the given epoch.
+func (k Key) Live(now time.Time, epoch int64) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) && k.Epoch == epoch
+}
+
+// Revocations is what Revoker needs of the store.
+type Revocations interface {
+	// RevokeKey stamps a live key as revoked and records the event in one transaction; a key that is revoked already
+	// keeps its first stamp, which is returned.
+	RevokeKey(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
+}
+
+// Revoker ends API keys.
+type Revoker struct {
+	Store Revocations
+	Now   func() time.Time
+}
+
+// Revoke ends a key from this commit on and returns it with the time of its revocation.
+func (r *Revoker) Revoke(ctx context.Context, k Key) (Key, error) {
+	now := r.Now()
+	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
+		ID: id.NewEvent(), Workspace: k.Workspace, At: now, Action: event.KeyRevoked,
+		Actor: event.ByKey(k.ID), Target: event.Target{Type: "api_key", ID: string(k.ID)},
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	if at.IsZero() {
+		return Key{}, fault.Bare(fault.NotAuthenticated)
+	}
+	k.RevokedAt = at
+	return k, nil
+}

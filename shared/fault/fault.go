@@ -1,0 +1,76 @@
+// Package fault is the one vocabulary of failures: each says what the caller can do and carries its wire code.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Fault is a failure that may be shown: Message goes to the caller, the cause never does.
+type Fault struct {
+	Code Code
+	// Message is shown to people and agents; it holds no secret, URL or internal detail.
+	Message string
+	// RetryAfter is how long to wait before trying again; zero sends no header.
+	RetryAfter time.Duration
+
+	cause error
+}
+
+// New makes a fault with a message for the caller.
+func New(code Code, format string, args ...any) *Fault {
+	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Bare makes a fault whose message is its code, for answers that must not tell more.
+func Bare(code Code) *Fault { return &Fault{Code: code, Message: string(code)} }
+
+// Wrap makes a fault with a cause that is logged but not shown.
+func Wrap(code Code, cause error, format string, args ...any) *Fault {
+	f := New(code, format, args...)
+	f.cause = cause
+	return f
+}
+
+// After returns a copy of f that tells the caller when to come back.
+func (f *Fault) After(wait time.Duration) *Fault {
+	g := *f
+	g.RetryAfter = wait
+	return &g
+}
+
+// Error joins code, message and cause; it is for logs.
+func (f *Fault) Error() string {
+	s := string(f.Code)
+	if f.Message != s {
+		s += ": " + f.Message
+	}
+	if f.cause != nil {
+		s += ": " + f.cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the hidden cause.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// Of finds the fault in err; what nobody classified is Internal and shows nothing of err.
+func Of(err error) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Fault{Code: Internal, Message: string(Internal), cause: err}
+}
+
+// CodeOf is the wire code of err, Internal for anything unclassified, "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	return Of(err).Code
+}
+
+// KindOf tells what the caller of err can do.
+func KindOf(err error) Kind { return CodeOf(err).Kind() }

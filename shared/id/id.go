@@ -1,0 +1,104 @@
+// Package id makes, checks and packs the identifiers of the contract; each kind is a type, so that ids cannot be swapped.
+//
+// Entity ids are a prefix and 26 Crockford characters that carry 128 random bits; nothing may rely on their order.
+package id
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strings"
+)
+
+// Bits is the 128-bit body of an id, as signed tokens carry it.
+type Bits [16]byte
+
+// The identifiers of the contract.
+type (
+	Workspace    string // RFC 4122 UUID, lower case
+	Artifact     string // art_ + 26
+	Revision     string // rev_ + 26
+	Session      string // upl_ + 26, an upload session
+	Key          string // key_ + 26, an API key
+	ClaimToken   string // ct_ + 26
+	Link         string // al_ + 26, an access link
+	Event        string // evt_ + 26
+	Member       string // mem_ + 26
+	Registration string // reg_ + 26
+	Lockdown     string // lkd_ + 26
+	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
+)
+
+// ErrMalformed says that a text is not an id of the asked kind.
+var ErrMalformed = errors.New("malformed id")
+
+func random() (b Bits) {
+	rand.Read(b[:]) // never fails: the runtime aborts first
+	return b
+}
+
+// NewWorkspace returns a random version 4 UUID.
+func NewWorkspace() Workspace {
+	b := random()
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return WorkspaceOf(b)
+}
+
+// WorkspaceOf is the workspace id with the given bits.
+func WorkspaceOf(b Bits) Workspace {
+	h := hex.EncodeToString(b[:])
+	return Workspace(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
+}
+
+// Bits packs the id; ErrMalformed if it is no UUID in canonical form.
+func (w Workspace) Bits() (b Bits, err error) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(string(w), "-", ""))
+	if err != nil || len(raw) != len(b) || WorkspaceOf(Bits(raw)) != w {
+		return b, ErrMalformed
+	}
+	return Bits(raw), nil
+}
+
+// NewArtifact returns a random artifact id.
+func NewArtifact() Artifact { return ArtifactOf(random()) }
+
+// ArtifactOf is the artifact id with the given bits.
+func ArtifactOf(b Bits) Artifact { return Artifact("art_" + encode128(b)) }
+
+// Bits packs the id; ErrMalformed if it is no artifact id.
+func (a Artifact) Bits() (Bits, error) { return unpack(string(a), "art_") }
+
+// NewRevision returns a random revision id.
+func NewRevision() Revision { return RevisionOf(random()) }
+
+// RevisionOf is the revision id with the given bits.
+func RevisionOf(b Bits) Revision { return Revision("rev_" + encode128(b)) }
+
+// Bits packs the id; ErrMalformed if it is no revision id.
+func (r Revision) Bits() (Bits, error) { return unpack(string(r), "rev_") }
+
+// NewSession returns a random upload session id.
+func NewSession() Session { return Session("upl_" + encode128(random())) }
+
+// Valid tells whether the id has the form of an upload session id.
+func (s Session) Valid() bool { _, err := unpack(string(s), "upl_"); return err == nil }
+
+// NewKey returns a random API key id.
+func NewKey() Key { return Key("key_" + encode128(random())) }
+
+// NewClaimToken returns a random claim token id.
+func NewClaimToken() ClaimToken { return ClaimToken("ct_" + encode128(random())) }
+
+// NewLink returns a random access link id.
+func NewLink() Link { return Link("al_" + encode128(random())) }
+
+// NewEvent returns a random event id.
+func NewEvent() Event { return Event("evt_" + encode128(random())) }
+
+func unpack(s, prefix string) (Bits, error) {
+	body, ok := strings.CutPrefix(s, prefix)
+	if !ok {
+		return Bits{}, ErrMalformed
+	}
+	return decode128(body)
+}

@@ -1,0 +1,100 @@
+// Package idempotency makes a repeated command give its first result: a record per credential, operation, target and client key.
+package idempotency
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"regexp"
+	"time"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// Operation names a command, as the contract does.
+type Operation string
+
+// The commands with an Idempotency-Key.
+const (
+	CreateSession   Operation = "upload.session.create"
+	FinalizeSession Operation = "upload.session.finalize"
+	PublishRevision Operation = "artifact.revision.publish"
+	DeleteArtifact  Operation = "artifact.delete"
+)
+
+// Key identifies a record. The target is part of it, so that one client key for two artifacts is two commands.
+type Key struct {
+	Actor     id.Public
+	Operation Operation
+	Target    string
+	Client    string
+}
+
+var clientKey = regexp.MustCompile(`^[A-Za-z0-9._:-]{8,200}$`)
+
+// CheckClient refuses what is no Idempotency-Key.
+func CheckClient(key string) error {
+	if !clientKey.MatchString(key) {
+		return fault.New(fault.InvalidIdempotencyKey, "send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
+	}
+	return nil
+}
+
+// Fingerprint tells two bodies apart.
+type Fingerprint [sha256.Size]byte
+
+// FingerprintOf hashes method, route and the JSON body with sorted keys; an empty body counts as no body.
+func FingerprintOf(method, route string, body []byte) Fingerprint {
+	var v any
+	canonical := bytes.TrimSpace(body)
+	if d := json.NewDecoder(bytes.NewReader(canonical)); len(canonical) > 0 {
+		d.UseNumber()
+		if d.Decode(&v) == nil {
+			canonical, _ = json.Marshal(v)
+		}
+	}
+	h := sha256.New()
+	h.Write([]byte(method + " " + route + "\x00"))
+	h.Write(canonical)
+	return Fingerprint(h.Sum(nil))
+}
+
+// Command is one attempt of a command: who it is and what it asks.
+type Command struct {
+	Key         Key
+	Fingerprint Fingerprint
+}
+
+// Record is what the store keeps of a command.
+type Record struct {
+	Fingerprint Fingerprint
+	Done        bool
+	Lease       time.Time // of an attempt in flight
+	Result      []byte    // of a finished one; ids and facts only, no secret and no signed URL
+	Expires     time.Time
+}
+
+// Finished tells whether the record answers a repetition at an instant.
+func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
+
+// Replay unpacks the first result into out; the same key with another body is refused.
+func (r *Record) Replay(c Command, out any) error {
+	if r.Fingerprint != c.Fingerprint {
+		return fault.New(fault.InvalidIdempotencyKey, "this Idempotency-Key was used for another request; use a new one")
+	}
+	return json.Unmarshal(r.Result, out)
+}
+
+// Taken says that another attempt holds or finished the command; Record is what it left.
+type Taken struct {
+	Record Record
+}
+
+// Error describes the refusal.
+func (t *Taken) Error() string { return "the idempotency key is taken" }
+
+// InFlight is the answer while another attempt runs.
+func InFlight() error {
+	return fault.New(fault.IdempotencyInFlight, "the same request is still running; repeat it with the same Idempotency-Key in a moment")
+}

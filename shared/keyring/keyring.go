@@ -1,0 +1,137 @@
+// Package keyring holds the rings of secret keys that sign URLs and hash credentials, and derives one key for each use.
+//
+// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring}; a ring is
+// {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify"}]}.
+package keyring
+
+import (
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+const keyBytes = 32
+
+// States of a key: next is published but not used, active signs, verify only checks.
+const (
+	Next   = "next"
+	Active = "active"
+	Verify = "verify"
+)
+
+// Set is the rings of one deployment.
+type Set struct {
+	Content Ring `json:"content"` // content and agent-view tokens
+	Links   Ring `json:"links"`   // access-link blobs
+	Pepper  Ring `json:"pepper"`  // hashes of credentials
+	Seal    Ring `json:"seal"`    // cursors and secrets that are stored
+}
+
+// Ring is the versions of one key.
+type Ring struct {
+	ActiveID byte  `json:"active"`
+	Keys     []Key `json:"keys"`
+}
+
+// Key is one version.
+type Key struct {
+	ID     byte   `json:"kid"`
+	Secret Secret `json:"k"`
+	State  string `json:"state"`
+}
+
+// Secret is key material; it prints as nothing.
+type Secret []byte
+
+// String hides the secret.
+func (Secret) String() string { return "[secret]" }
+
+// LogValue hides the secret from structured logs.
+func (Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }
+
+// MarshalText writes base64url without padding.
+func (s Secret) MarshalText() ([]byte, error) {
+	return base64.RawURLEncoding.AppendEncode(nil, s), nil
+}
+
+// UnmarshalText reads base64url without padding.
+func (s *Secret) UnmarshalText(text []byte) (err error) {
+	*s, err = base64.RawURLEncoding.DecodeString(string(text))
+	return err
+}
+
+// New makes a set with one fresh key in every ring.
+func New() Set {
+	return Set{Content: newRing(), Links: newRing(), Pepper: newRing(), Seal: newRing()}
+}
+
+func newRing() Ring {
+	secret := make(Secret, keyBytes)
+	rand.Read(secret)
+	return Ring{ActiveID: 1, Keys: []Key{{ID: 1, Secret: secret, State: Active}}}
+}
+
+// Parse reads a set and refuses it unless every ring can sign: a deployment with a bad ring must not start.
+func Parse(data []byte) (Set, error) {
+	var s Set
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Set{}, errors.New("the key rings are not valid JSON")
+	}
+	for name, ring := range map[string]Ring{"content": s.Content, "links": s.Links, "pepper": s.Pepper, "seal": s.Seal} {
+		if err := ring.check(); err != nil {
+			return Set{}, fmt.Errorf("key ring %q: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+func (r Ring) check() error {
+	seen := map[byte]bool{}
+	for _, k := range r.Keys {
+		switch {
+		case k.ID == 0 || seen[k.ID]:
+			return fmt.Errorf("key id %d is zero or named twice", k.ID)
+		case len(k.Secret) < keyBytes:
+			return fmt.Errorf("key %d is shorter than %d bytes", k.ID, keyBytes)
+		case k.State != Next && k.State != Active && k.State != Verify:
+			return fmt.Errorf("key %d has the unknown state %q", k.ID, k.State)
+		case (k.State == Active) != (k.ID == r.ActiveID):
+			return fmt.Errorf("the active key is %d but key %d says %q", r.ActiveID, k.ID, k.State)
+		}
+		seen[k.ID] = true
+	}
+	if !seen[r.ActiveID] {
+		return fmt.Errorf("the active key %d is missing", r.ActiveID)
+	}
+	return nil
+}
+
+// Derived is a ring whose keys serve one use only.
+type Derived struct {
+	active byte
+	keys   map[byte][]byte
+}
+
+// Derive makes the keys of one use by HKDF-SHA-256 with info "vitrine/v1/<use>".
+func (r Ring) Derive(use string) (Derived, error) {
+	d := Derived{active: r.ActiveID, keys: make(map[byte][]byte, len(r.Keys))}
+	for _, k := range r.Keys {
+		derived, err := hkdf.Key(sha256.New, k.Secret, nil, "vitrine/v1/"+use, keyBytes)
+		if err != nil {
+			return Derived{}, fmt.Errorf("derive the key for %s: %w", use, err)
+		}
+		d.keys[k.ID] = derived
+	}
+	return d, nil
+}
+
+// Active returns the key to sign with and its id.
+func (d Derived) Active() (byte, []byte) { return d.active, d.keys[d.active] }
+
+// Key returns the key with an id, nil when the ring does not hold it.
+func (d Derived) Key(kid byte) []byte { return d.keys[kid] }

@@ -1,0 +1,122 @@
+// Package limits is the one place of all numbers: caps, rates and lifetimes.
+package limits
+
+import "time"
+
+// Sizes of requests and names.
+const (
+	MiB = 1 << 20
+
+	JSONBody      = 1 * MiB  // largest JSON request body
+	SchemaFile    = 25 * MiB // largest file that any session may declare
+	PathBytes     = 1024     // UTF-8 bytes of a file path
+	PathParts     = 64       // segments of a file path
+	TitleRunes    = 160
+	FilesPerTree  = 100 // files of a session and of a view
+	PageDefault   = 50
+	PageMax       = 100
+	CursorLength  = 500
+	ListedEntries = 100
+)
+
+// Lifetimes.
+const (
+	Day = 24 * time.Hour
+
+	SessionLife       = Day              // upload session
+	PutURLLife        = 15 * time.Minute // presigned PUT
+	EphemeralArtifact = Day              // unclaimed artifact, counted from each publish
+	EphemeralKey      = 7 * Day          // key of an ephemeral workspace
+	ClaimTokenLife    = 7 * Day
+	LinkURLLife       = Day      // one minted access-link URL
+	TokenLife         = 7 * Day  // longest content or agent-view token
+	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
+	ReplayLife        = 30 * Day // finished idempotency records
+	FinalizeLease     = 90 * time.Second
+	DraftLife         = Day              // a draft that nobody publishes
+	TouchEvery        = 10 * time.Minute // how stale a key's last use may be
+	CursorLife        = Day
+	CounterLife       = time.Hour // counters outlive their window by this
+	AllowanceLife     = 3 * Day   // daily counters outlive their day by this
+)
+
+// ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
+const ProvisionGate = 17
+
+// AllowanceShards is into how many counters the daily allowance is split, so that parallel first publishes do not meet.
+const AllowanceShards = 4
+
+// Tier is what kind of workspace the numbers belong to.
+type Tier string
+
+// The tiers. An unclaimed workspace is Ephemeral whatever its plan.
+const (
+	Ephemeral Tier = "ephemeral"
+	Free      Tier = "free"
+	Pro       Tier = "pro"
+)
+
+// Policy is what one tier may do. Sizes are bytes.
+type Policy struct {
+	FileSize           int64
+	ArtifactSize       int64 // sum of a revision's files
+	BundleSize         int64
+	FileCount          int
+	DefaultLife        time.Duration // of an artifact
+	MinLife            time.Duration
+	MaxLife            time.Duration
+	LiveArtifacts      int // caps pins
+	NewArtifactsPerDay int // per UTC day; a multiple of AllowanceShards
+	Revisions          int // published ones over an artifact's life
+	LiveUpdates        bool
+	NoIndex            bool // search engines are told to stay away
+	Scripts            bool // HTML may run scripts in the viewer frame
+}
+
+// Rate is how often something may happen in a window.
+type Rate struct {
+	Limit  int
+	Window time.Duration
+}
+
+// Limits are the numbers that a deployment or a test may set.
+type Limits struct {
+	Tiers map[Tier]Policy
+
+	Actor     Rate // requests of one credential, per host
+	Workspace Rate // requests of one workspace, per host
+	Artifact  Rate // reads of one artifact by signed URL, over all hosts
+
+	ProvisionAddress Rate // ephemeral workspaces from one client address
+	ProvisionGlobal  Rate // ephemeral workspaces asked for, whoever asks
+
+	// Off lifts rate counters, the provision gate and the daily allowance, never sizes or counts; for load tests.
+	Off bool
+}
+
+// BundlesEnabled tells whether zips of revisions are made.
+const BundlesEnabled = false
+
+// Default returns the published numbers.
+func Default() Limits {
+	free := Policy{
+		FileSize: 10 * MiB, ArtifactSize: 25 * MiB, BundleSize: 25 * MiB, FileCount: FilesPerTree,
+		DefaultLife: 3 * Day, MinLife: Day, MaxLife: 7 * Day,
+		LiveArtifacts: 50, NewArtifactsPerDay: 100, Revisions: 100, Scripts: true,
+	}
+	ephemeral := free
+	ephemeral.DefaultLife, ephemeral.MaxLife = EphemeralArtifact, EphemeralArtifact
+	ephemeral.NewArtifactsPerDay, ephemeral.NoIndex, ephemeral.Scripts = 20, true, false
+	pro := free
+	pro.FileSize, pro.ArtifactSize, pro.BundleSize = 25*MiB, 100*MiB, 100*MiB
+	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
+	pro.LiveArtifacts, pro.NewArtifactsPerDay, pro.LiveUpdates = 1000, 2000, true
+	return Limits{
+		Tiers:            map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
+		Actor:            Rate{120, time.Minute},
+		Workspace:        Rate{600, time.Minute},
+		Artifact:         Rate{600, time.Minute},
+		ProvisionAddress: Rate{10, time.Minute},
+		ProvisionGlobal:  Rate{300, time.Minute},
+	}
+}

@@ -1,0 +1,82 @@
+// Package media tells from a path's extension how a file is served and shown; what a client declares is never policy.
+//
+// Source: the table of the wire contract, section C.13, with the documented additions.
+package media
+
+import (
+	"path"
+	"strings"
+)
+
+// Mode is how a viewer shows a revision.
+type Mode string
+
+// The render modes of the contract.
+const (
+	HTML     Mode = "html"
+	Markdown Mode = "markdown"
+	Text     Mode = "text"
+	Image    Mode = "image"
+	Audio    Mode = "audio"
+	Video    Mode = "video"
+)
+
+// Type is how a file is served.
+type Type struct {
+	ContentType string
+	// Attachment says that a browser must download the file instead of showing it.
+	Attachment bool
+}
+
+const utf8 = "; charset=utf-8"
+
+var unknown = Type{"application/octet-stream", true}
+
+var types = map[string]Type{
+	"html": {"text/html" + utf8, false}, "htm": {"text/html" + utf8, false},
+	"css": {"text/css" + utf8, false}, "csv": {"text/csv" + utf8, false},
+	"js": {"application/javascript" + utf8, false}, "mjs": {"application/javascript" + utf8, false},
+	"json": {"application/json" + utf8, false}, "map": {"application/json" + utf8, false},
+	"txt": {"text/plain" + utf8, false}, "log": {"text/plain" + utf8, false}, "xml": {"text/plain" + utf8, false},
+	"md": {"text/markdown" + utf8, false}, "markdown": {"text/markdown" + utf8, false},
+	"png": {"image/png", false}, "jpg": {"image/jpeg", false}, "jpeg": {"image/jpeg", false},
+	"gif": {"image/gif", false}, "webp": {"image/webp", false}, "avif": {"image/avif", false},
+	"svg": {"image/svg+xml", false}, "ico": {"image/x-icon", false},
+	"mp3": {"audio/mpeg", false}, "wav": {"audio/wav", false}, "m4a": {"audio/mp4", false}, "ogg": {"audio/ogg", false},
+	"mp4": {"video/mp4", false}, "webm": {"video/webm", false}, "mov": {"video/quicktime", false},
+	"woff": {"font/woff", false}, "woff2": {"font/woff2", false}, "ttf": {"font/ttf", false}, "otf": {"font/otf", false},
+	"wasm": {"application/wasm", false},
+	"pdf":  {"application/pdf", true},
+}
+
+// Of is how the file at a path is served.
+func Of(file string) Type {
+	if t, ok := types[extension(file)]; ok {
+		return t
+	}
+	return unknown
+}
+
+// IsHTML tells whether a path is served as HTML.
+func IsHTML(file string) bool { return extension(file) == "html" || extension(file) == "htm" }
+
+// IsSVG tells whether a path is served as SVG.
+func IsSVG(file string) bool { return extension(file) == "svg" }
+
+var modes = map[string]Mode{
+	"html": HTML, "htm": HTML, "md": Markdown, "markdown": Markdown, "txt": Text, "text": Text,
+	"png": Image, "jpg": Image, "jpeg": Image, "gif": Image, "webp": Image, "svg": Image,
+	"mp3": Audio, "wav": Audio, "m4a": Audio, "ogg": Audio, "mp4": Video, "webm": Video, "mov": Video,
+}
+
+// ModeOf infers the render mode from the entrypoint; HTML when its extension tells nothing.
+func ModeOf(entrypoint string) Mode {
+	if m, ok := modes[extension(entrypoint)]; ok {
+		return m
+	}
+	return HTML
+}
+
+func extension(file string) string {
+	return strings.ToLower(strings.TrimPrefix(path.Ext(file), "."))
+}

@@ -1,0 +1,129 @@
+// Package rate refuses what comes too often; every limiter is closed when its counter cannot be reached.
+package rate
+
+import (
+	"context"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+// Window is one counter: a subject in one stretch of time.
+type Window struct {
+	Kind    string // what is counted
+	Host    string // which host counts; empty where all share one budget
+	Subject string
+	Start   time.Time
+	End     time.Time
+}
+
+// Counters is what Limiter needs of the store.
+type Counters interface {
+	// Count adds one unless the window holds limit already; false means that it does.
+	Count(ctx context.Context, w Window, limit int) (bool, error)
+}
+
+// Limiter counts for one host.
+type Limiter struct {
+	Counters Counters
+	Limits   *limits.Limits
+	Host     string
+	Now      func() time.Time
+
+	mu      sync.Mutex
+	refused map[string]time.Time // subjects known to be over their limit, until when
+}
+
+const (
+	refusedMost = 10_000
+	failedWait  = time.Second // what a caller waits when the counter is out of reach
+)
+
+// Actor counts a request of one credential and its workspace, in parallel. Refusals: rate_limited_actor before
+// rate_limited_workspace.
+func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Public) error {
+	other := make(chan error, 1)
+	go func() {
+		other <- l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+	}()
+	err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, fault.RateLimitedActor)
+	if err2 := <-other; err == nil {
+		err = err2
+	}
+	return err
+}
+
+// Artifact counts a read of an artifact by signed URL; all hosts share its budget.
+func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact) error {
+	return l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, fault.RateLimitedArtifact)
+}
+
+// Address counts a provision by one client; subject must not be the raw address.
+func (l *Limiter) Address(ctx context.Context, subject string) error {
+	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, fault.ProvisionRateLimited)
+}
+
+// Provision counts a provision by anybody.
+func (l *Limiter) Provision(ctx context.Context) error {
+	return l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, fault.ProvisionRateLimited)
+}
+
+func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code fault.Code) error {
+	if l.Limits.Off {
+		return nil
+	}
+	now := l.Now()
+	w := WindowAt(kind, host, subject, r.Window, now)
+	if until := l.known(kind + subject); now.Before(until) {
+		return refusal(code, until.Sub(now))
+	}
+	ok, err := l.Counters.Count(ctx, w, r.Limit)
+	switch {
+	case err != nil:
+		return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+	case !ok:
+		l.remember(kind+subject, w.End, now)
+		return refusal(code, w.End.Sub(now))
+	}
+	return nil
+}
+
+func refusal(code fault.Code, wait time.Duration) error {
+	return fault.New(code, "too many requests; wait as long as Retry-After says").After(wait)
+}
+
+// WindowAt is the window of a subject at an instant. Windows of different subjects start at different times, so that a
+// full minute does not refill everybody at once.
+func WindowAt(kind, host, subject string, length time.Duration, now time.Time) Window {
+	h := fnv.New64a()
+	h.Write([]byte(kind + "\x00" + subject))
+	offset := time.Duration(h.Sum64() % uint64(length)).Truncate(time.Millisecond)
+	start := now.Add(-offset).Truncate(length).Add(offset)
+	return Window{Kind: kind, Host: host, Subject: subject, Start: start, End: start.Add(length)}
+}
+
+func (l *Limiter) known(subject string) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused[subject]
+}
+
+// remember keeps a refusal so that a flood costs no further writes until its window ends.
+func (l *Limiter) remember(subject string, until, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused == nil || len(l.refused) >= refusedMost {
+		kept := make(map[string]time.Time)
+		for s, end := range l.refused {
+			if now.Before(end) && len(kept) < refusedMost/2 {
+				kept[s] = end
+			}
+		}
+		l.refused = kept
+	}
+	l.refused[subject] = until
+}

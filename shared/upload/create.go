@@ -1,0 +1,197 @@
+package upload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/media"
+	"vitrine/shared/tree"
+)
+
+// Sessions is what Creator needs of the store.
+type Sessions interface {
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
+	// Tree reads the files of a published revision, nil if there is none.
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+	// Session reads a session and its entries strongly, nil if there is none.
+	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
+	// Create commits a new session in one transaction. Errors: *idempotency.Taken, not_authenticated (the workspace
+	// closed), database_unavailable.
+	Create(ctx context.Context, c Creation) error
+}
+
+// Creation is everything that creating a session makes.
+type Creation struct {
+	Command idempotency.Command
+	Result  []byte
+	Session Session
+	Entries []Entry
+	Event   event.Event
+}
+
+// Creator creates sessions.
+type Creator struct {
+	Store   Sessions
+	Objects Objects
+	Now     func() time.Time
+}
+
+// created is the stored result: a repetition signs its URLs anew.
+type created struct {
+	Session id.Session `json:"s"`
+}
+
+// Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
+// draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded,
+// entrypoint_not_in_revision.
+func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession) (contract.Session, error) {
+	now := c.Now()
+	if record.Finished(now) {
+		return c.replay(ctx, cmd, record)
+	}
+	d, err := declare(r)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	s := Session{
+		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
+		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
+		FileCount: len(d.files), Size: d.size(), Life: by.Policy.DefaultLife, CreatedAt: now,
+	}
+	var known tree.Tree
+	if r.ArtifactID != "" {
+		if known, err = c.revise(ctx, by, &s, r.ArtifactID, now); err != nil {
+			return contract.Session{}, err
+		}
+	}
+	if err := d.check(by.Policy, r.Entrypoint); err != nil {
+		return contract.Session{}, err
+	}
+	entries := place(&s, d.files, known)
+	err = c.Store.Create(ctx, creation(by, cmd, s, entries))
+	var taken *idempotency.Taken
+	switch {
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return c.replay(ctx, cmd, &taken.Record)
+	case errors.As(err, &taken):
+		return contract.Session{}, idempotency.InFlight()
+	case err != nil:
+		return contract.Session{}, err
+	}
+	return c.answer(ctx, s, entries)
+}
+
+func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
+	result, _ := json.Marshal(created{s.ID})
+	return Creation{
+		Command: cmd, Result: result, Session: s, Entries: entries,
+		Event: event.Event{
+			ID: id.NewEvent(), Workspace: s.Workspace, At: s.CreatedAt, Action: event.SessionCreated, Actor: event.ByKey(by.Key.ID),
+			Target: event.Target{Type: "upload_session", ID: string(s.ID)}, Detail: s.Title, RequestID: by.RequestID,
+		},
+	}
+}
+
+// revise points the session at an existing artifact and returns the files whose bytes may be reused.
+func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, target id.Artifact, now time.Time) (tree.Tree, error) {
+	a, err := c.Store.Artifact(ctx, target)
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.Readable(now) || a.Owner != by.Workspace.ID:
+		return nil, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired; leave artifact_id out to make a new one")
+	case a.Draft != "":
+		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
+			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
+	}
+	s.Artifact, s.Home, s.New = a.ID, a.Home, false
+	if a.Current == "" {
+		return nil, nil
+	}
+	s.Reuses = a.Current
+	return c.Store.Tree(ctx, a.ID, a.Current)
+}
+
+// place decides for each file where its bytes come from: nowhere when it has none, the artifact's current revision or an
+// earlier entry of this session when the digest is known there, else an upload.
+func place(s *Session, files []declared, known tree.Tree) []Entry {
+	type content struct {
+		digest tree.Digest
+		size   int64
+	}
+	at := make(map[content]tree.Object)
+	for _, f := range known {
+		at[content{f.SHA256, f.Size}] = f.Object
+	}
+	entries, inherits := make([]Entry, len(files)), false
+	for i, f := range files {
+		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest}
+		if f.digest == nil && f.size > 0 {
+			e.Object = tree.Object{Session: s.ID, Entry: i}
+		} else if f.size == 0 {
+			e.SHA256, e.Reused = &tree.EmptyDigest, true
+		} else if o, ok := at[content{*f.digest, f.size}]; ok {
+			e.Object, e.Reused = o, true
+			inherits = inherits || o.Session != s.ID
+		} else {
+			e.Object = tree.Object{Session: s.ID, Entry: i}
+			at[content{*f.digest, f.size}] = e.Object
+		}
+		entries[i] = e
+	}
+	if !inherits {
+		s.Reuses = ""
+	}
+	return entries
+}
+
+func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *idempotency.Record) (contract.Session, error) {
+	var first created
+	if err := record.Replay(cmd, &first); err != nil {
+		return contract.Session{}, err
+	}
+	s, entries, err := c.Store.Session(ctx, first.Session)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	if s == nil {
+		return contract.Session{}, fault.New(fault.UploadSessionNotFound, "the session of this Idempotency-Key is gone; create a new one")
+	}
+	return c.answer(ctx, *s, entries)
+}
+
+// answer signs an upload for every entry that needs one.
+func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
+	out := contract.Session{
+		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(Pending), ExpiresAt: contract.At(s.ExpiresAt),
+		Files: make([]contract.UploadTarget, len(entries)),
+	}
+	until := c.Now().Add(limits.PutURLLife)
+	if s.ExpiresAt.Before(until) {
+		until = s.ExpiresAt
+	}
+	for i, e := range entries {
+		out.Files[i] = contract.UploadTarget{Status: "reused", Path: e.Path}
+		if e.Reused {
+			continue
+		}
+		put, err := c.Objects.Presign(ctx, s.Home, e.Object, e.Size, e.SHA256, until)
+		if err != nil {
+			return contract.Session{}, err
+		}
+		expires := contract.At(put.Expires)
+		out.Files[i] = contract.UploadTarget{Status: "upload_required", Path: e.Path, PutURL: put.URL, RequiredHeaders: put.Headers, ExpiresAt: &expires}
+	}
+	return out, nil
+}

@@ -1,0 +1,200 @@
+package upload
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/media"
+	"vitrine/shared/tree"
+)
+
+// Finalizations is what Finalizer needs of the store.
+type Finalizations interface {
+	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.Taken.
+	// A lease that is over may be taken.
+	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
+	// Release gives the command back if owner still holds it unfinished.
+	Release(ctx context.Context, c idempotency.Command, owner string) error
+	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
+	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
+	// *Settled, artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
+	// not_authenticated (the workspace closed), database_unavailable.
+	Finalize(ctx context.Context, f Finalization) error
+}
+
+// Finalization is everything that finalizing makes.
+type Finalization struct {
+	Command  idempotency.Command
+	Owner    string
+	Session  Session
+	Artifact artifact.Artifact // as it is made when the session is New
+	Revision artifact.Revision
+	Tree     tree.Tree
+	At       time.Time
+	Events   []event.Event
+}
+
+// Settled says that the session is no longer pending; Session is as it was found.
+type Settled struct {
+	Session Session
+}
+
+// Error describes the lost race.
+func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
+
+// Finalizer turns sessions into drafts.
+type Finalizer struct {
+	Store   Finalizations
+	Objects Objects
+	Now     func() time.Time
+	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
+	Lease time.Duration
+}
+
+// Attempt is a request to finalize, with the session as it was read when the request was authenticated.
+type Attempt struct {
+	Command idempotency.Command
+	Record  *idempotency.Record
+	Session *Session
+	Entries []Entry
+}
+
+// Finalize verifies that every declared file is there and makes the draft. A session that is finalized already answers
+// the same again, whatever the key.
+func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
+	now := f.Now()
+	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
+		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
+	}
+	if a.Record.Finished(now) {
+		return drafted(a.Session), a.Record.Replay(a.Command, new(struct{}))
+	}
+	if a.Session.Status == Finalized {
+		return drafted(a.Session), nil
+	}
+	owner := rand.Text()
+	err := f.run(ctx, by, a, owner, now)
+	var taken *idempotency.Taken
+	var settled *Settled
+	switch {
+	case err == nil:
+		return drafted(a.Session), nil
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return drafted(a.Session), taken.Record.Replay(a.Command, new(struct{}))
+	case errors.As(err, &taken):
+		return contract.Finalized{}, idempotency.InFlight()
+	}
+	// A commit that did happen left the command finished, which Release respects.
+	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	if errors.As(err, &settled) {
+		if settled.Session.Status == Finalized {
+			return drafted(a.Session), nil
+		}
+		err = pending(&settled.Session, now)
+	}
+	return contract.Finalized{}, err
+}
+
+// run takes the command, looks at the objects meanwhile, and commits.
+func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
+	lease := f.Lease
+	if lease == 0 {
+		lease = limits.FinalizeLease
+	}
+	claimed := make(chan error, 1)
+	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
+	sizes, err := f.Objects.List(ctx, a.Session.Home, a.Session.ID)
+	if refused := <-claimed; refused != nil {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	if err := complete(a.Session, a.Entries, sizes); err != nil {
+		return err
+	}
+	if err := pending(a.Session, now); err != nil {
+		return err
+	}
+	files, err := f.build(ctx, a)
+	if err != nil {
+		return err
+	}
+	return f.Store.Finalize(ctx, finalization(by, a, owner, files, now))
+}
+
+// complete checks that every entry of the session lies there with its declared size, and nothing else.
+func complete(s *Session, entries []Entry, sizes map[int]int64) error {
+	expected := 0
+	for i, e := range entries {
+		if e.Reused {
+			continue
+		}
+		expected++
+		if size, ok := sizes[i]; !ok || size != e.Size {
+			return fault.New(fault.UploadIncomplete, "%s", e.Path)
+		}
+	}
+	if len(sizes) > expected {
+		return fault.New(fault.UnexpectedUploadObject, "the session holds objects that it did not declare; create a new session")
+	}
+	return nil
+}
+
+func pending(s *Session, now time.Time) error {
+	switch {
+	case s.Status == Failed:
+		return fault.New(fault.UploadSessionNotFound, "the upload session failed; create a new one")
+	case s.Status != Pending || !now.Before(s.ExpiresAt):
+		return fault.New(fault.UploadSessionExpired, "the upload session expired; create a new one and upload again")
+	}
+	return nil
+}
+
+func finalization(by credential.Actor, a Attempt, owner string, files tree.Tree, now time.Time) Finalization {
+	s := *a.Session
+	mode := s.Mode
+	if mode == "" {
+		mode = media.ModeOf(s.Entrypoint)
+	}
+	_, entered := files.Find(s.Entrypoint)
+	record := func(action event.Action, kind, target string) event.Event {
+		return event.Event{
+			ID: id.NewEvent(), Workspace: s.Workspace, At: now, Action: action, Actor: event.ByKey(by.Key.ID),
+			Target: event.Target{Type: kind, ID: target}, Detail: s.Title, RequestID: by.RequestID,
+		}
+	}
+	f := Finalization{
+		Command: a.Command, Owner: owner, Session: s, Tree: files, At: now,
+		Artifact: artifact.Artifact{
+			ID: s.Artifact, Owner: s.Workspace, Home: s.Home, Status: artifact.Live, ExpiresAt: s.CreatedAt.Add(s.Life), Draft: s.Revision,
+			DraftAt: now, Title: s.Title, Entrypoint: s.Entrypoint, FileCount: s.FileCount, Size: s.Size, CreatedAt: now, UpdatedAt: now,
+		},
+		Revision: artifact.Revision{
+			ID: s.Revision, Artifact: s.Artifact, Status: artifact.Draft, Title: s.Title, Entrypoint: s.Entrypoint, Entered: entered, Mode: mode,
+			FileCount: s.FileCount, Size: s.Size, CreatedAt: now,
+		},
+		Events: []event.Event{record(event.DraftCreated, "revision", string(s.Revision))},
+	}
+	if s.New {
+		f.Events = append(f.Events, record(event.ArtifactCreated, "artifact", string(s.Artifact)))
+	}
+	return f
+}
+
+func drafted(s *Session) contract.Finalized {
+	return contract.Finalized{
+		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(artifact.Draft), Title: s.Title,
+		Entrypoint: s.Entrypoint, FileCount: s.FileCount, SizeBytes: s.Size,
+	}
+}

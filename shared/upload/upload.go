@@ -1,0 +1,71 @@
+// Package upload takes files in: a session declares them, presigned PUTs bring them, finalize verifies them and makes a draft.
+package upload
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"vitrine/shared/id"
+	"vitrine/shared/media"
+	"vitrine/shared/tree"
+)
+
+// Status is where a session is in its life.
+type Status string
+
+// The states of a session. Expiry is judged by ExpiresAt; the status follows later.
+const (
+	Pending   Status = "pending"
+	Finalized Status = "finalized"
+	Expired   Status = "expired"
+	Failed    Status = "failed"
+)
+
+// Session is the gate item of an upload session.
+type Session struct {
+	ID         id.Session
+	Workspace  id.Workspace
+	Home       id.Workspace // where its bytes lie
+	Artifact   id.Artifact  // reserved when New
+	Revision   id.Revision  // reserved
+	New        bool         // the artifact does not exist before this session is finalized
+	Status     Status
+	ExpiresAt  time.Time
+	Reuses     id.Revision // the revision whose bytes some entries reuse; empty: none
+	Title      string
+	Entrypoint string
+	Mode       media.Mode // empty: inferred
+	FileCount  int
+	Size       int64
+	Life       time.Duration // of the artifact, from CreatedAt
+	CreatedAt  time.Time
+}
+
+// Entry is one declared file, in the order of the request.
+type Entry struct {
+	Path   string
+	Size   int64
+	SHA256 *tree.Digest // nil: not declared, hashed when finalized
+	Object tree.Object  // where its bytes are or will be; an empty file has none
+	Reused bool         // needs no upload
+}
+
+// PutTarget is a presigned upload.
+type PutTarget struct {
+	URL     string
+	Headers map[string]string // to be sent exactly; lower-case names
+	Expires time.Time
+}
+
+// Objects is what sessions need of the object store. Failures are storage_unavailable.
+type Objects interface {
+	// Presign lets the holder of the URL write size bytes (> 0) once: another length, other bytes than the digest, if
+	// one is given, and a second write are refused by the store. The target may expire before the asked time when the
+	// signing credentials do.
+	Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (PutTarget, error)
+	// List returns the sizes of what a session holds, by entry. Objects that are no entry have negative numbers.
+	List(ctx context.Context, home id.Workspace, s id.Session) (map[int]int64, error)
+	// Open reads size bytes of an object from an offset; not_found if it is gone.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+}

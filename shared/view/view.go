@@ -1,0 +1,176 @@
+// Package view builds Agent Views, for owners, for holders of a signed token and for holders of an access link.
+package view
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/gate"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/link"
+	"vitrine/shared/media"
+	"vitrine/shared/rate"
+	"vitrine/shared/token"
+	"vitrine/shared/workspace"
+)
+
+// Store is what Viewer needs.
+type Store interface {
+	gate.Store
+	// Contents reads a revision and its files, nil if there is no such revision. Both are immutable, so that a copy may
+	// serve; a copy that lacks them is asked again strongly.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
+}
+
+// Viewer answers Agent Views.
+type Viewer struct {
+	Store     Store
+	Addresses *address.Book
+	Limits    *limits.Limits
+	Limiter   *rate.Limiter
+	Now       func() time.Time
+}
+
+// Latest is the owner's view of the current revision; not_found for everything unreadable.
+func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
+		return contract.AgentView{}, unreadable()
+	}
+	return v.owned(ctx, by, a, a.Current)
+}
+
+// Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
+func (v *Viewer) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
+		return contract.AgentView{}, unreadable()
+	}
+	if r.Status == artifact.Retained {
+		return contract.AgentView{}, fault.New(fault.RevisionRetained, "the bytes of this revision are gone; read a newer one")
+	}
+	return v.owned(ctx, by, a, r.ID)
+}
+
+func (v *Viewer) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
+	c, err := v.Store.Contents(ctx, a.ID, r)
+	if err != nil {
+		return contract.AgentView{}, err
+	}
+	if c == nil {
+		return contract.AgentView{}, unreadable()
+	}
+	public, err := v.build(&by.Workspace, a, c, "")
+	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID)}, err
+}
+
+func unreadable() error {
+	return fault.New(fault.NotFound, "no such artifact or revision in this workspace, or it is not published, deleted or expired")
+}
+
+// Public is the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
+func (v *Viewer) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
+	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
+	if err != nil {
+		return contract.PublicAgentView{}, gate.NotFound()
+	}
+	names := gate.Names{Workspace: claims.Workspace, Artifact: claims.Artifact}
+	contents := make(chan answer, 1)
+	go func() {
+		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
+		contents <- answer{c, err}
+	}()
+	state, err := v.admit(ctx, names)
+	got := <-contents
+	if err != nil {
+		return contract.PublicAgentView{}, err
+	}
+	if err := gate.Shown(ctx, v.Store, state.Artifact, claims.Revision); err != nil {
+		return contract.PublicAgentView{}, err
+	}
+	if got.err != nil {
+		return contract.PublicAgentView{}, got.err
+	}
+	if got.contents == nil {
+		return contract.PublicAgentView{}, gate.NotFound()
+	}
+	return v.build(state.Workspace, state.Artifact, got.contents, "")
+}
+
+type answer struct {
+	contents *artifact.Contents
+	err      error
+}
+
+// Resolve opens an access link. Refusals: not_found for whatever is wrong with it, then rate_limited_artifact.
+func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+	blob, err := v.Addresses.Links.Parse(r.PublicID, r.Blob, v.Now())
+	if err != nil {
+		return contract.Resolved{}, gate.NotFound()
+	}
+	names := gate.Names{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	state, err := v.admit(ctx, names)
+	if err != nil {
+		return contract.Resolved{}, err
+	}
+	shown := state.Artifact.Current
+	if state.Link.Kind == link.Revision {
+		shown = state.Link.Revision
+	}
+	if err := gate.Shown(ctx, v.Store, state.Artifact, shown); err != nil {
+		return contract.Resolved{}, err
+	}
+	c, err := v.Store.Contents(ctx, blob.Artifact, shown)
+	if err != nil {
+		return contract.Resolved{}, err
+	}
+	if c == nil {
+		return contract.Resolved{}, gate.NotFound()
+	}
+	public, err := v.build(state.Workspace, state.Artifact, c, r.PublicID)
+	return contract.Resolved{
+		AgentView: public, RenderMode: string(c.Revision.Mode), IframeSrc: public.RevisionContentURL, Title: state.Artifact.Title,
+	}, err
+}
+
+// admit reads the gates beside counting the read; a closed gate beats the limit.
+func (v *Viewer) admit(ctx context.Context, n gate.Names) (gate.State, error) {
+	limited := make(chan error, 1)
+	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact) }()
+	state, err := v.Store.Gates(ctx, n)
+	over := <-limited
+	if err != nil {
+		return state, err
+	}
+	if !state.Open(n, v.Now()) || state.Artifact.Current == "" {
+		return state, gate.NotFound()
+	}
+	return state, over
+}
+
+func (v *Viewer) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
+	policy := v.Limits.Tiers[w.Tier()]
+	prefix, err := v.Addresses.Content(token.Claims{
+		Workspace: w.ID, Artifact: a.ID, Revision: c.Revision.ID, Link: through, NoIndex: policy.NoIndex, Scripts: policy.Scripts,
+		Expires: token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
+	})
+	if err != nil {
+		return contract.PublicAgentView{}, err
+	}
+	out := contract.PublicAgentView{
+		ArtifactID: a.ID, RevisionID: c.Revision.ID, Title: a.Title, CreatedAt: contract.At(a.CreatedAt), ExpiresAt: contract.At(a.ExpiresAt),
+		Entrypoint: c.Revision.Entrypoint, RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
+		Files: make([]contract.AgentViewFile, len(c.Tree)), SafetyWarnings: []contract.SafetyWarning{},
+		Bundle: contract.Bundle{Status: "disabled"}, EphemeralTier: w.Tier() == limits.Ephemeral,
+	}
+	for i, f := range c.Tree {
+		out.Files[i] = contract.AgentViewFile{
+			Path: f.Path, SizeBytes: f.Size, ContentType: media.Of(f.Path).ContentType, URL: prefix + address.Escape(f.Path), SHA256: f.SHA256.String(),
+		}
+	}
+	return out, nil
+}
