@@ -1,0 +1,45 @@
+package dynamo
+
+import (
+	"context"
+
+	"vitrine/shared/access"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+)
+
+// Find implements access.Store.
+func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Wants) (access.Found, error) {
+	b := batch{strong: true}
+	b.want(credentialKey(public))
+	b.want(workspaceKey(w))
+	record := ""
+	if wants.Operation != "" && idempotency.CheckClient(wants.Client) == nil {
+		record = recordKey(wants.Command(public))
+		b.wantHot(record)
+	}
+	_, badArtifact := wants.Artifact.Bits()
+	_, badRevision := wants.Revision.Bits()
+	if badArtifact == nil {
+		b.want(artifactKey(wants.Artifact))
+	}
+	if badArtifact == nil && badRevision == nil {
+		b.want(revisionKey(wants.Artifact, wants.Revision))
+	}
+	if wants.Session.Valid() {
+		b.want(sessionKey(wants.Session))
+		b.want(entriesKey(wants.Session))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return access.Found{}, err
+	}
+	out := access.Found{Key: readKey(f.at(credentialKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w)}
+	if record != "" {
+		out.Record = readRecord(f.hot(record))
+	}
+	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
+	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
+	out.Session, out.Entries, err = readSession(f.at(sessionKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
+	return out, err
+}

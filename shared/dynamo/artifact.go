@@ -1,0 +1,147 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/media"
+)
+
+func artifactItem(a artifact.Artifact) item {
+	return newItem(artifactKey(a.ID)).
+		str("own", string(a.Owner)).str("home", string(a.Home)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
+		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
+		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
+		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
+		time("deleted", a.DeletedAt).str("g1p", artifactsOf(a.Owner)).str("g1s", artifactSort(a.CreatedAt, a.ID)).
+		str("g2p", due("ARTIFACT", string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+}
+
+func readArtifact(i item, a id.Artifact) *artifact.Artifact {
+	if i == nil {
+		return nil
+	}
+	return &artifact.Artifact{
+		ID: a, Owner: id.Workspace(i.getStr("own")), Home: id.Workspace(i.getStr("home")), Status: artifact.Status(i.getStr("status")),
+		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LinksOff: i.getTime("links_off"),
+		Current: id.Revision(i.getStr("cur")), Number: int(i.getNum("no")), Draft: id.Revision(i.getStr("draft")), DraftAt: i.getTime("draft_at"),
+		Share: id.Public(i.getStr("share")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), FileCount: int(i.getNum("n")),
+		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), DeletedAt: i.getTime("deleted"),
+	}
+}
+
+func revisionItem(r artifact.Revision) item {
+	return newItem(revisionKey(r.Artifact, r.ID)).
+		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.Entered).
+		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt)
+}
+
+func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
+	if i == nil {
+		return nil
+	}
+	return &artifact.Revision{
+		ID: r, Artifact: a, Status: artifact.RevisionStatus(i.getStr("status")), Number: int(i.getNum("no")), Title: i.getStr("title"),
+		Entrypoint: i.getStr("entry"), Entered: i.getFlag("entered"), Mode: media.Mode(i.getStr("mode")), FileCount: int(i.getNum("n")),
+		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), PublishedAt: i.getTime("pub_at"),
+	}
+}
+
+// Publish implements artifact.Publications. The day's allowance is split into counters; one that is full sends the
+// publication to the next, so that the sum is exact and parallel publications rarely meet.
+func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
+	if !p.First {
+		return s.publish(ctx, p, -1)
+	}
+	for _, shard := range rand.Perm(limits.AllowanceShards) {
+		if err := s.publish(ctx, p, shard); !errors.Is(err, errShardFull) {
+			return err
+		}
+	}
+	return fault.Bare(fault.WriteAllowanceExceeded)
+}
+
+var errShardFull = errors.New("this counter of the allowance is full")
+
+func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) error {
+	var t transaction
+	s.finish(&t, p.Command, p.Result, p.At)
+	s.moveCurrent(&t, p)
+	t.update(s.tables.Core, revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
+		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
+		func(item) error { return artifact.ErrMoved })
+	s.checkFence(&t, p.Workspace)
+	if shard >= 0 {
+		t.update(s.tables.Hot, key{pk: allowanceKey(p.Workspace, p.At, shard)}, countUp, belowMost,
+			values{"one": 1, "most": shardCap(p.Allowance, shard), "ttl": p.At.Add(limits.AllowanceLife).Unix()},
+			func(item) error { return errShardFull })
+	}
+	if p.Share != nil {
+		t.create(s.tables.Core, shareItem(p))
+	}
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// moveCurrent makes the draft the current revision.
+func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
+	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #g2s = :due"
+	condition := "#status = :live AND #own = :ws AND #draft = :rev AND (attribute_not_exists(#no) OR #no = :before) AND " +
+		"(#exp > :now OR attribute_exists(#pin_at)) AND attribute_not_exists(#lock)"
+	v := values{
+		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "title": p.Revision.Title, "entry": p.Revision.Entrypoint,
+		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
+		"due": sortable(p.ExpiresAt),
+	}
+	if p.Renews {
+		set += ", #exp = :exp"
+		v["exp"] = p.ExpiresAt
+	}
+	if p.Share != nil {
+		set += ", #share = :share"
+		condition += " AND attribute_not_exists(#share)"
+		v["share"] = string(p.Share.Public)
+	}
+	t.update(s.tables.Core, artifactKey(p.Artifact), set+" REMOVE #draft, #draft_at ADD #ver :one", condition, v, func(old item) error {
+		if a := readArtifact(old, p.Artifact); !a.Readable(p.At) || a.Owner != p.Workspace {
+			return artifact.NotFound()
+		}
+		return artifact.ErrMoved
+	})
+}
+
+// Draft implements artifact.Publications.
+func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
+	b := batch{strong: true}
+	b.want(artifactKey(a))
+	b.want(revisionKey(a, r))
+	f, err := s.read(ctx, b)
+	return readArtifact(f.at(artifactKey(a)), a), readRevision(f.at(revisionKey(a, r)), a, r), err
+}
+
+func shareItem(p artifact.Publication) item {
+	return newItem(linkKey(p.Share.Public)).
+		str("id", string(p.Share.ID)).str("art", string(p.Artifact)).str("ws", string(p.Workspace)).str("kind", "share").time("created", p.At).
+		str("g1p", linksOf(p.Artifact)).str("g1s", artifactSort(p.At, p.Artifact))
+}
+
+// Delete implements artifact.Deletions.
+func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
+	var t transaction
+	s.finish(&t, d.Command, d.Result, d.At)
+	t.update(s.tables.Core, artifactKey(d.Artifact.ID),
+		"SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due REMOVE #share, #draft, #draft_at ADD #ver :one",
+		"#status = :live AND #own = :ws",
+		values{
+			"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "ws": string(d.Workspace), "one": 1,
+			"gone": goneOf(d.Workspace), "purge": due("PURGE", string(d.Artifact.ID)), "due": sortable(d.At),
+		}, func(item) error { return artifact.NotFound() })
+	s.checkFence(&t, d.Workspace)
+	t.create(s.tables.Events, eventItem(d.Event))
+	return s.commit(ctx, &t)
+}

@@ -1,0 +1,80 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// batch reads items of core and hot together. A key that stays unread fails the whole batch: a missing gate must never
+// look like an open one.
+type batch struct {
+	core, hot []item
+	strong    bool
+}
+
+const unreadTries = 4
+
+func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
+
+func (b *batch) wantHot(pk string) { b.hot = append(b.hot, key{pk: pk}.attributes()) }
+
+// found are the items of a batch.
+type found map[key]item
+
+func (f found) at(k key) item { return f[k] }
+
+func (f found) hot(pk string) item { return f[key{pk: pk}] }
+
+func (s *Store) read(ctx context.Context, b batch) (found, error) {
+	request := map[string]types.KeysAndAttributes{}
+	if len(b.core) > 0 {
+		request[s.tables.Core] = types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
+	}
+	if len(b.hot) > 0 {
+		request[s.tables.Hot] = types.KeysAndAttributes{Keys: attributes(b.hot), ConsistentRead: aws.Bool(b.strong)}
+	}
+	out := make(found, len(b.core)+len(b.hot))
+	for try := range unreadTries {
+		answer, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: request})
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, items := range answer.Responses {
+			for _, i := range items {
+				out[key{item(i).getStr("pk"), item(i).getStr("sk")}] = i
+			}
+		}
+		if request = answer.UnprocessedKeys; len(request) == 0 {
+			return out, nil
+		}
+		if err := pause(ctx, 10*time.Millisecond<<try); err != nil {
+			return nil, err
+		}
+	}
+	return nil, unavailable(errors.New("the tables left keys unread"))
+}
+
+func attributes(items []item) []map[string]types.AttributeValue {
+	out := make([]map[string]types.AttributeValue, len(items))
+	for n, i := range items {
+		out[n] = i
+	}
+	return out
+}
+
+// pause waits unless the request ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,62 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/rate"
+)
+
+const (
+	countUp   = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
+	belowMost = "attribute_not_exists(#c) OR #c < :most"
+)
+
+// Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
+func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (bool, error) {
+	up, below := countUp, belowMost
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &up, ConditionExpression: &below,
+		ExpressionAttributeNames:  names(up, below),
+		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
+		ReturnValues:              types.ReturnValueNone,
+	})
+	if _, full := conditionFailed(err); full {
+		return false, nil
+	}
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return true, nil
+}
+
+// Used implements account.Allowance: how many artifacts a workspace published first on a UTC day.
+func (s *Store) Used(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
+	var b batch
+	for n := range limits.AllowanceShards {
+		b.wantHot(allowanceKey(w, day, n))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	used := int64(0)
+	for n := range limits.AllowanceShards {
+		used += f.hot(allowanceKey(w, day, n)).getNum("c")
+	}
+	return int(used), nil
+}
+
+// shardCap is what one of the allowance's counters may hold; together they hold exactly the allowance.
+func shardCap(allowance, shard int) int {
+	most := allowance / limits.AllowanceShards
+	if shard < allowance%limits.AllowanceShards {
+		most++
+	}
+	return most
+}

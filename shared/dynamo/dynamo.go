@@ -1,0 +1,65 @@
+// Package dynamo keeps all state in three DynamoDB tables and implements the ports of the core on them.
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/fault"
+)
+
+// Tables are the names of the tables: core is what must never be lost, events the record of what happened, hot what may
+// be thrown away.
+type Tables struct {
+	Core, Events, Hot string
+}
+
+// Named are the tables of a deployment that calls itself prefix.
+func Named(prefix string) Tables {
+	return Tables{Core: prefix + "-core", Events: prefix + "-events", Hot: prefix + "-hot"}
+}
+
+// Store implements the ports of the core.
+type Store struct {
+	client *dynamodb.Client
+	tables Tables
+}
+
+// New makes a store on tables that exist.
+func New(client *dynamodb.Client, tables Tables) *Store {
+	return &Store{client: client, tables: tables}
+}
+
+// get reads one item, nil if there is none.
+func (s *Store) get(ctx context.Context, table string, k key, strong bool) (item, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(strong)})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return out.Item, nil
+}
+
+// unavailable says that the tables did not answer; what was asked may or may not have happened.
+func unavailable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fault.Wrap(fault.DatabaseUnavailable, err, "the database does not answer; repeat the request in a moment")
+}
+
+// conditionFailed tells whether a single write found its condition false, and returns the item as it was.
+func conditionFailed(err error) (item, bool) {
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) {
+		return nil, false
+	}
+	return failed.Item, true
+}
+
+// millis is an instant as the tables hold it, so that what was written equals what is read.
+func millis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

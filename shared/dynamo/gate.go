@@ -1,0 +1,83 @@
+package dynamo
+
+import (
+	"context"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/gate"
+	"vitrine/shared/id"
+	"vitrine/shared/link"
+	"vitrine/shared/tree"
+)
+
+func readLink(i item, p id.Public) *link.Link {
+	if i == nil {
+		return nil
+	}
+	return &link.Link{
+		ID: id.Link(i.getStr("id")), Public: p, Artifact: id.Artifact(i.getStr("art")), Revision: id.Revision(i.getStr("rev")),
+		Kind: link.Kind(i.getStr("kind")), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"),
+	}
+}
+
+// Gates implements gate.Store.
+func (s *Store) Gates(ctx context.Context, n gate.Names) (gate.State, error) {
+	b := batch{strong: true}
+	b.want(workspaceKey(n.Workspace))
+	b.want(artifactKey(n.Artifact))
+	if n.Link != "" {
+		b.want(linkKey(n.Link))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return gate.State{}, err
+	}
+	return gate.State{
+		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace), Artifact: readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
+		Link: readLink(f.at(linkKey(n.Link)), n.Link),
+	}, nil
+}
+
+// Artifact implements upload.Sessions.
+func (s *Store) Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error) {
+	i, err := s.get(ctx, s.tables.Core, artifactKey(a), true)
+	return readArtifact(i, a), err
+}
+
+// Revision implements gate.Store.
+func (s *Store) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	i, err := s.get(ctx, s.tables.Core, revisionKey(a, r), true)
+	return readRevision(i, a, r), err
+}
+
+// Tree implements content.Store and upload.Sessions.
+func (s *Store) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
+	i, err := s.get(ctx, s.tables.Core, treeKey(a, r), false)
+	if err == nil && i == nil {
+		i, err = s.get(ctx, s.tables.Core, treeKey(a, r), true)
+	}
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return unpackTree(i.getBin("files"))
+}
+
+// Contents implements view.Store.
+func (s *Store) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	for _, strong := range []bool{false, true} {
+		b := batch{strong: strong}
+		b.want(revisionKey(a, r))
+		b.want(treeKey(a, r))
+		f, err := s.read(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		revision, files := f.at(revisionKey(a, r)), f.at(treeKey(a, r))
+		if revision == nil || files == nil {
+			continue
+		}
+		t, err := unpackTree(files.getBin("files"))
+		return &artifact.Contents{Revision: *readRevision(revision, a, r), Tree: t}, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,157 @@
+package dynamo
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// item is a stored item. Setters leave zero values out, getters give the zero value for what is absent, so that old
+// code reads new items and new code old ones. Instants are milliseconds, except ttl, which is seconds.
+type item map[string]types.AttributeValue
+
+func newItem(k key) item {
+	return item{}.str("pk", k.pk).str("sk", k.sk)
+}
+
+func (i item) str(name, v string) item {
+	if v != "" {
+		i[name] = &types.AttributeValueMemberS{Value: v}
+	}
+	return i
+}
+
+func (i item) num(name string, v int64) item {
+	if v != 0 {
+		i[name] = number(v)
+	}
+	return i
+}
+
+func (i item) time(name string, t time.Time) item {
+	if !t.IsZero() {
+		i[name] = number(t.UnixMilli())
+	}
+	return i
+}
+
+func (i item) ttl(t time.Time) item {
+	i["ttl"] = number(t.Unix())
+	return i
+}
+
+func (i item) bin(name string, v []byte) item {
+	if len(v) > 0 {
+		i[name] = &types.AttributeValueMemberB{Value: v}
+	}
+	return i
+}
+
+func (i item) flag(name string, v bool) item {
+	if v {
+		i[name] = &types.AttributeValueMemberBOOL{Value: true}
+	}
+	return i
+}
+
+func (i item) getStr(name string) string {
+	if v, ok := i[name].(*types.AttributeValueMemberS); ok {
+		return v.Value
+	}
+	return ""
+}
+
+func (i item) getNum(name string) int64 {
+	v, ok := i[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0
+	}
+	n, _ := strconv.ParseInt(v.Value, 10, 64)
+	return n
+}
+
+func (i item) getTime(name string) time.Time {
+	if _, ok := i[name]; !ok {
+		return time.Time{}
+	}
+	return time.UnixMilli(i.getNum(name)).UTC()
+}
+
+// getSeconds reads ttl.
+func (i item) getSeconds(name string) time.Time {
+	if _, ok := i[name]; !ok {
+		return time.Time{}
+	}
+	return time.Unix(i.getNum(name), 0).UTC()
+}
+
+func (i item) getBin(name string) []byte {
+	if v, ok := i[name].(*types.AttributeValueMemberB); ok {
+		return v.Value
+	}
+	return nil
+}
+
+func (i item) getFlag(name string) bool {
+	v, ok := i[name].(*types.AttributeValueMemberBOOL)
+	return ok && v.Value
+}
+
+func number(v int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(v, 10)}
+}
+
+func (k key) attributes() item {
+	i := item{"pk": &types.AttributeValueMemberS{Value: k.pk}}
+	return i.str("sk", k.sk)
+}
+
+// values are the placeholders of an expression, by name without colon.
+type values map[string]any
+
+func (v values) attributes() item {
+	if len(v) == 0 {
+		return nil
+	}
+	out := make(item, len(v))
+	for name, value := range v {
+		out[":"+name] = attribute(value)
+	}
+	return out
+}
+
+func attribute(value any) types.AttributeValue {
+	switch v := value.(type) {
+	case string:
+		return &types.AttributeValueMemberS{Value: v}
+	case int:
+		return number(int64(v))
+	case int64:
+		return number(v)
+	case time.Time:
+		return number(v.UnixMilli())
+	case []byte:
+		return &types.AttributeValueMemberB{Value: v}
+	case bool:
+		return &types.AttributeValueMemberBOOL{Value: v}
+	}
+	panic("dynamo: a placeholder has a type that no expression uses")
+}
+
+var alias = regexp.MustCompile(`#[a-z0-9_]+`)
+
+// names maps every #alias of the expressions to its attribute: #status stands for status. Many plain names are reserved.
+func names(expressions ...string) map[string]string {
+	out := map[string]string{}
+	for _, e := range expressions {
+		for _, a := range alias.FindAllString(e, -1) {
+			out[a] = a[1:]
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

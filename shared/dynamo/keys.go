@@ -1,0 +1,114 @@
+package dynamo
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/rate"
+)
+
+// This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
+//
+//	core    W#{ws}    META            workspace gate
+//	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
+//	        K#{pub}   K               API key
+//	        CT#{pub}  C               claim token
+//	        U#{upl}   META            upload session gate
+//	        U#{upl}   MAN             its entries
+//	        A#{art}   META            artifact gate
+//	        A#{art}   R#{rev}         revision
+//	        A#{art}   M#{rev}         its files
+//	        AL#{pub}  L               access link
+//	        CFG#provision  C          provision gate setting
+//	events  W#{ws}    {ms13}#{evt}
+//	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record
+//
+// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, gsi2 (g2p, g2s) what falls due.
+
+const (
+	metaSort = "META"
+	fences   = 8
+	dueParts = 4
+)
+
+type key struct{ pk, sk string }
+
+func workspaceKey(w id.Workspace) key { return key{"W#" + string(w), metaSort} }
+
+func fenceKey(w id.Workspace, n int) key {
+	return key{"W#" + string(w), "FENCE#" + strconv.Itoa(n)}
+}
+
+func credentialKey(p id.Public) key { return key{"K#" + string(p), "K"} }
+
+func claimKey(p id.Public) key { return key{"CT#" + string(p), "C"} }
+
+func sessionKey(s id.Session) key { return key{"U#" + string(s), metaSort} }
+
+func entriesKey(s id.Session) key { return key{"U#" + string(s), "MAN"} }
+
+func artifactKey(a id.Artifact) key { return key{"A#" + string(a), metaSort} }
+
+func revisionKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "R#" + string(r)} }
+
+func treeKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "M#" + string(r)} }
+
+func linkKey(p id.Public) key { return key{"AL#" + string(p), "L"} }
+
+func gateKey() key { return key{"CFG#provision", "C"} }
+
+func eventKey(w id.Workspace, at time.Time, e id.Event) key {
+	return key{"W#" + string(w), sortable(at) + "#" + string(e)}
+}
+
+// rateKey names a counter: kind, host, subject and the window's start in seconds.
+func rateKey(w rate.Window) string {
+	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
+}
+
+func allowanceKey(w id.Workspace, day time.Time, shard int) string {
+	return fmt.Sprintf("d:%s:%s:%d", w, day.UTC().Format("20060102"), shard)
+}
+
+// recordKey hashes what the client chose, so that no client text is a key.
+func recordKey(k idempotency.Key) string {
+	sum := sha256.Sum256([]byte(k.Client))
+	return fmt.Sprintf("i:%s:%s:%s:%s", k.Actor, k.Operation, k.Target, base64.RawURLEncoding.EncodeToString(sum[:]))
+}
+
+// Partitions of gsi1.
+func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
+
+func goneOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
+
+func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
+
+func linksOf(a id.Artifact) string { return "A#" + string(a) + "#L" }
+
+// artifactSort orders artifacts by creation, then id.
+func artifactSort(created time.Time, a id.Artifact) string {
+	return sortable(created) + "#" + string(a)
+}
+
+// due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
+func due(kind, item string) string {
+	return "DUE#" + kind + "#" + strconv.Itoa(int(sha256.Sum256([]byte(item))[0])%dueParts)
+}
+
+// nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires.
+func nextDue(a artifact.Artifact, draftLife time.Duration) string {
+	at := a.ExpiresAt
+	if d := a.DraftAt.Add(draftLife); a.Draft != "" && d.Before(at) {
+		at = d
+	}
+	return sortable(at)
+}
+
+// sortable is an instant as 13 digits of milliseconds.
+func sortable(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }

@@ -1,0 +1,72 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The indexes of table core.
+const (
+	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact
+	dueIndex  = "gsi2" // g2p, g2s: what falls due
+)
+
+// Listed are the attributes that listIndex carries beside the keys: what rows of lists show.
+var Listed = []string{
+	"status", "title", "entry", "n", "bytes", "exp", "pin_at", "cur", "created", "updated", "deleted", "own", "name", "scopes", "rev_at", "used_at", "id", "kind",
+}
+
+// CreateTables makes the tables where they are missing, as a deployment has them.
+func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
+	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), table(t.Events, "pk", "sk"), table(t.Hot, "pk")} {
+		_, err := client.CreateTable(ctx, in)
+		var exists *types.ResourceInUseException
+		if errors.As(err, &exists) {
+			continue
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		if _, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+			TableName: in.TableName, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("ttl"), Enabled: aws.Bool(true)},
+		}); err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+func coreTable(name string) *dynamodb.CreateTableInput {
+	in := table(name, "pk", "sk")
+	in.AttributeDefinitions = append(in.AttributeDefinitions, texts("g1p", "g1s", "g2p", "g2s")...)
+	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
+		{IndexName: aws.String(listIndex), KeySchema: schema("g1p", "g1s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: Listed}},
+		{IndexName: aws.String(dueIndex), KeySchema: schema("g2p", "g2s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}},
+	}
+	return in
+}
+
+func table(name string, keys ...string) *dynamodb.CreateTableInput {
+	return &dynamodb.CreateTableInput{
+		TableName: &name, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: texts(keys...), KeySchema: schema(keys...),
+	}
+}
+
+func texts(names ...string) (out []types.AttributeDefinition) {
+	for _, n := range names {
+		out = append(out, types.AttributeDefinition{AttributeName: aws.String(n), AttributeType: types.ScalarAttributeTypeS})
+	}
+	return out
+}
+
+func schema(names ...string) (out []types.KeySchemaElement) {
+	kinds := []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}
+	for n, name := range names {
+		out = append(out, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: kinds[n]})
+	}
+	return out
+}

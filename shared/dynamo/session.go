@@ -1,0 +1,116 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/media"
+	"vitrine/shared/upload"
+)
+
+func sessionItem(s upload.Session) item {
+	return newItem(sessionKey(s.ID)).
+		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
+		flag("new", s.New).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("reuses", string(s.Reuses)).str("title", s.Title).
+		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
+		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
+		str("g2p", due("SESSION", string(s.ID))).str("g2s", sortable(s.ExpiresAt))
+}
+
+// readSession reads both items of a session; one without the other is no session.
+func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
+	if i == nil || entries == nil {
+		return nil, nil, nil
+	}
+	files, err := unpackEntries(entries.getBin("files"))
+	if err != nil {
+		return nil, nil, err
+	}
+	session := sessionOf(i, s)
+	return &session, files, nil
+}
+
+func sessionOf(i item, s id.Session) upload.Session {
+	return upload.Session{
+		ID: s, Workspace: id.Workspace(i.getStr("ws")), Home: id.Workspace(i.getStr("home")), Artifact: id.Artifact(i.getStr("art")),
+		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
+		Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
+		FileCount: int(i.getNum("n")), Size: i.getNum("bytes"), Life: time.Duration(i.getNum("life")) * time.Millisecond, CreatedAt: i.getTime("created"),
+	}
+}
+
+// Session implements upload.Sessions.
+func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+	b := batch{strong: true}
+	b.want(sessionKey(u))
+	b.want(entriesKey(u))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readSession(f.at(sessionKey(u)), f.at(entriesKey(u)), u)
+}
+
+// Create implements upload.Sessions.
+func (s *Store) Create(ctx context.Context, c upload.Creation) error {
+	var t transaction
+	s.finish(&t, c.Command, c.Result, c.Session.CreatedAt)
+	s.checkFence(&t, c.Session.Workspace)
+	t.create(s.tables.Core, sessionItem(c.Session))
+	t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+// Finalize implements upload.Finalizations.
+func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
+	var t transaction
+	s.settle(&t, f.Command, f.Owner)
+	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized REMOVE #g2p, #g2s", "#status = :pending AND #exp > :now",
+		values{"finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At}, func(old item) error {
+			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
+		})
+	if f.Session.New {
+		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
+	} else {
+		s.takeDraft(&t, f)
+	}
+	if f.Session.Reuses != "" {
+		t.check(s.tables.Core, revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
+			values{"published": string(artifact.Published)}, func(item) error {
+				return fault.New(fault.InvalidRequest, "base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
+			})
+	}
+	s.checkFence(&t, f.Session.Workspace)
+	t.create(s.tables.Core, revisionItem(f.Revision))
+	t.create(s.tables.Core, newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
+	for _, e := range f.Events {
+		t.create(s.tables.Events, eventItem(e))
+	}
+	return s.commit(ctx, &t)
+}
+
+// takeDraft gives an existing artifact its one draft.
+func (s *Store) takeDraft(t *transaction, f upload.Finalization) {
+	changed := f.Artifact
+	t.update(s.tables.Core, artifactKey(changed.ID),
+		"SET #draft = :draft, #draft_at = :now, #updated = :now, #g2s = :due ADD #ver :one",
+		"#status = :live AND #own = :ws AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND (#exp > :now OR attribute_exists(#pin_at))",
+		values{
+			"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
+			"due": sortable(f.At.Add(limits.DraftLife)),
+		}, func(old item) error {
+			if old != nil && old.getStr("draft") != "" && readArtifact(old, changed.ID).Readable(f.At) {
+				return noDraft(old)
+			}
+			return artifact.NotFound()
+		})
+}
+
+func noDraft(item) error {
+	return fault.New(fault.DraftRevisionConflict, "the artifact has another unpublished draft; publish that one first")
+}

@@ -1,0 +1,68 @@
+package dynamo
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"vitrine/shared/ephemeral"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/workspace"
+)
+
+func workspaceItem(w workspace.Workspace) item {
+	return newItem(workspaceKey(w.ID)).
+		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
+		str("into", string(w.Into)).str("lock", string(w.Lock)).num("epoch", w.Epoch)
+}
+
+func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
+	if i == nil {
+		return nil
+	}
+	return &workspace.Workspace{
+		ID: w, Name: i.getStr("name"), Plan: workspace.Plan(i.getStr("plan")), CreatedAt: i.getTime("created"),
+		ClaimedAt: i.getTime("claimed_at"), Into: id.Workspace(i.getStr("into")), Lock: id.Lockdown(i.getStr("lock")), Epoch: i.getNum("epoch"),
+	}
+}
+
+// checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
+// tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
+func (s *Store) checkFence(t *transaction, w id.Workspace) {
+	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil,
+		func(item) error {
+			return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
+		})
+}
+
+// Provision implements ephemeral.Store.
+func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
+	var t transaction
+	t.create(s.tables.Core, workspaceItem(p.Workspace))
+	t.create(s.tables.Core, keyItem(p.Key))
+	t.create(s.tables.Core, newItem(claimKey(p.Claim.Public)).
+		str("id", string(p.Claim.ID)).str("ws", string(p.Claim.Workspace)).bin("mac", p.Claim.Hash.MAC).num("pepper", int64(p.Claim.Hash.Pepper)).
+		str("code", p.Claim.ClaimCode).time("created", p.Claim.CreatedAt).time("exp", p.Claim.ExpiresAt))
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// Gate implements ephemeral.Store.
+func (s *Store) Gate(ctx context.Context) (ephemeral.Gate, error) {
+	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
+	if err != nil {
+		return ephemeral.Gate{}, err
+	}
+	if i == nil {
+		return ephemeral.Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+	}
+	return ephemeral.Gate{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
+}
+
+// SetGate stores how many ephemeral workspaces may be made in a minute.
+func (s *Store) SetGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
+	var t transaction
+	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	return s.commit(ctx, &t)
+}
