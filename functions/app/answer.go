@@ -1,0 +1,118 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// answer lets a handler return its failure and writes it as the surface asks: an envelope under /api, else a page.
+func (h *Host) answer(handle handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := handle(w, r); err != nil {
+			h.fail(w, r, err)
+		}
+	}
+}
+
+func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f, status := classify(err)
+	noteOf(r).failed(err, f.Code)
+	if m, ok := errors.AsType[methodNotAllowed](err); ok {
+		w.Header().Set("Allow", string(m))
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		h.problem(w, r, status, f)
+		return
+	}
+	m := words[status]
+	if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable {
+		m.RequestID = noteOf(r).id
+	}
+	if err := h.page(w, status, m); err != nil {
+		panic(err) // a template that fails on three strings
+	}
+}
+
+// words are what pages say about a failure, by status.
+var words = map[int]pages.Message{
+	http.StatusForbidden:           {Heading: "Not from there", Text: "Another site tried to do this in your name, so it was not done. Do it from this site instead."},
+	http.StatusNotFound:            {Heading: "Nothing on show here", Text: "There is no page at this address. Check it for a missing or an extra character."},
+	http.StatusMethodNotAllowed:    {Heading: "Not in this way", Text: "There is a page at this address, but it does not take requests of this kind."},
+	http.StatusBadRequest:          {Heading: "That was not understood", Text: "The request was not complete. Go back, reload the page and try again."},
+	http.StatusTooManyRequests:     {Heading: "Too much at once", Text: "There were too many requests. Wait a moment and try again."},
+	http.StatusServiceUnavailable:  {Heading: "Not available right now", Text: "A part of this service does not answer. Try again in a moment."},
+	http.StatusInternalServerError: {Heading: "Something broke", Text: "That was our fault, not yours. Try again; if it happens again, tell the operator the number below."},
+}
+
+// classify reduces a failure to what this host may tell: whatever keeps a link shut looks the same.
+func classify(err error) (*fault.Fault, int) {
+	if _, ok := errors.AsType[methodNotAllowed](err); ok {
+		return fault.New(fault.InvalidRequest, "This path takes other methods; see Allow."), http.StatusMethodNotAllowed
+	}
+	f := fault.Of(err)
+	switch f.Code.Kind() {
+	case fault.KindInvalid, fault.KindUnprocessable:
+		return f, http.StatusBadRequest
+	case fault.KindForbidden:
+		return f, http.StatusForbidden
+	case fault.KindNotFound, fault.KindGone:
+		return fault.Bare(fault.NotFound), http.StatusNotFound
+	case fault.KindLimited:
+		return f.After(cmp.Or(f.RetryAfter, time.Minute)), http.StatusTooManyRequests
+	case fault.KindUnavailable:
+		return fault.Bare(f.Code), http.StatusServiceUnavailable
+	}
+	return fault.Bare(fault.Internal), http.StatusInternalServerError
+}
+
+func (h *Host) problem(w http.ResponseWriter, r *http.Request, status int, f *fault.Fault) {
+	body := contract.Envelope{Error: contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: noteOf(r).id}}
+	if err := writeJSON(w, status, body); err != nil {
+		panic(err) // strings always marshal
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(b) // a failure means that the client left
+	return nil
+}
+
+// page renders p before it writes anything. CSP and Cache-Control that the handler set stay.
+func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
+	body, err := pages.Render(p)
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store")
+	}
+	if header.Get(policyHeader) == policyNone {
+		header.Set(policyHeader, policyPage)
+	}
+	w.WriteHeader(status)
+	w.Write(body)
+	return nil
+}

@@ -1,0 +1,413 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/functions/app/pages"
+	"vitrine/scripts/browser"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// resolver is a Resolver that is a function.
+type resolver func(context.Context, contract.ResolveRequest) (contract.Resolved, error)
+
+func (f resolver) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+	return f(ctx, r)
+}
+
+const (
+	publicID = "0123456789ABCDEF"
+	blob     = "AQHqZ0-secret_of_the_link-7Yk"
+	link     = `{"public_id":"` + publicID + `","blob":"` + blob + `"}`
+)
+
+// opens is a resolver that answers every link.
+func opens(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+	return contract.Resolved{Title: string(r.PublicID) + " " + r.Blob, RenderMode: "html"}, nil
+}
+
+func refuses(err error) resolver {
+	return func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+		return contract.Resolved{}, err
+	}
+}
+
+// host is the app host at localhost with the given resolver; what it logs goes to the buffer.
+func host(links Resolver) (*Host, *bytes.Buffer) {
+	var lines bytes.Buffer
+	return &Host{
+		Links: links, Log: slog.New(slog.NewJSONHandler(&lines, nil)),
+		AppURL: "http://localhost:8704", ContentURL: "http://127.0.0.1:8703", APIURL: "http://localhost:8701",
+	}, &lines
+}
+
+func send(h http.Handler, method, target, body string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, "http://localhost:8704"+target, strings.NewReader(body))
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func asset0(name string) string { return "/assets/" + pages.Build() + "/" + name }
+
+func TestRoutes(t *testing.T) {
+	h, _ := host(resolver(opens))
+	handler := h.Handler()
+	const html, jsonType = "text/html; charset=utf-8", "application/json; charset=utf-8"
+	for _, tt := range []struct {
+		method, path, body       string
+		status                   int
+		contentType, cache, want string
+	}{
+		{"GET", "/", "", 200, html, "public, max-age=300", "VITRINE_URL=http://localhost:8701 vitrine publish"},
+		{"GET", "/al/" + publicID, "", 200, html, "no-store", `data-public-id="` + publicID + `"`},
+		{"POST", "/api/access-links/resolve", link, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
+		{"GET", asset0("vitrine.css"), "", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable", "light-dark("},
+		{"GET", asset0("viewer.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "location.hash"},
+		{"GET", asset0("icon.svg"), "", 200, "image/svg+xml", "public, max-age=31536000, immutable", "<svg"},
+		{"GET", "/assets/0011223344556677/vitrine.css", "", 200, "text/css; charset=utf-8", "no-store", "light-dark("},
+		{"GET", "/assets/" + pages.Build() + "/none.css", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/healthz", "", 200, "application/json", "no-store", `{"ok":true,"app":"app"}`},
+		{"GET", "/robots.txt", "", 200, "text/plain; charset=utf-8", "public, max-age=3600", "Disallow: /\n"},
+		{"GET", "/.well-known/gpc.json", "", 200, "application/json", "public, max-age=300", `"gpc":true`},
+		{"GET", "/none", "", 404, html, "no-store", "Nothing on show here"},
+		{"POST", "/none", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/al/", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/al/" + publicID + "/", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "//al/" + publicID, "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/al/../healthz", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/al/%2e%2e/healthz", "", 404, html, "no-store", "Nothing on show here"},
+		{"GET", "/api/none", "", 404, jsonType, "no-store", `"code":"not_found"`},
+		{"POST", "/", "", 405, html, "no-store", "Not in this way"},
+		{"DELETE", "/al/" + publicID, "", 405, html, "no-store", "Not in this way"},
+		{"OPTIONS", "/healthz", "", 405, html, "no-store", "Not in this way"},
+		{"PUT", asset0("viewer.js"), "", 405, html, "no-store", "Not in this way"},
+		{"GET", "/api/access-links/resolve", "", 405, jsonType, "no-store", `"code":"invalid_request"`},
+	} {
+		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
+			r := send(handler, tt.method, tt.path, tt.body)
+			got := text(t, r)
+			if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.contentType || r.Header.Get("Cache-Control") != tt.cache {
+				t.Errorf("%d %q %q, want %d %q %q", r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"),
+					tt.status, tt.contentType, tt.cache)
+			}
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("the body lacks %q:\n%s", tt.want, got)
+			}
+			for name := range headers {
+				if r.Header.Get(name) == "" {
+					t.Errorf("no %s", name)
+				}
+			}
+			if tt.method == "GET" && tt.status == 200 {
+				head := send(handler, "HEAD", tt.path, "")
+				head.Header.Set("X-Request-Id", r.Header.Get("X-Request-Id"))
+				if diff := cmp.Diff(r.Header, head.Header); head.StatusCode != 200 || diff != "" {
+					t.Errorf("HEAD: %d, headers differ:\n%s", head.StatusCode, diff)
+				}
+			}
+			if (r.Header.Get("Allow") != "") != (tt.status == 405) {
+				t.Errorf("%d with Allow %q", tt.status, r.Header.Get("Allow"))
+			}
+		})
+	}
+}
+
+func TestAllowNamesTheMethods(t *testing.T) {
+	h, _ := host(resolver(opens))
+	handler := h.Handler()
+	for path, want := range map[string]string{"/": "GET, HEAD", "/healthz": "GET, HEAD", "/api/access-links/resolve": "POST"} {
+		if got := send(handler, "PATCH", path, "").Header.Get("Allow"); got != want {
+			t.Errorf("%s: Allow %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	h, _ := host(resolver(opens))
+	h.ContentURL = "https://content.example:8443/some/path" // the policy holds the origin alone
+	handler := h.Handler()
+	common := map[string]string{
+		"Strict-Transport-Security":    "max-age=31536000; includeSubDomains; preload",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Referrer-Policy":              "strict-origin-when-cross-origin",
+		"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"X-Robots-Tag":                 "",
+	}
+	viewer := maps.Clone(common)
+	viewer["Referrer-Policy"], viewer["X-Robots-Tag"] = "no-referrer", "noindex, nofollow"
+	viewer[policyHeader] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+		"frame-src https://content.example:8443; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+	page := maps.Clone(common)
+	page[policyHeader] = policyPage
+	gone := maps.Clone(viewer)
+	gone[policyHeader] = policyPage
+	data := maps.Clone(common)
+	data[policyHeader] = "default-src 'none'; frame-ancestors 'none'"
+	for path, want := range map[string]map[string]string{
+		"/": page, "/none": page, "/al/" + publicID: viewer, "/al/nothing": gone, "/healthz": data, "/robots.txt": data,
+		"/.well-known/gpc.json": data, asset0("viewer.js"): data, "/api/access-links/resolve": data,
+	} {
+		r := send(handler, "GET", path, "")
+		for name, value := range want {
+			if got := r.Header.Get(name); got != value {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, value)
+			}
+		}
+		if c := r.Header.Values("Set-Cookie"); len(c) > 0 {
+			t.Errorf("%s sets cookies: %v", path, c)
+		}
+	}
+}
+
+func TestViewerRefusesHostileIds(t *testing.T) {
+	h, _ := host(resolver(opens))
+	handler := h.Handler()
+	for _, bad := range []string{
+		"a", "0123456789abcdef", "0123456789ABCDEI", publicID + "0", publicID[1:], "%3Cscript%3E", "%00", "%22%3E%3Cimg", strings.Repeat("A", 5000),
+		"al_01234567890123456789012345", "..%2f..%2fetc", "javascript:alert(1)",
+	} {
+		r := send(handler, "GET", "/al/"+bad, "")
+		if got := text(t, r); r.StatusCode != 404 || strings.Contains(got, "data-public-id") || strings.Contains(got, "<img") {
+			t.Errorf("%.40s: %d\n%s", bad, r.StatusCode, got)
+		}
+	}
+}
+
+func TestResolveForwardsTheLinkAlone(t *testing.T) {
+	var got contract.ResolveRequest
+	h, _ := host(resolver(func(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+		got = r
+		return contract.Resolved{}, nil
+	}))
+	body := `{"workspace_id":"w","public_id":"` + publicID + `","PUBLIC_ID":"other","blob":"` + blob + `","nested":{"blob":"x"}}`
+	if r := send(h.Handler(), "POST", "/api/access-links/resolve", body); r.StatusCode != 200 {
+		t.Fatalf("%d %s", r.StatusCode, text(t, r))
+	}
+	if want := (contract.ResolveRequest{PublicID: publicID, Blob: blob}); got != want {
+		t.Errorf("forwarded %+v, want %+v", got, want)
+	}
+}
+
+func TestResolveRefusesBadBodies(t *testing.T) {
+	h, _ := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+		t.Error("a bad body got through")
+		return contract.Resolved{}, nil
+	}))
+	handler := h.Handler()
+	for name, body := range map[string]string{
+		"empty": "", "not JSON": "x", "null": "null", "an array": `["public_id","` + publicID + `"]`, "a string": `"x"`,
+		"no blob": `{"public_id":"` + publicID + `"}`, "empty blob": `{"public_id":"` + publicID + `","blob":""}`,
+		"no id": `{"blob":"x"}`, "bad id": `{"public_id":"x","blob":"x"}`, "id is a number": `{"public_id":1,"blob":"x"}`,
+		"blob is null": `{"public_id":"` + publicID + `","blob":null}`, "blob is a list": `{"public_id":"` + publicID + `","blob":["x"]}`,
+		"twice": `{"blob":"a","public_id":"` + publicID + `","blob":"b"}`, "trailing": link + "}", "two objects": link + link,
+		"cut": link[:len(link)-1], "65 KiB": `{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`,
+	} {
+		r := send(handler, "POST", "/api/access-links/resolve", body)
+		if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) {
+			t.Errorf("%s: %d %s", name, r.StatusCode, got)
+		}
+	}
+}
+
+func TestResolveFailures(t *testing.T) {
+	quoting := errors.New(`Post "https://table.example/?token=abc": refused; blob ` + blob)
+	for _, tt := range []struct {
+		name       string
+		err        error
+		status     int
+		code       string
+		retryAfter string
+	}{
+		{"not found", fault.New(fault.NotFound, "link %s expired", blob), 404, "not_found", ""},
+		{"artifact not found", fault.New(fault.ArtifactNotFound, "deleted"), 404, "not_found", ""},
+		{"retained", fault.New(fault.RevisionRetained, "gone"), 404, "not_found", ""},
+		{"forbidden", fault.New(fault.Forbidden, "locked"), 404, "not_found", ""},
+		{"invalid", fault.New(fault.InvalidRequest, "The blob has no meaning."), 400, "invalid_request", ""},
+		{"limited", fault.Bare(fault.RateLimitedArtifact).After(12300 * time.Millisecond), 429, "rate_limited_artifact", "13"},
+		{"limited, no hint", fault.Bare(fault.RateLimitedArtifact), 429, "rate_limited_artifact", "60"},
+		{"unavailable", fault.Wrap(fault.DatabaseUnavailable, quoting, "down"), 503, "database_unavailable", ""},
+		{"unclassified", quoting, 503, "database_unavailable", ""},
+		{"conflict", fault.Bare(fault.UploadIncomplete), 503, "database_unavailable", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h, lines := host(refuses(tt.err))
+			r := send(h.Handler(), "POST", "/api/access-links/resolve", link, "X-Request-Id", "request-17")
+			body := text(t, r)
+			var got contract.Envelope
+			if err := json.Unmarshal([]byte(body), &got); err != nil {
+				t.Fatalf("%v: %s", err, body)
+			}
+			if r.StatusCode != tt.status || got.Error.Code != tt.code || got.Error.Message == "" || got.Error.RequestID != "request-17" {
+				t.Errorf("%d %s", r.StatusCode, body)
+			}
+			if r.Header.Get("Retry-After") != tt.retryAfter || r.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("headers %v", r.Header)
+			}
+			for _, secret := range []string{blob, publicID, "token=abc", "table.example"} {
+				if strings.Contains(body, secret) || strings.Contains(lines.String(), secret) {
+					t.Errorf("%q shows in\n%s\n%s", secret, body, lines)
+				}
+			}
+			if tt.status == 503 && !strings.Contains(lines.String(), tt.code) {
+				t.Errorf("nothing to find the failure by: %s", lines)
+			}
+		})
+	}
+}
+
+func TestNotFoundIsOneAnswer(t *testing.T) {
+	var first string
+	for i, err := range []error{fault.New(fault.NotFound, "revoked"), fault.New(fault.NotFound, "expired at noon"), fault.Bare(fault.ArtifactNotFound)} {
+		h, _ := host(refuses(err))
+		r := send(h.Handler(), "POST", "/api/access-links/resolve", link, "X-Request-Id", "request-17")
+		body := text(t, r)
+		if i == 0 {
+			first = body
+		} else if body != first {
+			t.Errorf("answers differ: %s and %s", first, body)
+		}
+	}
+}
+
+func TestOtherSitesCannotPost(t *testing.T) {
+	h, _ := host(resolver(opens))
+	handler := h.Handler()
+	for _, tt := range []struct {
+		name   string
+		header []string
+		status int
+	}{
+		{"our own page", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://localhost:8704"}, 200},
+		{"our public name behind an edge", []string{"Origin", "http://localhost:8704"}, 200},
+		{"a program", nil, 200},
+		{"another site", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, 403},
+		{"a sibling", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://localhost:8703"}, 403},
+		{"a sandboxed frame", []string{"Sec-Fetch-Site", "cross-site", "Origin", "null"}, 403},
+	} {
+		r := send(handler, "POST", "/api/access-links/resolve", link, tt.header...)
+		if r.StatusCode != tt.status {
+			t.Errorf("%s: %d %s", tt.name, r.StatusCode, text(t, r))
+		}
+	}
+	r := send(handler, "POST", "/healthz", "", "Sec-Fetch-Site", "cross-site")
+	if got := text(t, r); r.StatusCode != 403 || !strings.Contains(got, "Not from there") {
+		t.Errorf("a page path answers %d\n%s", r.StatusCode, got)
+	}
+}
+
+func TestRequestIdAndLog(t *testing.T) {
+	h, lines := host(resolver(opens))
+	handler := h.Handler()
+	for _, tt := range []struct{ sent, want string }{
+		{"request-17", "request-17"}, {strings.Repeat("~", 128), strings.Repeat("~", 128)},
+		{"short", ""}, {strings.Repeat("x", 129), ""}, {"has a space", ""}, {"line\nbreak-here", ""}, {"umläuteumläute", ""}, {"", ""},
+	} {
+		got := send(handler, "GET", "/healthz", "", "X-Request-Id", tt.sent).Header.Get("X-Request-Id")
+		if _, err := id.Workspace(got).Bits(); got != tt.want && (tt.want != "" || err != nil) {
+			t.Errorf("sent %q, got %q", tt.sent, got)
+		}
+	}
+	lines.Reset()
+	send(handler, "GET", "/al/"+publicID+"?blob="+blob, "", "X-Request-Id", "request-18")
+	var line map[string]any
+	if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		t.Fatalf("not one line: %s", lines)
+	}
+	keys := slices.Sorted(maps.Keys(line))
+	if diff := cmp.Diff([]string{"duration", "level", "msg", "request_id", "route", "status", "time"}, keys); diff != "" {
+		t.Error(diff)
+	}
+	if line["route"] != "GET /al/{publicId}" || line["status"] != 200.0 || line["request_id"] != "request-18" {
+		t.Errorf("%v", line)
+	}
+	if strings.Contains(lines.String(), blob) || strings.Contains(lines.String(), publicID) {
+		t.Errorf("the log shows the link: %s", lines)
+	}
+	lines.Reset()
+	send(handler, "GET", "/none", "")
+	if !strings.Contains(lines.String(), `"code":"not_found"`) || !strings.Contains(lines.String(), `"status":404`) {
+		t.Errorf("a failure without its code: %s", lines)
+	}
+}
+
+func TestPanicBecomesAnAnswer(t *testing.T) {
+	h, lines := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+		panic("the case fell: " + blob)
+	}))
+	r := send(h.Handler(), "POST", "/api/access-links/resolve", link)
+	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) || strings.Contains(body, "fell") {
+		t.Errorf("%d %s", r.StatusCode, body)
+	}
+	if got := lines.String(); !strings.Contains(got, "the case fell") || !strings.Contains(got, "app_test.go") || strings.Contains(got, blob) {
+		t.Errorf("log: %s", got)
+	}
+
+	page := h.observe(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errors.New("broken")) }))
+	r = send(page, "GET", "/", "", "X-Request-Id", "request-19")
+	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, "Something broke") || !strings.Contains(body, "request-19") {
+		t.Errorf("%d %s", r.StatusCode, body)
+	}
+
+	begun := h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "half an ans")
+		panic("too late")
+	}))
+	func() {
+		defer func() {
+			if v := recover(); v != http.ErrAbortHandler {
+				t.Errorf("an answer that had begun ended with %v", v)
+			}
+		}()
+		send(begun, "GET", "/", "")
+	}()
+}
+
+func TestHandlerNeedsOrigins(t *testing.T) {
+	for _, bad := range []string{"", "content.example", "ftp://content.example", "https://", "'self'", "https://a b"} {
+		h, _ := host(resolver(opens))
+		h.ContentURL = bad
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("started with ContentURL %q", bad)
+				}
+			}()
+			h.Handler()
+		}()
+	}
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// gallery is a running app host at localhost and a content host at 127.0.0.1, which browsers take for another site.
+type gallery struct {
+	app, content *httptest.Server
+	appURL       string
+
+	mu      sync.Mutex
+	links   map[string]resolver // by blob; others are not found
+	opened  map[string]int      // how often each blob was resolved
+	targets []string            // method and request target of everything the app host was asked for
+	lines   bytes.Buffer
+}
+
+func (g *gallery) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+	g.mu.Lock()
+	g.opened[r.Blob]++
+	answer := g.links[r.Blob]
+	g.mu.Unlock()
+	if answer == nil || r.PublicID != publicID {
+		return contract.Resolved{}, fault.Bare(fault.NotFound)
+	}
+	return answer(ctx, r)
+}
+
+func (g *gallery) link(blob string, answer resolver) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.links[blob] = answer
+	return g.appURL + "/al/" + publicID + "#" + blob
+}
+
+func (g *gallery) count(blob string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened[blob]
+}
+
+func (g *gallery) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lines.Write(b)
+}
+
+// open starts both hosts; contents are served below /v/{token}/ by path.
+func open(t *testing.T) *gallery {
+	t.Helper()
+	g := &gallery{links: map[string]resolver{}, opened: map[string]int{}}
+	var handler http.Handler
+	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
+	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		g.targets = append(g.targets, r.Method+" "+r.RequestURI)
+		g.mu.Unlock()
+		if c := r.Header["Cookie"]; len(c) > 0 {
+			t.Errorf("the browser sent cookies: %v", c)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(g.content.Close)
+	t.Cleanup(g.app.Close)
+	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
+	handler = (&Host{
+		Links: g, Log: slog.New(slog.NewJSONHandler(g, nil)),
+		AppURL: g.appURL, ContentURL: g.content.URL, APIURL: "http://localhost:8701",
+	}).Handler()
+	return g
+}
+
+// reporter is what the content host appends to framed HTML; the frame of a test may call it again.
+const reporter = `
+function tell() { parent.postMessage({type: "vitrine:viewer-height", height: document.documentElement.offsetHeight}, "*") }
+addEventListener("load", tell); new ResizeObserver(tell).observe(document.documentElement)`
+
+const report = `<style>.sheet{font:18px/1.6 Georgia,serif;max-width:38rem;margin:0 auto;padding:2rem 1rem;color:#222}h1{line-height:1.2}</style><div class=sheet>
+<h1>Quarterly survey of harbour seals</h1><p>Counts at low tide, by observer and bay. The population is stable; two bays gained, one lost.</p>
+<table><tr><th align=left>Bay<th>March<th>June<tr><td>North hook<td align=right>118<td align=right>131<tr><td>Sandbank<td align=right>64<td align=right>59</table>
+<p>Method: three observers, binoculars, the same hour of the tide. Differences below five animals are noise.</p></div>`
+
+var contents = map[string]string{
+	"report.html": report,
+	"second.html": `<p>the second artifact</p>`,
+	"tall.html":   report + `<div style="height:2500px">tall</div>`,
+	"grows.html":  `<style>html{height:calc(100vh + 60px)}</style><p>as tall as its window and a bit</p>`,
+	"script.html": `<p id=said>silent</p><script>document.getElementById("said").textContent = "the script ran"</script>`,
+	"quiet.html":  `<p>says nothing about its height</p>`,
+}
+
+// serveContent behaves like the content host towards a viewer frame: the token says whether scripts may run.
+func (g *gallery) serveContent(w http.ResponseWriter, r *http.Request) {
+	_, token, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	token, name, _ := strings.Cut(token, "/")
+	body, ok := contents[name]
+	if !ok || r.Header.Get("Referer") != "" || r.Header.Get("Cookie") != "" {
+		http.Error(w, "no", http.StatusNotFound)
+		return
+	}
+	hash := sha256.Sum256([]byte(reporter))
+	script := "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+	if token == "scripts" {
+		script = "'unsafe-inline'"
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src "+script+"; frame-ancestors "+g.appURL)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	io.WriteString(w, "<!doctype html><meta name=viewport content='width=device-width'><title>x</title>"+body)
+	if name != "quiet.html" {
+		io.WriteString(w, "<script>"+reporter+"</script>")
+	}
+}
+
+// shows is a resolver whose artifact has the given file as entrypoint.
+func (g *gallery) shows(title, token, name, contentType string, change ...func(*contract.Resolved)) resolver {
+	at := func(name string) string { return g.content.URL + "/v/" + token + "/" + name }
+	now := time.Now()
+	r := contract.Resolved{Title: title, RenderMode: "html", IframeSrc: at(name), AgentView: contract.PublicAgentView{
+		Title: title, Entrypoint: name, RevisionContentURL: at(name),
+		CreatedAt: contract.At(now.Add(-time.Hour)), ExpiresAt: contract.At(now.Add(23*time.Hour + 30*time.Minute)),
+		Files: []contract.AgentViewFile{
+			{Path: name, SizeBytes: 18_412, ContentType: contentType, URL: at(name)},
+			{Path: "data/counts.csv", SizeBytes: 2_340_000, ContentType: "text/csv; charset=utf-8", URL: at("data/counts.csv")},
+			{Path: "notes.md", SizeBytes: 1, ContentType: "text/markdown; charset=utf-8", URL: at("notes.md")},
+		},
+		SafetyWarnings: []contract.SafetyWarning{}, Bundle: contract.Bundle{Status: "disabled"},
+	}}
+	for _, f := range change {
+		f(&r)
+	}
+	return func(context.Context, contract.ResolveRequest) (contract.Resolved, error) { return r, nil }
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+func unclaimed(r *contract.Resolved) { r.AgentView.EphemeralTier = true }

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+func (h *Host) home(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	return h.page(w, http.StatusOK, pages.Home{APIURL: h.APIURL, AppURL: h.AppURL})
+}
+
+// viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
+// holds the secret, so only its call can tell whether the link opens.
+func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	public := id.Public(r.PathValue("publicId"))
+	if _, err := public.Bits(); err != nil {
+		noteOf(r).failed(err, fault.NotFound)
+		return h.page(w, http.StatusNotFound, pages.Gone)
+	}
+	content := h.contentOrigin()
+	header.Set(policyHeader, policyViewer(content))
+	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.APIURL})
+}
+
+const maxResolveBody = 64 << 10
+
+func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
+	link, err := readLink(http.MaxBytesReader(w, r.Body, maxResolveBody))
+	if err != nil {
+		return err
+	}
+	noteOf(r).secret = link.Blob
+	resolved, err := h.Links.Resolve(r.Context(), link)
+	if err != nil {
+		return unopened(err)
+	}
+	return writeJSON(w, http.StatusOK, resolved)
+}
+
+// unopened reduces a failure of Resolve to the four that the viewer knows.
+func unopened(err error) error {
+	switch fault.KindOf(err) {
+	case fault.KindInvalid, fault.KindLimited, fault.KindUnavailable:
+		return err
+	case fault.KindNotFound, fault.KindGone, fault.KindForbidden, fault.KindUnauthenticated:
+		return fault.Wrap(fault.NotFound, err, "%s", fault.NotFound)
+	}
+	return fault.Wrap(fault.DatabaseUnavailable, err, "%s", fault.DatabaseUnavailable)
+}
+
+// readLink reads a link and nothing else: other members never get past this host.
+func readLink(body io.Reader) (contract.ResolveRequest, error) {
+	var link contract.ResolveRequest
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return link, fault.Wrap(fault.InvalidRequest, err, "The body is too large or incomplete.")
+	}
+	members, err := object(raw)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
+	}
+	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
+		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest, "The body must be an object with public_id and blob.")
+	}
+	return link, nil
+}
+
+var errNoObject = errors.New("no JSON object, or one with a member twice")
+
+// object reads the members of a JSON object. One that has a member twice is refused: readers differ on what it means.
+func object(raw []byte) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, _ := d.Token(); open != json.Delim('{') || !json.Valid(raw) {
+		return nil, errNoObject
+	}
+	members := map[string]json.RawMessage{}
+	for d.More() {
+		token, _ := d.Token() // a valid object has strings here
+		name := token.(string)
+		if _, twice := members[name]; twice {
+			return nil, errNoObject
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		members[name] = value
+	}
+	return members, nil
+}
+
+// asset serves what pages load. The path names the build, so browsers keep it for ever; a path of another build, met
+// while a deployment rolls out, gets our bytes uncached.
+func asset(w http.ResponseWriter, r *http.Request) error {
+	a, ok := pages.FindAsset(r.PathValue("name"))
+	if !ok {
+		return fault.Bare(fault.NotFound)
+	}
+	cache := "public, max-age=31536000, immutable"
+	if r.PathValue("build") != pages.Build() {
+		cache = "no-store"
+	}
+	return fixed(a.Type, cache, string(a.Body))(w, r)
+}
+
+func fixed(contentType, cache, body string) handler {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", cache)
+		io.WriteString(w, body)
+		return nil
+	}
+}

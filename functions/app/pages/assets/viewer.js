@@ -1,0 +1,255 @@
+// Opens one access link: reads the fragment, resolves it through our own host and frames the content.
+// Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
+
+const stage = document.querySelector("main");
+const { publicId, contentOrigin } = stage.dataset;
+const views = new Map([...stage.querySelectorAll("[data-view]")].map((view) => [view.dataset.view, view]));
+const part = (name) => document.querySelector(`[data-part="${name}"]`);
+const field = (name) => document.querySelector(`[data-field="${name}"]`);
+
+const headings = {
+  loading: "Opening…",
+  gone: "This link opens nothing",
+  busy: "Many people are looking",
+  unavailable: "Not available right now",
+};
+
+let attempt; // the AbortController of the newest opening: an older one must not touch the page any more
+let ticking; // the timer of the visible view
+let exhibit; // the frame on show and how it grew
+
+function show(name, heading = headings[name]) {
+  for (const [key, view] of views) view.hidden = key !== name;
+  for (const chrome of ["placard", "drawer"]) part(chrome).hidden = name !== "artifact";
+  document.title = `${heading} | Vitrine`;
+}
+
+function clear() {
+  attempt?.abort();
+  clearInterval(ticking);
+  exhibit?.frame.remove();
+  exhibit = undefined;
+  part("drawer").open = false;
+}
+
+async function open() {
+  clear();
+  const mine = (attempt = new AbortController());
+  const blob = location.hash.slice(1);
+  if (!blob) return show("gone");
+  show("loading");
+  const patience = setTimeout(() => mine.abort(), 20_000);
+  let answer, body;
+  try {
+    answer = await fetch("/api/access-links/resolve", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ public_id: publicId, blob }),
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      signal: mine.signal,
+    });
+    body = await answer.json();
+  } catch {
+    body = undefined; // no network, no answer in time, or no JSON
+  }
+  clearTimeout(patience);
+  if (mine !== attempt) return;
+  if (answer?.status === 400 || answer?.status === 404) return show("gone");
+  if (answer?.status === 429) return busy(Number(answer.headers.get("Retry-After")));
+  if (answer?.ok && body) {
+    try {
+      return exhibitOf(body);
+    } catch {
+      clear(); // not the answer that we asked for
+    }
+  }
+  unavailable(answer?.headers.get("X-Request-Id"));
+}
+
+function busy(seconds) {
+  const until = Date.now() + 1000 * Math.min(Math.max(seconds || 60, 1), 3600);
+  const tick = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    if (left <= 0) return open();
+    field("wait").textContent = left === 1 ? "1 second" : `${left} seconds`;
+  };
+  tick();
+  show("busy");
+  ticking = setInterval(tick, 250);
+}
+
+function unavailable(requestId) {
+  part("request").hidden = !requestId;
+  field("request").textContent = requestId ?? "";
+  show("unavailable");
+}
+
+// contentURL returns the URL if it leads to the content host, and throws for any other.
+function contentURL(text) {
+  const url = new URL(text);
+  if (url.origin !== contentOrigin || !/^https?:$/.test(url.protocol)) throw new TypeError("not a content URL");
+  return url;
+}
+
+function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, title }) {
+  const source = contentURL(src);
+  const entry = view.files.find((file) => file.path === view.entrypoint);
+  field("title").textContent = field("title").title = title;
+  field("mode").textContent = mode;
+  time(field("created"), view.created_at);
+  time(field("expires"), view.expires_at);
+  field("files").replaceChildren(...view.files.map((file) => row(file, view.entrypoint)));
+  field("count").textContent = view.files.length;
+  part("unclaimed").hidden = view.ephemeral_tier !== true;
+
+  const remain = () => (field("remaining").textContent = remaining(new Date(view.expires_at)));
+  remain();
+  ticking = setInterval(remain, 15_000);
+
+  const framed = source.pathname.startsWith("/r/") || !entry || shownByBrowsers(entry.content_type);
+  part("case").hidden = !framed;
+  part("parcel").hidden = framed;
+  show("artifact", title);
+  framed ? frame(source, title) : parcel(source, entry);
+}
+
+// shownByBrowsers tells whether a browser renders the type inside a frame instead of downloading it.
+function shownByBrowsers(contentType) {
+  const type = contentType.split(";", 1)[0].trim().toLowerCase();
+  if (type === "text/csv") return false;
+  return /^(text|image|audio|video)\/|^application\/(json|javascript|xml)$/.test(type);
+}
+
+function frame(source, title) {
+  const frame = document.createElement("iframe");
+  // Never allow-same-origin: content that got it could lift the sandbox.
+  frame.sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
+  frame.referrerPolicy = "no-referrer";
+  frame.title = `Artifact: ${title}`;
+  frame.src = source.href;
+  exhibit = { frame, streak: 0, heard: 0, applied: 0 };
+  part("case").replaceChildren(frame);
+}
+
+function parcel(source, entry) {
+  field("name").textContent = entry.path.split("/").at(-1);
+  field("kind").textContent = `${entry.content_type.split(";", 1)[0]}, ${bytes(entry.size_bytes)}`;
+  field("download").href = source.href;
+}
+
+function row(file, entrypoint) {
+  const item = document.createElement("li");
+  const name = document.createElement("bdi");
+  name.textContent = file.path;
+  let label = document.createElement("span");
+  try {
+    const url = contentURL(file.url);
+    label = document.createElement("a");
+    label.href = url.href;
+    label.target = "_blank";
+    label.rel = "noopener noreferrer";
+    label.referrerPolicy = "no-referrer";
+  } catch {
+    // a file without a URL of the content host is listed and leads nowhere
+  }
+  label.append(name);
+  const size = document.createElement("span");
+  size.className = "size";
+  size.textContent = bytes(file.size_bytes);
+  if (file.path === entrypoint) item.setAttribute("aria-current", "true");
+  item.append(label, size);
+  return item;
+}
+
+// The content tells its height, so that the page scrolls as one. A page that is as tall as its window and a bit would
+// grow with every answer: from the 6th growth without a second of rest we follow slowly, after the 10th no more, and
+// the frame gets a scroll bar of its own.
+const pause = { rest: 1000, quick: 80, slow: 400, patient: 6, last: 10 };
+
+addEventListener("message", (event) => {
+  if (!exhibit || event.source !== exhibit.frame.contentWindow) return;
+  if (event.origin !== "null" && event.origin !== contentOrigin) return;
+  const { type, height } = Object(event.data);
+  if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
+  if (exhibit.frozen) return;
+  const now = performance.now();
+  if (now - exhibit.heard > pause.rest) exhibit.streak = 0;
+  exhibit.heard = now;
+  exhibit.wanted = Math.ceil(height);
+  const wait = exhibit.streak < pause.patient ? pause.quick : pause.slow;
+  exhibit.timer ??= setTimeout(fit, Math.max(0, exhibit.applied + wait - now), exhibit);
+});
+
+function fit(it) {
+  it.timer = undefined;
+  if (it !== exhibit) return;
+  const { frame, wanted } = it;
+  const have = frame.clientHeight;
+  if (wanted <= have && !frame.style.minHeight) return; // it fits into the window
+  if (wanted > have) it.streak++;
+  it.applied = performance.now();
+  it.frozen = it.streak > pause.last;
+  frame.style.minHeight = it.frozen ? "" : `${wanted}px`;
+}
+
+const absolute = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
+
+function time(element, text) {
+  const at = new Date(text);
+  element.textContent = absolute.format(at); // throws when text is no time
+  element.dateTime = at.toISOString();
+  element.title = at.toISOString();
+}
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
+
+// remaining says how long until an instant, rounded down, so that it never promises too much.
+function remaining(at) {
+  const left = at - Date.now();
+  if (left <= 0) return "(expired)";
+  for (const [unit, length] of Object.entries(units)) {
+    // two days are called hours until they are three: "in 47 hours" helps more than "in 1 day"
+    if (left >= length * (unit === "day" ? 3 : 1)) return `(${relative.format(Math.floor(left / length), unit)})`;
+  }
+  return "(in less than a minute)";
+}
+
+function bytes(n) {
+  let unit = 0;
+  const names = ["byte", "kilobyte", "megabyte"];
+  while (n >= 999.5 && unit < names.length - 1) [n, unit] = [n / 1000, unit + 1];
+  return new Intl.NumberFormat("en", {
+    style: "unit",
+    unit: names[unit],
+    unitDisplay: unit ? "short" : "long",
+    maximumSignificantDigits: n < 100 ? 2 : 3,
+  }).format(n);
+}
+
+part("again").addEventListener("click", open);
+addEventListener("hashchange", open);
+
+const drawer = part("drawer");
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !drawer.open) return;
+  drawer.open = false;
+  drawer.querySelector("summary").focus();
+});
+addEventListener("pointerdown", (event) => {
+  if (!drawer.contains(event.target)) drawer.open = false;
+});
+addEventListener("blur", () => {
+  if (document.activeElement === exhibit?.frame) drawer.open = false; // a click into the frame tells nothing else
+});
+
+open();

@@ -1,0 +1,403 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"vitrine/scripts/browser"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// view tells which view is on show.
+func view(p *browser.Page) string {
+	return browser.Eval[string](&p.Document, `[...document.querySelectorAll("[data-view]")].filter(v => !v.hidden).map(v => v.dataset.view).join()`)
+}
+
+func waitView(p *browser.Page, name string) {
+	p.Wait(`document.querySelector('[data-view="` + name + `"]')?.hidden === false`)
+}
+
+func TestViewerShowsAnArtifact(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Seals of the bay", "plain", "report.html", htmlType, unclaimed)))
+	waitView(p, "artifact")
+	f := p.Frame("report.html")
+	f.WaitText("harbour seals")
+	if got := browser.Eval[string](f, "self.origin"); got != "null" {
+		t.Errorf("the content runs as origin %q", got)
+	}
+	type facts struct{ Title, Heading, Sandbox, Referrer, Frame, Allow, Link, Mode, Count, Unclaimed, Expires, Remaining string }
+	got := browser.Eval[facts](&p.Document, `(() => {
+		const of = name => document.querySelector('[data-field="' + name + '"]').textContent, frame = document.querySelector("iframe");
+		return { Title: document.title, Heading: of("title"), Sandbox: frame.getAttribute("sandbox"), Referrer: frame.getAttribute("referrerpolicy"),
+			Frame: frame.title, Allow: frame.allow, Link: of("link"), Mode: of("mode"), Count: of("count"), Remaining: of("remaining"),
+			Unclaimed: document.querySelector('[data-part="unclaimed"]').innerText, Expires: document.querySelector('[data-field="expires"]').dateTime }
+	})()`)
+	want := facts{
+		Title: "Seals of the bay | Vitrine", Heading: "Seals of the bay", Frame: "Artifact: Seals of the bay", Referrer: "no-referrer",
+		Sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads",
+		Link:    publicID, Mode: "html", Count: "3", Remaining: "(in 23 hours)", Expires: got.Expires,
+		Unclaimed: "Nobody has claimed this artifact yet, so its scripts do not run.",
+	}
+	if got != want {
+		t.Errorf("shows %+v\nwant  %+v", got, want)
+	}
+	if at, err := time.Parse(time.RFC3339, got.Expires); err != nil || time.Until(at).Round(time.Hour) != 23*time.Hour && time.Until(at).Round(time.Hour) != 24*time.Hour {
+		t.Errorf("expires %q: %v", got.Expires, err)
+	}
+	if shown := p.Text(`[data-part="expiry"]`); !strings.Contains(shown, time.Now().Format("2006")) || !strings.Contains(shown, ":") {
+		t.Errorf("no absolute time in %q", shown)
+	}
+	p.Clean()
+
+	for _, target := range g.targets {
+		if strings.Contains(target, blob) {
+			t.Errorf("the secret reached a URL: %s", target)
+		}
+	}
+	if strings.Contains(g.lines.String(), blob) {
+		t.Errorf("the secret reached the log: %s", &g.lines)
+	}
+	if got := browser.Eval[string](&p.Document, "document.cookie + localStorage.length + sessionStorage.length"); got != "00" {
+		t.Errorf("the page keeps %q", got)
+	}
+	if others := browser.Eval[[]string](&p.Document, `performance.getEntriesByType("resource").map(e => new URL(e.name).origin)`); slices.ContainsFunc(others, func(o string) bool {
+		return o != g.appURL && o != g.content.URL
+	}) {
+		t.Errorf("the page asked third parties: %v", others)
+	}
+}
+
+func TestViewerFiles(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Files", "plain", "report.html", htmlType)))
+	waitView(p, "artifact")
+	if p.Visible(".sheet") || p.Visible(`[data-part="unclaimed"]`) {
+		t.Error("details or the notice of unclaimed artifacts show without a reason")
+	}
+	p.Press(kb.Tab)
+	p.Press(kb.Tab)
+	p.Wait(`document.activeElement.tagName === "SUMMARY"`)
+	p.Press(kb.Enter)
+	p.Wait(`document.querySelector(".sheet").checkVisibility()`)
+	type row struct{ Text, Href, Target, Rel string }
+	got := browser.Eval[[]row](&p.Document, `[...document.querySelectorAll(".files li")].map(li => { const a = li.querySelector("a");
+		return { Text: li.innerText.replace(/\s+/g, " "), Href: a.href, Target: a.target, Rel: a.rel } })`)
+	base := g.content.URL + "/v/plain/"
+	want := []row{
+		{"report.html 18 kB", base + "report.html", "_blank", "noopener noreferrer"},
+		{"data/counts.csv 2.3 MB", base + "data/counts.csv", "_blank", "noopener noreferrer"},
+		{"notes.md 1 byte", base + "notes.md", "_blank", "noopener noreferrer"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("files %+v\nwant  %+v", got, want)
+	}
+	p.Press(kb.Tab)
+	p.Press(kb.Escape)
+	p.Wait(`!document.querySelector(".sheet").checkVisibility() && document.activeElement.tagName === "SUMMARY"`)
+	p.Press(kb.Enter)
+	p.Click(".notice, .wordmark ~ .placard")
+	p.Wait(`!document.querySelector(".sheet").checkVisibility()`)
+	p.Press(kb.Enter)
+	p.Click("summary")
+	p.Wait(`document.querySelector(".sheet").checkVisibility()`)
+	p.Click(".files li:nth-child(1) a")
+	p.WaitTab(base + "report.html")
+	p.Clean()
+}
+
+func TestScriptsRunOnlyWhenTheContentSaysSo(t *testing.T) {
+	g := open(t)
+	for token, want := range map[string]string{"plain": "silent", "scripts": "the script ran"} {
+		p := browser.Open(t)
+		p.Go(g.link(token, g.shows("Script", token, "script.html", htmlType)))
+		f := p.Frame("/script.html")
+		f.WaitText(want)
+		if token == "plain" {
+			f.WaitViolation("script-src")
+		}
+		p.Clean()
+	}
+}
+
+func TestViewerTakesTheHeightOfItsFrameAlone(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	// The viewer starts a timer for each height that it believes, and for nothing else.
+	p.Before(`window.heights = 0; window.heard = 0; const real = setTimeout; window.setTimeout = (...a) => { heights++; return real(...a) };
+		addEventListener("message", () => real(() => heard++))`)
+	p.Go(g.link(blob, g.shows("Tall", "plain", "quiet.html", htmlType)))
+	f := p.Frame("quiet.html")
+	f.WaitText("says nothing")
+	believed := browser.Eval[int](&p.Document, "heights")
+	for i, message := range []string{
+		`{type: "vitrine:viewer-height", height: 0}`, `{type: "vitrine:viewer-height", height: -5}`, `{type: "vitrine:viewer-height", height: NaN}`,
+		`{type: "vitrine:viewer-height", height: Infinity}`, `{type: "vitrine:viewer-height", height: 50000001}`,
+		`{type: "vitrine:viewer-height", height: "900"}`, `{type: "vitrine:viewer-height"}`, `{type: "other", height: 900}`, `"900"`, `null`, `900`,
+	} {
+		browser.Eval[bool](f, "(parent.postMessage("+message+", '*'), true)")
+		p.Wait(fmt.Sprintf("heard === %d", i+1))
+		if browser.Eval[int](&p.Document, "heights") != believed {
+			t.Fatalf("the viewer believed %s", message)
+		}
+	}
+	// The same from the page itself, and from another frame of the content host.
+	browser.Eval[bool](&p.Document, `(postMessage({type: "vitrine:viewer-height", height: 900}, "*"), true)`)
+	p.Wait("heard === 12")
+	browser.Eval[bool](&p.Document, `(() => { const other = document.createElement("iframe"); other.sandbox = "allow-scripts";
+		other.src = document.querySelector("iframe").src.replace("quiet", "tall"); document.body.append(other); return true })()`)
+	p.Frame("tall.html").WaitText("harbour")
+	p.Wait("heard > 12")
+	if n := browser.Eval[int](&p.Document, "heights"); n != believed {
+		t.Fatalf("the viewer believed another window %d times", n-believed)
+	}
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 1900.2}, "*"), true)`)
+	p.Wait(`document.querySelector(".case iframe").getBoundingClientRect().height === 1901`)
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 120}, "*"), true)`)
+	p.Wait(`document.querySelector(".case iframe").style.minHeight === "120px"`)
+	if browser.Eval[bool](&p.Document, `document.documentElement.scrollHeight < 1200 && document.querySelector(".case iframe").clientHeight < 300`) {
+		t.Error("a low artifact leaves the case low")
+	}
+}
+
+func TestTallContentScrollsWithThePage(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link(blob, g.shows("Tall", "plain", "tall.html", htmlType)))
+	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
+	f := p.Frame("tall.html")
+	f.Wait("innerHeight >= document.documentElement.scrollHeight")
+	p.Clean()
+}
+
+func TestContentThatGrowsWithItsFrameIsStopped(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Before(`window.grown = []; addEventListener("DOMContentLoaded", () => new MutationObserver(list => {
+		for (const m of list) if (m.target.tagName === "IFRAME") grown.push(m.target.style.minHeight) })
+		.observe(document.body, { attributes: true, attributeFilter: ["style"], subtree: true }))`)
+	p.Go(g.link(blob, g.shows("Grows", "plain", "grows.html", htmlType)))
+	p.Wait(`grown.length > 6 && grown.at(-1) === ""`)
+	if n := browser.Eval[int](&p.Document, "grown.length"); n > 20 {
+		t.Errorf("followed %d growths", n)
+	}
+	p.Frame("grows.html").Wait("document.documentElement.scrollHeight > innerHeight") // it scrolls by itself now
+}
+
+func TestLinksThatDoNotOpen(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	base := g.appURL + "/al/" + publicID
+	for name, url := range map[string]string{
+		"no fragment": base, "empty fragment": base + "#", "unknown secret": base + "#wrong",
+		"expired or revoked": g.link("expired", refuses(fault.New(fault.NotFound, "expired"))),
+		"deleted":            g.link("deleted", refuses(fault.Bare(fault.ArtifactNotFound))),
+		"locked":             g.link("locked", refuses(fault.Bare(fault.Forbidden))),
+		"malformed":          g.link("malformed", refuses(fault.Bare(fault.InvalidRequest))),
+		"endless":            base + "#" + strings.Repeat("x", 70_000),
+		"percent signs":      base + "#%00%ff%3Cscript%3E",
+		"unknown link":       g.appURL + "/al/" + "ZZZZZZZZZZZZZZZZ#" + blob,
+		"malformed link":     g.appURL + "/al/nothing#" + blob,
+	} {
+		p.Go("about:blank")
+		p.Go(url)
+		p.WaitText("This link opens nothing")
+		got := strings.Join(strings.Fields(p.Text("main")), " ")
+		if want := "This link opens nothing " + gone + " What is Vitrine?"; got != want {
+			t.Errorf("%s: shows %q\nwant %q", name, got, want)
+		}
+		if p.Visible("iframe, .placard, .drawer") {
+			t.Errorf("%s: shows parts of an artifact", name)
+		}
+		if title := browser.Eval[string](&p.Document, "document.title"); title != "This link opens nothing | Vitrine" {
+			t.Errorf("%s: title %q", name, title)
+		}
+		p.Clean()
+	}
+}
+
+const gone = "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # belongs to it. Ask whoever shared it for a fresh one."
+
+func TestBusyWaitsAsLongAsAsked(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Go(g.link("long", refuses(fault.Bare(fault.RateLimitedArtifact).After(90*time.Second))))
+	waitView(p, "busy")
+	p.Wait(`/Trying again by itself in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
+	p.Screenshot("viewer-busy-1280-light")
+
+	show := g.shows("At last", "plain", "report.html", htmlType)
+	p.Go(g.link("short", func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+		if g.count("short") == 1 {
+			return contract.Resolved{}, fault.Bare(fault.RateLimitedArtifact).After(time.Second)
+		}
+		return show(ctx, r)
+	}))
+	p.Wait(`document.title === "At last | Vitrine"`)
+	if n := g.count("short"); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+	if n := g.count("long"); n != 1 {
+		t.Errorf("asked for the abandoned link %d times", n)
+	}
+	p.Clean()
+}
+
+func TestUnavailableOffersAnotherTry(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	show := g.shows("Back again", "plain", "report.html", htmlType)
+	p.Go(g.link(blob, func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+		switch g.count(blob) {
+		case 1:
+			return contract.Resolved{}, fault.Bare(fault.DatabaseUnavailable)
+		case 2:
+			panic("lost")
+		}
+		return show(ctx, r)
+	}))
+	p.WaitText("Not available right now")
+	if !strings.Contains(p.Text(`[data-view="unavailable"]`), "Request ") {
+		t.Error("no request id to ask the operator about")
+	}
+	p.Screenshot("viewer-unavailable-1280-light")
+	p.Click(`[data-part="again"]`)
+	p.Wait(`document.title === "Not available right now | Vitrine"`)
+	p.Wait(`document.querySelector('[data-view="unavailable"]').hidden === false`)
+	for g.count(blob) < 3 { // the second failure may still be on its way when the view is seen
+		p.Click(`[data-part="again"]`)
+		p.Wait(`document.querySelector('[data-view="loading"]').hidden`)
+	}
+	p.Wait(`document.title === "Back again | Vitrine"`)
+
+	g.app.CloseClientConnections()
+	g.app.Close()
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "other"`))
+	p.WaitText("Not available right now")
+	if p.Visible("iframe, .placard") {
+		t.Error("the artifact of the former link is still on show")
+	}
+	p.Clean()
+}
+
+func TestAnotherFragmentIsAnotherLink(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	g.link("second", g.shows("Second", "plain", "second.html", htmlType))
+	p.Go(g.link("first", g.shows("First", "plain", "report.html", htmlType)))
+	p.Frame("report.html").WaitText("harbour")
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "second"`))
+	p.Frame("second.html").WaitText("the second artifact")
+	p.Wait(`document.title === "Second | Vitrine" && document.querySelectorAll("iframe").length === 1`)
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = ""`))
+	p.WaitText("This link opens nothing")
+	if view(p) != "gone" || browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 0 {
+		t.Error("an artifact stayed")
+	}
+	p.Do(chromedp.NavigateBack())
+	p.Frame("second.html").WaitText("the second artifact")
+}
+
+func TestAnAbandonedLinkShowsNothing(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Before(`window.seen = []; addEventListener("DOMContentLoaded", () => new MutationObserver(list => {
+		for (const m of list) if (!m.target.hidden) seen.push(m.target.dataset.view) })
+		.observe(document.querySelector("main"), { attributes: true, attributeFilter: ["hidden"], subtree: true }))`)
+	g.link("second", g.shows("Second", "plain", "second.html", htmlType))
+	p.Go(g.link("slow", func(ctx context.Context, _ contract.ResolveRequest) (contract.Resolved, error) {
+		<-ctx.Done() // the viewer gives up
+		return contract.Resolved{}, fault.Bare(fault.NotFound)
+	}))
+	p.WaitText("Opening the case")
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "second"`))
+	p.Wait(`document.title === "Second | Vitrine"`)
+	if got := browser.Eval[string](&p.Document, `seen.filter(Boolean).join()`); got != "artifact" {
+		t.Errorf("showed %s", got)
+	}
+}
+
+func TestHostileAnswersStayText(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	title := `<img src=x onerror="document.body.textContent='broken'"> </title><script>alert(1)</script> ‮evil`
+	p.Go(g.link(blob, g.shows(title, "plain", "report.html", htmlType, func(r *contract.Resolved) {
+		r.RenderMode = "<b>html</b>"
+		r.AgentView.Files = append(r.AgentView.Files,
+			contract.AgentViewFile{Path: `"><script>alert(2)</script>`, SizeBytes: 1, ContentType: "text/html", URL: "javascript:alert(3)"},
+			contract.AgentViewFile{Path: "elsewhere", SizeBytes: 1, ContentType: "text/html", URL: "https://evil.example/x"},
+			contract.AgentViewFile{Path: "‮gpj.exe", SizeBytes: 1, ContentType: "text/html", URL: g.content.URL + "/v/a/b"})
+	})))
+	waitView(p, "artifact")
+	if got := browser.Eval[string](&p.Document, "document.querySelector('h1').textContent"); got != title {
+		t.Errorf("title %q", got)
+	}
+	if n := browser.Eval[int](&p.Document, `document.querySelectorAll("h1 *, .files img, .files script, .files a").length`); n != 4 {
+		t.Errorf("%d elements, want the links of the four files on the content host", n)
+	}
+	p.Clean()
+	for name, change := range map[string]func(*contract.Resolved){
+		"another-origin": func(r *contract.Resolved) { r.IframeSrc = "https://evil.example/v/a/b" },
+		"a-script":       func(r *contract.Resolved) { r.IframeSrc = "javascript:alert(1)" },
+		"our-own-origin": func(r *contract.Resolved) { r.IframeSrc = g.appURL + "/" },
+		"no-URL":         func(r *contract.Resolved) { r.IframeSrc = "" },
+		"no-files":       func(r *contract.Resolved) { r.AgentView.Files = nil },
+	} {
+		p.Go(g.link(name, g.shows("x", "plain", "report.html", htmlType, change)))
+		p.WaitText("Not available right now")
+		if p.Visible("iframe, .placard") {
+			t.Errorf("%s is framed", name)
+		}
+	}
+	p.Clean()
+}
+
+func TestFilesThatBrowsersDoNotShow(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	for name, tt := range map[string]struct {
+		contentType, path string
+		framed            bool
+	}{
+		"report.pdf":  {"application/pdf", "", false},
+		"data.bin":    {"application/octet-stream", "", false},
+		"font.woff2":  {"font/woff2", "", false},
+		"counts.csv":  {"text/csv; charset=utf-8", "", false},
+		"count.csv":   {"text/csv; charset=utf-8", "/r/plain/report.html", true},
+		"data.json":   {"application/json; charset=utf-8", "", true},
+		"picture.png": {"image/png", "", true},
+		"sound.mp3":   {"audio/mpeg", "", true},
+	} {
+		p.Go(g.link(name, g.shows(name, "plain", name, tt.contentType, func(r *contract.Resolved) {
+			if tt.path != "" {
+				r.IframeSrc = g.content.URL + tt.path
+			}
+		})))
+		p.Wait(`document.title === "` + name + ` | Vitrine"`)
+		if got := p.Visible("iframe"); got != tt.framed {
+			t.Errorf("%s: framed %v", name, got)
+		}
+		if p.Visible(".parcel") == tt.framed {
+			t.Errorf("%s: frame and panel at once, or none", name)
+		}
+		if !tt.framed {
+			if got := p.Text(".parcel h2"); got != name {
+				t.Errorf("the panel names %q", got)
+			}
+			if href := browser.Eval[string](&p.Document, `document.querySelector(".parcel a").href`); href != g.content.URL+"/v/plain/"+name {
+				t.Errorf("the panel leads to %s", href)
+			}
+		}
+		p.Clean()
+	}
+}
+
+func TestViewerWithoutScripts(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.NoScripts()
+	p.Go(g.link(blob, g.shows("Unseen", "plain", "report.html", htmlType)))
+	p.WaitText("This page needs JavaScript")
+	p.WaitText("POST http://localhost:8701/v1/access-links/resolve")
+	if got := view(p); got != "" {
+		t.Errorf("shows %q", got)
+	}
+	p.Clean()
+}

@@ -1,0 +1,121 @@
+// Package browser drives Debian's Chromium in tests: pages, sandboxed frames, console messages, policy violations, screenshots.
+//
+// A test package that uses it hands its tests to Main, so that one Chromium serves them all and leaves nothing behind:
+//
+//	func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+package browser
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Install is the command that provides what this package needs.
+const Install = "apt-get install -y chromium"
+
+// Find returns the path of Chromium; the error is one sentence that names the command to install it.
+func Find() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("browser tests need Chromium, which is missing: install it with `" + Install + "`")
+}
+
+// Browser is one running Chromium with an empty profile.
+type Browser struct {
+	ctx     context.Context
+	release func()
+}
+
+// flags keep the browser quiet, so that a request in a test is one that the page made.
+var flags = []chromedp.ExecAllocatorOption{
+	chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+	chromedp.Flag("disable-quic", true),
+	chromedp.Flag("disable-background-networking", true),
+	chromedp.Flag("disable-component-update", true),
+	chromedp.Flag("disable-sync", true),
+	chromedp.Flag("disable-default-apps", true),
+	chromedp.Flag("disable-extensions", true),
+	chromedp.Flag("disable-breakpad", true),
+	chromedp.Flag("disable-dev-shm-usage", true),
+	chromedp.Flag("disable-renderer-backgrounding", true),
+	chromedp.Flag("disable-backgrounding-occluded-windows", true),
+	chromedp.Flag("disable-background-timer-throttling", true),
+	chromedp.Flag("force-color-profile", "srgb"),
+	chromedp.Flag("lang", "en-US"),
+	chromedp.Flag("password-store", "basic"),
+}
+
+// Start launches Chromium; the caller closes it.
+func Start() (*Browser, error) {
+	path, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	profile, err := os.MkdirTemp("", "vitrine-chromium-")
+	if err != nil {
+		return nil, err
+	}
+	opts := append([]chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile)}, flags...)
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	// The DevTools protocol is newer than Chromium or the reverse: what one side does not know of the other is no failure.
+	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
+	b := &Browser{ctx: ctx, release: func() {
+		cancel()
+		stop()
+		os.RemoveAll(profile)
+	}}
+	if err := chromedp.Do(ctx); err != nil {
+		b.release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close ends Chromium, waits for it and removes its profile.
+func (b *Browser) Close() {
+	chromedp.Cancel(b.ctx)
+	b.release()
+}
+
+var shared struct {
+	sync.Mutex
+	browser *Browser
+}
+
+// Open returns a new page in the Chromium of the test binary, which starts with the first page.
+// A missing Chromium fails the test.
+func Open(t testing.TB) *Page {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.browser == nil {
+		b, err := Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.browser = b
+	}
+	return shared.browser.Open(t)
+}
+
+// Main runs the tests and then ends the Chromium that Open started.
+func Main(m *testing.M) int {
+	defer func() {
+		shared.Lock()
+		defer shared.Unlock()
+		if shared.browser != nil {
+			shared.browser.Close()
+			shared.browser = nil
+		}
+	}()
+	return m.Run()
+}

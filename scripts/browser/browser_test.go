@@ -1,0 +1,125 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) { os.Exit(Main(m)) }
+
+func TestFindNamesTheInstallCommand(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	path, err := Find()
+	if err == nil {
+		t.Fatalf("found %s on an empty PATH", path)
+	}
+	if !strings.Contains(err.Error(), Install) || strings.ContainsAny(err.Error(), "\n") {
+		t.Errorf("not one sentence with %q: %q", Install, err)
+	}
+	if _, err := Start(); err == nil {
+		t.Error("Start succeeded without Chromium")
+	}
+}
+
+// site serves pages by path; policy is sent with each.
+func site(t *testing.T, policy string, pages map[string]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if policy != "" {
+			w.Header().Set("Content-Security-Policy", policy)
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<!doctype html><title>t</title><link rel=icon href='data:,'>"+body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// elsewhere is the same server under a name of another site.
+func elsewhere(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
+
+func TestPageReportsWhatHappens(t *testing.T) {
+	url := site(t, "script-src 'nonce-a'", map[string]string{
+		"/clean": `<h1>Glass</h1><p hidden>dark</p><button>b</button>`,
+		"/error": `<script nonce=a>console.error("broken", 7); throw new Error("escaped")</script>`,
+		"/inert": `<script>document.title = "ran"</script>`,
+	})
+	p := Open(t)
+	p.Go(url + "/clean")
+	if got := p.Text("h1"); got != "Glass" {
+		t.Errorf("Text = %q", got)
+	}
+	if !p.Visible("h1") || p.Visible("p") || p.Visible("nav") {
+		t.Error("Visible is wrong for a shown, a hidden or a missing element")
+	}
+	p.Clean()
+
+	p.Go(url + "/error")
+	p.until("both messages", func() (bool, error) {
+		all := fmt.Sprint(p.Messages())
+		return strings.Contains(all, "console error: broken 7") && strings.Contains(all, "escaped"), nil
+	})
+
+	p = Open(t)
+	p.Go(url + "/inert")
+	p.WaitViolation("script-src")
+	if got := Eval[string](&p.Document, "document.title"); got != "t" {
+		t.Errorf("the blocked script ran: title %q", got)
+	}
+}
+
+func TestFrameOfAnotherSiteInASandbox(t *testing.T) {
+	content := site(t, "script-src 'none'", map[string]string{
+		"/inside": `<p>behind glass</p><script>document.body.textContent = "escaped"</script>`,
+	})
+	app := site(t, "", map[string]string{
+		"/": `<iframe sandbox="allow-scripts" src="` + content + `/inside"></iframe><iframe src="` + content + `/none"></iframe>`,
+	})
+	p := Open(t)
+	p.Go(elsewhere(app))
+	f := p.Frame("/inside")
+	f.WaitText("behind glass")
+	f.WaitViolation("script-src")
+	if got := Eval[string](f, "self.origin"); got != "null" {
+		t.Errorf("the frame has origin %q", got)
+	}
+	p.Frame("/none").WaitText("404")
+}
+
+func TestEmulation(t *testing.T) {
+	p := Open(t)
+	p.Go(site(t, "", map[string]string{"/": "<noscript>plain</noscript>"}))
+	p.Viewport(320, 640)
+	p.Scheme("dark")
+	p.Media("prefers-reduced-motion", "reduce")
+	p.Wait(`innerWidth === 320 && matchMedia("(prefers-color-scheme: dark) and (prefers-reduced-motion: reduce)").matches`)
+	p.Before(`window.early = true`)
+	p.Reload()
+	if !Eval[bool](&p.Document, "window.early") {
+		t.Error("Before did not run")
+	}
+
+	dir := t.TempDir()
+	t.Setenv("VITRINE_BUILD_DIR", dir)
+	path := p.Screenshot("emulation")
+	if want := filepath.Join(dir, "screenshots", "emulation.png"); path != want {
+		t.Errorf("saved %s, want %s", path, want)
+	}
+	if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), "\x89PNG") {
+		t.Errorf("no PNG at %s: %v", path, err)
+	}
+
+	p.NoScripts()
+	p.Reload()
+	p.WaitText("plain")
+}

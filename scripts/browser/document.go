@@ -1,0 +1,247 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	patience = 20 * time.Second      // the deadline of every wait and of every command
+	interval = 15 * time.Millisecond // between two looks at a condition
+)
+
+// Document is a page or a frame of its own process; its methods fail the test, they return no errors.
+type Document struct {
+	t    testing.TB
+	ctx  context.Context
+	name string
+
+	mu       sync.Mutex
+	messages []Message
+}
+
+// Message is something that the browser reported about a document.
+type Message struct {
+	// Source is console, exception, issue or the part of the browser that wrote it: security, network, ….
+	Source string
+	Level  string
+	Text   string
+}
+
+func (m Message) String() string { return m.Source + " " + m.Level + ": " + m.Text }
+
+// violation tells whether a content security policy or a sandbox stopped something.
+func (m Message) violation() bool {
+	return m.Source == "security" || m.Source == "issue" && strings.HasPrefix(m.Text, string(contentSecurity)) ||
+		strings.Contains(m.Text, "Content Security Policy")
+}
+
+func (m Message) failure() bool {
+	return m.Source == "issue" || m.violation() || m.Source == "exception" || m.Source == "console" && (m.Level == "error" || m.Level == "assert")
+}
+
+const contentSecurity = audits.InspectorIssueCode("ContentSecurityPolicyIssue")
+
+// listen collects what the browser reports, including what it remembers from before.
+func (d *Document) listen() error {
+	if err := chromedp.Listen(d.ctx, d.collect); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	defer cancel()
+	// chromedp enabled the log when it attached; enabling it again repeats the entries that we could not hear then.
+	if _, err := chromedp.Call(ctx, log.Disable, cdp.Empty{}); err != nil {
+		return err
+	}
+	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
+		return err
+	}
+	_, err := chromedp.Call(ctx, audits.Enable, cdp.Empty{})
+	return err
+}
+
+func (d *Document) collect(event any) {
+	var m Message
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		m = Message{string(e.Entry.Source), string(e.Entry.Level), e.Entry.Text}
+	case *runtime.EventConsoleAPICalled:
+		m = Message{"console", string(e.Type), arguments(e.Args)}
+	case *runtime.EventExceptionThrown:
+		m = Message{"exception", "error", e.ExceptionDetails.Text}
+		if x := e.ExceptionDetails.Exception; x != nil {
+			m.Text += " " + x.Description
+		}
+	case *audits.EventIssueAdded:
+		details, _ := json.Marshal(e.Issue.Details)
+		m = Message{"issue", "", string(e.Issue.Code) + " " + string(details)}
+	default:
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.messages = append(d.messages, m)
+}
+
+func arguments(args []*runtime.RemoteObject) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = a.Description
+		var s string
+		if json.Unmarshal(a.Value, &s) == nil {
+			texts[i] = s
+		} else if texts[i] == "" {
+			texts[i] = string(a.Value)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// Messages returns everything that the browser reported about the document so far.
+func (d *Document) Messages() []Message {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]Message(nil), d.messages...)
+}
+
+// Clean fails the test if a policy stopped something, an exception escaped, the console has an error or DevTools names an
+// issue.
+// Answers of the network with an error status are no failures.
+func (d *Document) Clean() {
+	d.t.Helper()
+	for _, m := range d.Messages() {
+		if m.failure() {
+			d.t.Errorf("%s reports %s", d.name, m)
+		}
+	}
+}
+
+// WaitViolation waits until the browser reports a policy violation that mentions text.
+func (d *Document) WaitViolation(text string) {
+	d.t.Helper()
+	d.until("a policy violation that mentions "+text, func() (bool, error) {
+		for _, m := range d.Messages() {
+			if m.violation() && strings.Contains(m.Text, text) {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+}
+
+// until looks at a condition over and over; errors count as not yet, for a document may be about to be replaced.
+func (d *Document) until(what string, holds func() (bool, error)) {
+	d.t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		ok, err := holds()
+		if ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, patience, what, err, d.Messages())
+		case <-d.ctx.Done():
+			d.t.Fatalf("%s: gone while waiting for %s: %v", d.name, what, context.Cause(d.ctx))
+		}
+	}
+}
+
+// Do runs actions of chromedp.
+func (d *Document) Do(steps ...chromedp.Action[chromedp.Void]) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		d.t.Fatalf("%s: %v", d.name, err)
+	}
+}
+
+// Get runs an action of chromedp and returns its value.
+func Get[T any](d *Document, action chromedp.Action[T]) T {
+	d.t.Helper()
+	v, err := get(d, action)
+	if err != nil {
+		d.t.Fatalf("%s: %v", d.name, err)
+	}
+	return v
+}
+
+func get[T any](d *Document, action chromedp.Action[T]) (T, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, action)
+}
+
+// call sends a command of the DevTools protocol.
+func call[P, R any](d *Document, command cdp.Command[P, R], params P) R {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	defer cancel()
+	r, err := chromedp.Call(ctx, command, params)
+	if err != nil {
+		d.t.Fatalf("%s: %s: %v", d.name, command.Method, err)
+	}
+	return r
+}
+
+// Eval returns the value of a JavaScript expression; promises are awaited.
+func Eval[T any](d *Document, expression string) T {
+	d.t.Helper()
+	return Get(d, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// Wait waits until a JavaScript expression is truthy.
+func (d *Document) Wait(expression string) {
+	d.t.Helper()
+	d.until(expression, func() (bool, error) {
+		return get(d, chromedp.Evaluate[bool]("!!("+expression+")"))
+	})
+}
+
+// WaitText waits until what people see of the document contains text.
+func (d *Document) WaitText(text string) {
+	d.t.Helper()
+	quoted, _ := json.Marshal(text)
+	d.Wait("document.body && document.body.innerText.includes(" + string(quoted) + ")")
+}
+
+// Text returns what people see of the first element that the CSS selector matches, "" if there is none.
+func (d *Document) Text(selector string) string {
+	d.t.Helper()
+	quoted, _ := json.Marshal(selector)
+	return Eval[string](d, "document.querySelector("+string(quoted)+")?.innerText ?? ''")
+}
+
+// Visible tells whether the CSS selector matches an element that is rendered.
+func (d *Document) Visible(selector string) bool {
+	d.t.Helper()
+	quoted, _ := json.Marshal(selector)
+	return Eval[bool](d, "document.querySelector("+string(quoted)+")?.checkVisibility({visibilityProperty: true}) ?? false")
+}
+
+// Click waits for the element that the CSS selector matches and clicks in its middle.
+func (d *Document) Click(selector string) {
+	d.t.Helper()
+	d.Do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Press types keys at the element that has the focus; special keys are those of chromedp/kb.
+func (d *Document) Press(keys string) {
+	d.t.Helper()
+	d.Do(chromedp.KeyEvent(keys))
+}
