@@ -66,3 +66,11 @@ func (s *Store) SetGate(ctx context.Context, g ephemeral.Gate, now time.Time) er
 	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
 	return s.commit(ctx, &t)
 }
+
+// OpenGate stores a setting for the gate unless there is one.
+func (s *Store) OpenGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
+	if _, err := s.Gate(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
+		return err
+	}
+	return s.SetGate(ctx, g, now)
+}

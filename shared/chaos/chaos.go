@@ -1,0 +1,183 @@
+// Package chaos makes real AWS clients fail, wait and die on command, so that tests can meet every fault of the engines.
+//
+// An Injector sits in the clients' middleware, inside the SDK's retry loop: a rule sees each attempt, so that the SDK
+// retries injected failures as it retries real ones, and sends the very same request again. Around a rule's attempt run
+// its actions: Before ones instead of or ahead of sending, After ones when the engine has answered and the effect is
+// there. Only Unprocessed works on whole operations, because what it holds back must not be in the request.
+//
+//	inj := chaos.For(t)
+//	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, inj.Add) })
+//	inj.On("TransactWriteItems").Before(chaos.Throttle)              // the first attempt is refused
+//	inj.On("TransactWriteItems").Nth(2).After(chaos.Timeout)         // the second one commits, but nobody hears of it
+//	inj.On("UpdateItem").If(chaos.Table("hot")).Always().Before(chaos.Throttle)
+//	held := inj.On("GetObject").Before(chaos.Hold(release))          // <-held.Reached(); act; close(release)
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Call is what an action sees of an attempt.
+type Call struct {
+	Service, Operation string // "DynamoDB", "GetItem"
+	Input              any    // *dynamodb.GetItemInput; not to be changed
+	// Output and Err are what the engine answered; an After action may change what Output points to.
+	Output any
+	Err    error
+}
+
+// Action does something to an attempt. An error becomes the attempt's answer: of a Before action, nothing is sent; of an
+// After action, the engine's answer is lost.
+type Action func(ctx context.Context, c *Call) error
+
+// Injector holds the rules for the clients that it is added to. Several clients may share one: together they are the
+// process that Crash ends.
+type Injector struct {
+	mu    sync.Mutex
+	rules []*Rule
+	whole *process
+}
+
+// New returns an injector without rules, which changes nothing.
+func New() *Injector { return &Injector{whole: new(process)} }
+
+// For returns an injector of a test, which fails if a rule never fired.
+func For(t interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+}) *Injector {
+	i := New()
+	t.Cleanup(func() {
+		t.Helper()
+		for _, rule := range i.Unfired() {
+			t.Errorf("this fault never happened: %s", rule)
+		}
+	})
+	return i
+}
+
+// Unfired describes the rules none of whose actions ever ran.
+func (i *Injector) Unfired() []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var all []string
+	for _, r := range i.rules {
+		if r.fired == 0 {
+			all = append(all, r.String())
+		}
+	}
+	return all
+}
+
+// Clear forgets all rules, fired or not.
+func (i *Injector) Clear() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.rules = nil
+}
+
+// Add puts the injector on an operation's stack; it is an entry of aws.Config.APIOptions. Presigning sends nothing, so
+// nothing happens to it.
+func (i *Injector) Add(stack *middleware.Stack) error {
+	loop := (*retry.Attempt)(nil).ID()
+	if _, sends := stack.Finalize.Get(loop); !sends {
+		return nil
+	}
+	if err := stack.Initialize.Add(operation{i}, middleware.After); err != nil {
+		return fmt.Errorf("add chaos: %w", err)
+	}
+	if err := stack.Finalize.Insert(attempt{i}, loop, middleware.After); err != nil {
+		return fmt.Errorf("add chaos: %w", err)
+	}
+	return nil
+}
+
+// due counts the call for every rule that it matches and returns those whose turn it is.
+func (i *Injector) due(c *Call, batch bool) []*Rule {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var due []*Rule
+	for _, r := range i.rules {
+		if r.isBatch() == batch && r.matches(c) && r.count() {
+			due = append(due, r)
+		}
+	}
+	return due
+}
+
+// operation keeps the input for the attempts and holds back parts of batches.
+type operation struct{ *Injector }
+
+type inputKey struct{}
+
+func (operation) ID() string { return "vitrine.chaos.operation" }
+
+// HandleInitialize runs around the whole operation.
+func (o operation) HandleInitialize(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+	middleware.InitializeOutput, middleware.Metadata, error,
+) {
+	ctx = middleware.WithStackValue(ctx, inputKey{}, in.Parameters)
+	held := 0
+	for _, r := range o.due(callOf(ctx), true) {
+		r.fire()
+		held += r.unprocessed
+	}
+	if held == 0 {
+		return next.HandleInitialize(ctx, in)
+	}
+	if o.processOf(ctx).isDead() {
+		return middleware.InitializeOutput{}, middleware.Metadata{}, ErrCrashed
+	}
+	return holdBack(ctx, in, next, held)
+}
+
+// attempt runs the rules around one attempt.
+type attempt struct{ *Injector }
+
+func (attempt) ID() string { return "vitrine.chaos.attempt" }
+
+// HandleFinalize runs inside the retry loop, before signing and sending.
+func (a attempt) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+	out middleware.FinalizeOutput, md middleware.Metadata, err error,
+) {
+	call, alive := callOf(ctx), a.processOf(ctx)
+	if alive.isDead() {
+		return out, md, ErrCrashed
+	}
+	ctx = context.WithValue(ctx, processKey{}, alive) // for Crash
+	rules := a.due(call, false)
+	for _, r := range rules {
+		if err := r.runBefore(ctx, call); err != nil {
+			return out, md, err
+		}
+	}
+	if alive.isDead() { // while an action waited
+		return out, md, ErrCrashed
+	}
+	out, md, err = next.HandleFinalize(ctx, in)
+	call.Output, call.Err = out.Result, err
+	for _, r := range rules {
+		if err := r.runAfter(ctx, call); err != nil {
+			discard(out.Result)
+			return middleware.FinalizeOutput{}, md, err
+		}
+	}
+	if alive.isDead() {
+		discard(out.Result)
+		return middleware.FinalizeOutput{}, md, ErrCrashed
+	}
+	return out, md, err
+}
+
+func callOf(ctx context.Context) *Call {
+	return &Call{
+		Service: middleware.GetServiceID(ctx), Operation: middleware.GetOperationName(ctx),
+		Input: middleware.GetStackValue(ctx, inputKey{}),
+	}
+}

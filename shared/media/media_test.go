@@ -1,0 +1,35 @@
+package media
+
+import "testing"
+
+func TestTheServedTypeComesFromTheExtension(t *testing.T) {
+	for _, tt := range []struct {
+		path, want string
+		attachment bool
+	}{
+		{"a/index.HTML", "text/html; charset=utf-8", false},
+		{"app.mjs", "application/javascript; charset=utf-8", false},
+		{"data.csv", "text/csv; charset=utf-8", false},
+		{"feed.xml", "text/plain; charset=utf-8", false},
+		{"p.avif", "image/avif", false},
+		{"m.wasm", "application/wasm", false},
+		{"paper.pdf", "application/pdf", true},
+		{"archive.tar.gz", "application/octet-stream", true},
+		{"Makefile", "application/octet-stream", true},
+		{"x.html/y", "application/octet-stream", true},
+	} {
+		if got := Of(tt.path); got.ContentType != tt.want || got.Attachment != tt.attachment {
+			t.Errorf("%s: %+v", tt.path, got)
+		}
+	}
+}
+
+func TestTheRenderModeIsInferredFromTheEntrypoint(t *testing.T) {
+	for path, want := range map[string]Mode{
+		"index.htm": HTML, "README.md": Markdown, "notes.txt": Text, "a.SVG": Image, "a.ogg": Audio, "a.mov": Video, "a.pdf": HTML, "LICENSE": HTML,
+	} {
+		if got := ModeOf(path); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

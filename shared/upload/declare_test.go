@@ -1,0 +1,107 @@
+package upload
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/tree"
+)
+
+func request(files ...contract.DeclaredFile) contract.CreateSession {
+	return contract.CreateSession{Title: "T", Entrypoint: "index.html", Files: files}
+}
+
+func file(path string, size int64) contract.DeclaredFile {
+	return contract.DeclaredFile{Path: path, SizeBytes: size}
+}
+
+func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
+	good := request(file("index.html", 3))
+	change := func(f func(*contract.CreateSession)) contract.CreateSession {
+		r := good
+		r.Files = append([]contract.DeclaredFile(nil), good.Files...)
+		f(&r)
+		return r
+	}
+	for name, r := range map[string]contract.CreateSession{
+		"blank title":        change(func(r *contract.CreateSession) { r.Title = "  \n" }),
+		"long title":         change(func(r *contract.CreateSession) { r.Title = strings.Repeat("ü", 161) }),
+		"no files":           request(),
+		"101 files":          change(func(r *contract.CreateSession) { r.Files = make([]contract.DeclaredFile, 101) }),
+		"path twice":         request(file("index.html", 1), file("index.html", 1)),
+		"hostile path":       request(file("../index.html", 1)),
+		"hostile entrypoint": change(func(r *contract.CreateSession) { r.Entrypoint = "/index.html" }),
+		"negative size":      request(file("index.html", -1)),
+		"above 25 MiB":       request(file("index.html", limits.SchemaFile+1)),
+		"bad digest":         change(func(r *contract.CreateSession) { r.Files[0].SHA256 = "abc" }),
+		"digest of an empty file": change(func(r *contract.CreateSession) {
+			r.Files[0] = contract.DeclaredFile{Path: "index.html", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("x")))}
+		}),
+		"base revision": change(func(r *contract.CreateSession) { r.BaseRevisionID = id.NewRevision() }),
+		"deleted paths": change(func(r *contract.CreateSession) { r.DeletedPaths = []string{"a"} }),
+		"patch":         change(func(r *contract.CreateSession) { r.Files[0].Patch = &contract.DeclaredPatch{} }),
+	} {
+		if _, err := declare(r); fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := declare(change(func(r *contract.CreateSession) { r.Title = " " + strings.Repeat("ü", 160) })); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCapsAreCheckedInTheOrderOfTheContract(t *testing.T) {
+	p := limits.Policy{FileCount: 2, FileSize: 10, ArtifactSize: 15}
+	for _, tt := range []struct {
+		want  fault.Code
+		files []contract.DeclaredFile
+	}{
+		{fault.FileCountCapExceeded, []contract.DeclaredFile{file("a", 11), file("b", 1), file("c", 1)}},
+		{fault.FileSizeCapExceeded, []contract.DeclaredFile{file("a", 11), file("b", 10)}},
+		{fault.RevisionSizeCapExceeded, []contract.DeclaredFile{file("a", 10), file("b", 10)}},
+		{fault.EntrypointNotInRevision, []contract.DeclaredFile{file("a", 10), file("b", 5)}},
+		{"", []contract.DeclaredFile{file("a", 10), file("index.html", 5)}},
+	} {
+		d, err := declare(request(tt.files...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.check(p, "index.html"); fault.CodeOf(err) != tt.want {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+}
+
+func TestKnownBytesAreReused(t *testing.T) {
+	digest := func(s string) *tree.Digest { d := tree.Digest(sha256.Sum256([]byte(s))); return &d }
+	older := tree.Object{Session: id.NewSession(), Entry: 4}
+	known := tree.Tree{{Path: "old", Size: 3, SHA256: *digest("abc"), Object: older}}
+	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
+	entries := place(&s, []declared{
+		{"a", 3, digest("abc")}, {"b", 3, digest("xyz")}, {"c", 3, digest("xyz")}, {"d", 0, nil}, {"e", 3, nil}, {"f", 4, digest("abc")},
+	}, known)
+	for i, want := range []struct {
+		reused bool
+		object tree.Object
+	}{
+		{true, older}, {false, tree.Object{Session: s.ID, Entry: 1}}, {true, tree.Object{Session: s.ID, Entry: 1}}, {true, tree.Object{}},
+		{false, tree.Object{Session: s.ID, Entry: 4}}, {false, tree.Object{Session: s.ID, Entry: 5}},
+	} {
+		if e := entries[i]; e.Reused != want.reused || e.Object != want.object {
+			t.Errorf("%s: %+v", e.Path, e)
+		}
+	}
+	if s.Reuses == "" {
+		t.Error("the session forgets the revision whose bytes it reuses")
+	}
+	fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
+	if place(&fresh, []declared{{"a", 3, digest("new")}}, known); fresh.Reuses != "" {
+		t.Error("the session holds on to a revision that it does not use")
+	}
+}
