@@ -1,16 +1,4 @@
 // Package chaos makes real AWS clients fail, wait and die on command, so that tests can meet every fault of the engines.
-//
-// An Injector sits in the clients' middleware, inside the SDK's retry loop: a rule sees each attempt, so that the SDK
-// retries injected failures as it retries real ones, and sends the very same request again. Around a rule's attempt run
-// its actions: Before ones instead of or ahead of sending, After ones when the engine has answered and the effect is
-// there. Only Unprocessed works on whole operations, because what it holds back must not be in the request.
-//
-//	inj := chaos.For(t)
-//	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, inj.Add) })
-//	inj.On("TransactWriteItems").Before(chaos.Throttle)              // the first attempt is refused
-//	inj.On("TransactWriteItems").Nth(2).After(chaos.Timeout)         // the second one commits, but nobody hears of it
-//	inj.On("UpdateItem").If(chaos.Table("hot")).Always().Before(chaos.Throttle)
-//	held := inj.On("GetObject").Before(chaos.Hold(release))          // <-held.Reached(); act; close(release)
 package chaos
 
 import (
@@ -37,6 +25,11 @@ type Action func(ctx context.Context, c *Call) error
 
 // Injector holds the rules for the clients that it is added to. Several clients may share one: together they are the
 // process that Crash ends.
+//
+// It sits in their middleware inside the SDK's retry loop. So a rule sees each attempt: the SDK retries injected failures
+// as it retries real ones, and sends the very same request again. Before actions run ahead of signing and sending, or
+// instead of it; After actions when the answer is read and the effect is there. Only Unprocessed works on whole
+// operations, because what it holds back must not be in the request.
 type Injector struct {
 	mu    sync.Mutex
 	rules []*Rule
