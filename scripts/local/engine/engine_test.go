@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+func TestBothEnginesGiveBackWhatTheyWereGiven(t *testing.T) {
+	e := Shared(t)
+	table := "Given" + rand.Text()
+	createTable(t, e, table)
+	putItem(t, e, table, "a")
+	wantItem(t, e, table, "a")
+	putObject(t, e, "o/given", "bytes")
+	wantObject(t, e, "o/given", "bytes")
+}
+
+func TestARestartKeepsThePortAndTheData(t *testing.T) {
+	e := start(t, Options{Dir: t.TempDir()})
+	createTable(t, e, "Kept")
+	ends := map[string]func(*Process) error{
+		"after a stop": (*Process).Stop,
+		"after a kill": func(p *Process) error { p.Kill(); return nil },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			putItem(t, e, "Kept", name)
+			putObject(t, e, "o/"+name, "bytes")
+			for _, p := range []*Process{e.DynamoDBProcess, e.S3Process} {
+				if err := end(p); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := statusOf(t.Context(), p.url()); err == nil {
+					t.Fatalf("%s still answers", p.name)
+				}
+				if err := p.Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantItem(t, e, "Kept", name)
+			wantObject(t, e, "o/"+name, "bytes")
+		})
+	}
+}
+
+func TestS3WorksOnAFilesystemWithoutAttributes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "s3", "metadata"), 0o700); err != nil {
+		t.Fatal(err) // s3d keeps to the sidecar that it finds
+	}
+	e := start(t, Options{Dir: dir})
+	if status, body := send(t, e, presignPut(t, e, "o/sidecar", tenMB), tenMB); status != 200 {
+		t.Fatalf("answer %d %s", status, body)
+	}
+	e.S3Process.Kill()
+	if err := e.S3Process.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantObject(t, e, "o/sidecar", string(tenMB))
+	if status, body := send(t, e, presignPut(t, e, "o/sidecar", tenMB), tenMB); status != 412 {
+		t.Errorf("second: %d %s", status, body)
+	}
+}
+
+func TestEnginesThatStartAtOnceHaveDifferentPorts(t *testing.T) {
+	const stacks = 4
+	urls := make(chan string, 2*stacks)
+	var group sync.WaitGroup
+	for range stacks {
+		group.Go(func() {
+			e, err := Start(t.Context(), Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer e.Close()
+			urls <- e.DynamoDB
+			urls <- e.S3
+		})
+	}
+	group.Wait()
+	close(urls)
+	seen := map[string]bool{}
+	for url := range urls {
+		if seen[url] {
+			t.Errorf("%s was given twice", url)
+		}
+		seen[url] = true
+	}
+}
+
+func TestAStoppedEngineLeavesItsPortToNobodyElse(t *testing.T) {
+	e := start(t, Options{})
+	if err := e.DynamoDBProcess.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		listener, err := net.Listen("tcp4", address(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		if strings.HasSuffix(e.DynamoDB, listener.Addr().String()) {
+			t.Fatalf("%s was given away", e.DynamoDB)
+		}
+	}
+	if err := e.DynamoDBProcess.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPortInUseIsNamed(t *testing.T) {
+	listener, err := net.Listen("tcp4", address(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	for name, o := range map[string]Options{
+		"DynamoDB": {DynamoDBPort: listener.Addr().(*net.TCPAddr).Port},
+		"S3":       {S3Port: listener.Addr().(*net.TCPAddr).Port},
+	} {
+		_, err := Start(t.Context(), o)
+		wantError(t, err, name+" engine", "port "+port+" is not free", "choose another")
+	}
+}
+
+func TestCloseAndKillRemoveTemporaryData(t *testing.T) {
+	ends := map[string]func(*Engines) error{
+		"Close": (*Engines).Close,
+		"Kill":  func(e *Engines) error { e.Kill(); return nil },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, Options{})
+			putObject(t, e, "o/gone", "bytes")
+			if err := end(e); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(e.temporary); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is still there: %v", e.temporary, err)
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentNamesEnginesThatRun(t *testing.T) {
+	running := Shared(t)
+	t.Setenv(EnvDynamoDB, running.DynamoDB)
+	t.Setenv(EnvS3, running.S3)
+	e := start(t, Options{})
+	if e.DynamoDB != running.DynamoDB || e.S3 != running.S3 || e.S3Host() != running.S3Host() {
+		t.Errorf("got %+v, want the addresses of %+v", e, running)
+	}
+	if e.DynamoDBProcess != nil || e.S3Process != nil {
+		t.Error("an engine was started all the same")
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	putObject(t, running, "o/still-there", "bytes")
+}
+
+func TestANamedEngineThatDoesNotAnswerIsAnError(t *testing.T) {
+	held, err := holdPort(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.release()
+	for _, variable := range []string{EnvDynamoDB, EnvS3} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, "http://"+address(held.number))
+			_, err := Start(t.Context(), Options{})
+			wantError(t, err, variable, "unset")
+		})
+	}
+}
+
+func TestTheEndOfAnEngineIsSeen(t *testing.T) {
+	e := start(t, Options{})
+	for _, p := range []*Process{e.DynamoDBProcess, e.S3Process} {
+		ended := p.Ended()
+		select {
+		case <-ended:
+			t.Fatalf("the %s has ended already", p.name)
+		default:
+		}
+		p.Kill()
+		<-ended
+		<-p.Ended()
+	}
+}
+
+func TestAnEngineThatEndsAtOnceIsQuoted(t *testing.T) {
+	p := scripted("echo no luck today >&2; exit 3")
+	_, err := p.open(t.Context(), 0)
+	wantError(t, err, "exit status 3", "no luck today")
+}
+
+func TestAnEngineThatNeverAnswersIsKilled(t *testing.T) {
+	p := scripted("echo thinking; exec sleep 600")
+	ctx, cancel := context.WithCancel(t.Context())
+	p.log = writerFunc(func(b []byte) (int, error) { cancel(); return len(b), nil })
+	_, err := p.open(ctx, 0)
+	wantError(t, err, "no answer", "thinking")
+	if p.running != nil {
+		t.Error("it still counts as running")
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// scripted is an engine that is a shell script.
+func scripted(script string) *Process {
+	return &Process{name: "scripted engine", health: "/", log: io.Discard, command: func(int) []string {
+		return []string{"sh", "-c", script}
+	}}
+}
+
+// newKey is a key that no other run of a test has used.
+func newKey() string { return "o/" + rand.Text() }
+
+func start(t *testing.T, o Options) *Engines {
+	t.Helper()
+	e, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Kill)
+	return e
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+}
+
+func database(e *Engines) *dynamodb.Client {
+	return dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+}
+
+func createTable(t *testing.T, e *Engines, name string) {
+	t.Helper()
+	_, err := database(e).CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName:            &name,
+		BillingMode:          types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func putItem(t *testing.T, e *Engines, table, key string) {
+	t.Helper()
+	item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}}
+	if _, err := database(e).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantItem(t *testing.T, e *Engines, table, key string) {
+	t.Helper()
+	id := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}}
+	got, err := database(e).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: id})
+	if err != nil || len(got.Item) == 0 {
+		t.Errorf("item %s: %v, %v", key, got, err)
+	}
+}
+
+func objects(e *Engines) *s3.Client {
+	return s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+}
+
+func putObject(t *testing.T, e *Engines, key, body string) {
+	t.Helper()
+	in := &s3.PutObjectInput{Bucket: &e.Bucket, Key: &key, Body: strings.NewReader(body)}
+	if _, err := objects(e).PutObject(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantObject(t *testing.T, e *Engines, key, body string) {
+	t.Helper()
+	out, err := objects(e).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &e.Bucket, Key: &key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Body.Close()
+	got, err := io.ReadAll(out.Body)
+	if err != nil || !bytes.Equal(got, []byte(body)) {
+		t.Errorf("object %s: %d bytes, %v; want %d", key, len(got), err, len(body))
+	}
+}
+
+// BenchmarkStart is what every test binary pays for both engines.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		e, err := Start(b.Context(), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		e.Kill()
+	}
+}

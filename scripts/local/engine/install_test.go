@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestAMissingDynoxideNamesTheCommand(t *testing.T) {
+	_, err := findDynoxide(t.TempDir())
+	wantError(t, err, "npm", EnvDynamoDB)
+}
+
+func TestTheLockFileHoldsTheEngineAndNoAddress(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity, Resolved string }
+	}
+	if err := json.Unmarshal(raw, &lock); err != nil {
+		t.Fatal(err)
+	}
+	if lock.Packages["node_modules/@dynoxide/linux-x64"].Version == "" {
+		t.Error("the engine is not locked")
+	}
+	for name, p := range lock.Packages {
+		if p.Resolved != "" {
+			t.Errorf("%s names an address: %s", name, p.Resolved)
+		}
+		if name != "" && p.Integrity == "" {
+			t.Errorf("%s has no digest", name)
+		}
+	}
+}
+
+func TestProgramsThatNeedTheSameBuildAtOnceMakeOne(t *testing.T) {
+	repository := t.TempDir()
+	source := filepath.Join(repository, "scripts", "s3d")
+	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
+	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() {}\n")
+	var printed bytes.Buffer
+	log := &sharedWriter{to: &printed}
+
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if _, err := buildS3D(t.Context(), repository, log); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := strings.Count(printed.String(), "building"); n != 1 {
+		t.Errorf("%d builds", n)
+	}
+}
+
+func TestABuildThatFailsIsQuoted(t *testing.T) {
+	repository := t.TempDir()
+	source := filepath.Join(repository, "scripts", "s3d")
+	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
+	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { nonsense }\n")
+	_, err := buildS3D(t.Context(), repository, &sharedWriter{})
+	wantError(t, err, "go build", source, "nonsense")
+}
+
+func TestAProgramIsFreshUntilASourceIsNewer(t *testing.T) {
+	dir := t.TempDir()
+	program, source := filepath.Join(dir, "program"), filepath.Join(dir, "source")
+	writeFile(t, filepath.Join(source, "main.go"), "package main")
+	later := time.Now().Add(time.Hour)
+
+	wantFresh := func(want bool, when string) {
+		t.Helper()
+		if got, err := newerThanSources(program, source); got != want || err != nil {
+			t.Errorf("%s: %v, %v", when, got, err)
+		}
+	}
+	wantFresh(false, "no program")
+	writeFile(t, program, "")
+	if err := os.Chtimes(program, later, later); err != nil {
+		t.Fatal(err)
+	}
+	wantFresh(true, "program newer")
+	writeFile(t, filepath.Join(source, "main_test.go"), "package main")
+	touch(t, filepath.Join(source, "main_test.go"), later.Add(time.Hour))
+	wantFresh(true, "only a test newer")
+	touch(t, filepath.Join(source, "main.go"), later.Add(time.Hour))
+	wantFresh(false, "source newer")
+}
+
+func touch(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

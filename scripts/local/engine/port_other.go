@@ -1,0 +1,19 @@
+//go:build !linux
+
+package engine
+
+import "net"
+
+// heldPort is a port that was free a moment ago. Only Linux can hold it for a
+// child; elsewhere a lost race shows as errPortTaken and is tried again.
+type heldPort struct{ number int }
+
+func holdPort(port int) (*heldPort, error) {
+	listener, err := net.Listen("tcp4", address(port))
+	if err != nil {
+		return nil, portInUse(port, err)
+	}
+	return &heldPort{listener.Addr().(*net.TCPAddr).Port}, listener.Close()
+}
+
+func (h *heldPort) release() {}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTheStackStartsStopsAndKeepsItsData(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	base := freeBase(t)
+	first := startStack(t, base, "--data", data)
+	wantAnswers(t, base)
+	rings := readFile(t, filepath.Join(data, "rings.json"))
+
+	code, said := runToEnd(t, "--ports", fmt.Sprint(freeBase(t)), "--data", data)
+	if code != 1 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "another stack") {
+		t.Errorf("a second stack on the data: exit %d, %q", code, said)
+	}
+	first.stop(t)
+	second := startStack(t, base, "--data", data)
+	if got := readFile(t, filepath.Join(data, "rings.json")); got != rings {
+		t.Error("the key rings were made anew")
+	}
+	second.stop(t)
+}
+
+func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
+	l := &local{options: options{base: freeBase(t)}, out: io.Discard, log: io.Discard}
+	if err := l.start(t.Context()); err != nil {
+		t.Error(err, l.stop())
+		return
+	}
+	l.engines.S3Process.Kill()
+	wantError(t, l.stay(t.Context()), "S3 engine ended")
+	if err := l.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAPortInUseIsNamed(t *testing.T) {
+	for offset, name := range map[int]string{1: "api host", 3: "content host", dynamoDBOffset: "DynamoDB engine", s3Offset: "S3 engine"} {
+		t.Run(name, func(t *testing.T) {
+			base := freeBase(t)
+			listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", base+offset))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			code, said := runToEnd(t, "--memory", "--ports", fmt.Sprint(base))
+			last := said[strings.LastIndex(strings.TrimSuffix(said, "\n"), "\n")+1:]
+			for _, part := range []string{name, fmt.Sprintf("port %d", base+offset), "--ports"} {
+				if code != 1 || !strings.Contains(last, part) {
+					t.Errorf("exit %d, %q does not say %q", code, last, part)
+				}
+			}
+		})
+	}
+}
+
+func wantAnswers(t *testing.T, base int) {
+	t.Helper()
+	for _, c := range []struct {
+		address string
+		offset  int
+		path    string
+		status  int
+	}{
+		{"127.0.0.1", 1, "/healthz", 200},
+		{"localhost", 1, "/healthz", 200},
+		{"localhost", 2, "/healthz", 200},
+		{"127.0.0.1", 3, "/healthz", 200},
+		{"localhost", 4, "/healthz", 200},
+		{"localhost", 2, "/o/x", 403},
+	} {
+		response, err := http.Get(fmt.Sprintf("http://%s:%d%s", c.address, base+c.offset, c.path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if response.Body.Close(); response.StatusCode != c.status {
+			t.Errorf("%s:+%d%s answers %s", c.address, c.offset, c.path, response.Status)
+		}
+	}
+}
+
+// running is a stack in this process.
+type running struct {
+	cancel context.CancelFunc
+	code   chan int
+}
+
+// startStack runs the program until it is ready.
+func startStack(t *testing.T, base int, args ...string) running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	reader, writer := io.Pipe()
+	r := running{cancel, make(chan int, 1)}
+	go func() {
+		r.code <- run(ctx, append(args, "--ports", fmt.Sprint(base)), writer, t.Output())
+		writer.Close()
+	}()
+	lines := bufio.NewScanner(reader)
+	for lines.Scan() {
+		t.Log(lines.Text())
+		if strings.HasPrefix(lines.Text(), "ready") {
+			go io.Copy(io.Discard, reader)
+			return r
+		}
+	}
+	t.Fatalf("never ready, exit %d", <-r.code)
+	return r
+}
+
+func (r running) stop(t *testing.T) {
+	t.Helper()
+	r.cancel()
+	if code := <-r.code; code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// runToEnd runs the program and returns its exit code and standard error.
+func runToEnd(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var stderr strings.Builder
+	return run(t.Context(), args, io.Discard, &stderr), stderr.String()
+}
+
+// freeBase finds a base whose ports are free now.
+func freeBase(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		base := 10_000 + rand.IntN(20_000)
+		free := true
+		for port := base + 1; port <= base+s3Offset; port++ {
+			listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+			if err != nil {
+				free = false
+				break
+			}
+			listener.Close()
+		}
+		if free {
+			return base
+		}
+	}
+	t.Fatal("no free ports")
+	return 0
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

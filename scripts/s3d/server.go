@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/versity/versitygw/auth"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/s3api"
+	"github.com/versity/versitygw/s3api/middlewares"
+	"github.com/versity/versitygw/s3err"
+)
+
+// Generous caps: a test opens hundreds of connections at once.
+const (
+	maxConnections = 4096
+	maxParts       = 10_000
+	maxCopyBytes   = 5 << 30
+	fileOperations = 512
+)
+
+// What the data folder holds: posix.New refuses a sidecar inside the objects.
+const (
+	objectsFolder  = "objects"
+	metadataFolder = "metadata"
+)
+
+// options are the flags of the S3 server.
+type options struct {
+	dir, addr, access, secret, region, domain, bucket string
+	temporary                                         bool
+}
+
+// serve answers S3 requests until standard input ends or a signal comes, and
+// prints one line on standard output once it listens.
+func serve(ended <-chan struct{}, o options) error {
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return err
+	}
+	o.dir = dir
+	server, err := newServer(o)
+	if err != nil {
+		return err
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	failed := make(chan error, 1)
+	go func() { failed <- server.ServeMultiPort([]string{o.addr}) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-stop:
+		return server.ShutDown()
+	case <-ended:
+		if o.temporary {
+			return errors.Join(server.ShutDown(), os.RemoveAll(o.dir))
+		}
+		return server.ShutDown()
+	}
+}
+
+// newServer puts the corrected backend under versitygw's API.
+func newServer(o options) (*s3api.S3ApiServer, error) {
+	backend, err := openBackend(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := createBucket(backend, o); err != nil {
+		return nil, err
+	}
+	owner := auth.Account{Access: o.access, Secret: o.secret, Role: auth.RoleAdmin}
+	return s3api.New(
+		corrected{backend},
+		middlewares.RootUserConfig{Access: o.access, Secret: o.secret},
+		o.region,
+		accounts{auth.NewIAMServiceSingle(owner)},
+		nil, nil, nil, nil, // no audit logs, no events, no metrics
+		s3api.WithQuiet(),
+		s3api.WithKeepAlive(),
+		s3api.WithHealth("/healthz"),
+		s3api.WithHostStyle(o.domain),
+		s3api.WithMiddleware("/", drain),
+		s3api.WithConcurrencyLimiter(maxConnections, maxConnections),
+		s3api.WithMpMaxParts(maxParts),
+		s3api.WithOnListen(func() { fmt.Println("s3d listens on", o.addr) }),
+	)
+}
+
+// openBackend opens the objects in dir with the metadata that its filesystem
+// allows. Dir is absolute, since posix.New changes the working directory.
+func openBackend(dir string) (*posix.Posix, error) {
+	objects := filepath.Join(dir, objectsFolder)
+	if err := os.MkdirAll(objects, 0o700); err != nil {
+		return nil, err
+	}
+	metadata, err := openMetadata(objects, filepath.Join(dir, metadataFolder))
+	if err != nil {
+		return nil, err
+	}
+	return posix.New(objects, metadata, posix.PosixOpts{
+		Concurrency:         fileOperations,
+		CopyObjectThreshold: maxCopyBytes,
+	})
+}
+
+// createBucket creates the private bucket o.bucket, or finds it there.
+func createBucket(backend *posix.Posix, o options) error {
+	if o.bucket == "" {
+		return nil
+	}
+	acl, err := json.Marshal(auth.ACL{Owner: o.access})
+	if err != nil {
+		return err
+	}
+	// An empty folder may be a bucket whose creation was cut off before its
+	// metadata came; the removal of any other fails, as it should.
+	_ = os.Remove(filepath.Join(o.dir, objectsFolder, o.bucket))
+	err = backend.CreateBucket(asOwner{context.Background(), o.access}, &s3.CreateBucketInput{
+		Bucket:                    &o.bucket,
+		ObjectOwnership:           types.ObjectOwnershipBucketOwnerEnforced,
+		CreateBucketConfiguration: &types.CreateBucketConfiguration{},
+	}, acl)
+	var known s3err.S3Error
+	if errors.As(err, &known) && known.BaseError().Code == "BucketAlreadyOwnedByYou" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create bucket %s: %w", o.bucket, err)
+	}
+	return nil
+}
+
+// asOwner is a context that names the owner of a new bucket under the plain
+// string key that versitygw reads.
+type asOwner struct {
+	context.Context
+	access string
+}
+
+func (c asOwner) Value(key any) any {
+	if key == "bucket-owner" {
+		return auth.Account{Access: c.access}
+	}
+	return c.Context.Value(key)
+}
