@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/shared/account"
+	"vitrine/shared/contract"
+	"vitrine/shared/web"
+)
+
+func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error) {
+	return h.Addresses.Discovery(), nil
+}
+
+func (h *Host) whoami(ctx context.Context, call *web.Call, _ *struct{}) (contract.Whoami, error) {
+	return h.Accounts.Whoami(ctx, call.Actor), nil
+}
+
+func (h *Host) usagePolicy(ctx context.Context, call *web.Call, _ *struct{}) (contract.UsagePolicy, error) {
+	return h.Accounts.Policy(ctx, call.Actor), nil
+}
+
+func (h *Host) revokeCurrent(ctx context.Context, call *web.Call, _ *struct{}) (contract.RevokedKey, error) {
+	k, err := h.Keys.Revoke(ctx, call.Actor.Key)
+	if err != nil {
+		return contract.RevokedKey{}, err
+	}
+	return contract.RevokedKey{APIKey: account.Summary(k), RevokedAt: contract.At(k.RevokedAt)}, nil
+}
+
+// admit counts a provision before its body is read.
+func (h *Host) admit(r *http.Request) error {
+	return h.Provisioner.Admit(r.Context(), web.ClientAddress(r))
+}
+
+type provisionInput struct {
+	Body *contract.ProvisionRequest
+}
+
+func (h *Host) provision(ctx context.Context, in *provisionInput) (contract.Provisioned, error) {
+	var code any
+	if in.Body != nil {
+		code = in.Body.ClaimCode
+	}
+	return h.Provisioner.Provision(ctx, code, web.RequestID(ctx))
+}

@@ -1,0 +1,96 @@
+// Package api is the control plane host: accounts, artifacts, agent views, access links and ephemeral workspaces.
+package api
+
+import (
+	"net/http"
+
+	"vitrine/shared/account"
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/credential"
+	"vitrine/shared/ephemeral"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/view"
+	"vitrine/shared/web"
+)
+
+// Host is what the api host needs.
+type Host struct {
+	Surface     *web.Surface
+	Accounts    *account.Reader
+	Keys        *credential.Revoker
+	Provisioner *ephemeral.Provisioner
+	Publisher   *artifact.Publisher
+	Deleter     *artifact.Deleter
+	Lister      *artifact.Lister
+	Viewer      *view.Viewer
+	Addresses   *address.Book
+}
+
+// Handler serves the host.
+func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
+
+// forFiveMinutes is the cache rule of public documents.
+const forFiveMinutes = "public, max-age=300"
+
+func (h *Host) routes() []web.Route {
+	return []web.Route{
+		web.Public(web.Operation{
+			ID: "discovery.get", Method: "GET", Path: "/.well-known/vitrine", Summary: "Where the hosts of this deployment are", CacheControl: forFiveMinutes,
+		}, h.discovery),
+
+		web.Guarded(web.Operation{
+			ID: "whoami.get", Method: "GET", Path: "/v1/whoami", Summary: "Who the credential is and what it may do", Beside: true,
+		}, h.whoami),
+		web.Guarded(web.Operation{
+			ID: "usagePolicy.get", Method: "GET", Path: "/v1/usage-policy", Summary: "The limits of the caller's workspace", Unlimited: true,
+		}, h.usagePolicy),
+		web.Guarded(web.Operation{
+			ID: "apiKeys.revokeCurrent", Method: "POST", Path: "/v1/api-keys/current/revoke", Summary: "End the credential that asks",
+		}, h.revokeCurrent),
+
+		web.Public(web.Operation{
+			ID: "ephemeral.provision", Method: "POST", Path: "/v1/ephemeral/provision", Summary: "Make a workspace without an account",
+			Status: http.StatusCreated, Before: h.admit,
+			Errors: []fault.Code{fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest},
+		}, h.provision),
+
+		web.Guarded(web.Operation{
+			ID: "artifacts.list", Method: "GET", Path: "/v1/artifacts", Summary: "The workspace's live artifacts, newest first",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+		}, h.list),
+		web.Guarded(web.Operation{
+			ID: "artifacts.delete", Method: "DELETE", Path: "/v1/artifacts/{artifact_id}", Summary: "Delete an artifact at once and for good",
+			Scope:   credential.Publish,
+			Command: web.Command{Operation: idempotency.DeleteArtifact, Target: "artifact_id", Derived: "mcp-delete:"},
+			Errors:  []fault.Code{fault.ArtifactNotFound},
+		}, h.delete),
+		web.Guarded(web.Operation{
+			ID: "revisions.publish", Method: "POST", Path: "/v1/artifacts/{artifact_id}/revisions/{revision_id}/publish",
+			Summary: "Publish a finalized draft", Scope: credential.Publish,
+			Command: web.Command{Operation: idempotency.PublishRevision, Target: "revision_id"},
+			Errors: []fault.Code{
+				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.RevisionRetained,
+				fault.RevisionUnpublished, fault.RevisionCeilingExceeded, fault.WriteAllowanceExceeded,
+			},
+		}, h.publish),
+
+		web.Guarded(web.Operation{
+			ID: "agentView.getLatest", Method: "GET", Path: "/v1/artifacts/{artifact_id}/agent-view", Summary: "The newest revision for agents",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.NotFound},
+		}, h.latest),
+		web.Guarded(web.Operation{
+			ID: "agentView.getRevision", Method: "GET", Path: "/v1/artifacts/{artifact_id}/revisions/{revision_id}/agent-view",
+			Summary: "One revision for agents", Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.NotFound, fault.RevisionRetained},
+		}, h.pinned),
+		web.Public(web.Operation{
+			ID: "agentView.public", Method: "GET", Path: "/v1/public/agent-view/{token}", Summary: "One revision for whoever holds its token",
+			Security: web.ViewToken, Errors: []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable},
+		}, h.public),
+		web.Public(web.Operation{
+			ID: "accessLinks.resolve", Method: "POST", Path: "/v1/access-links/resolve", Summary: "What an access link opens",
+			Security: web.LinkSecret, Errors: []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable},
+		}, h.resolve),
+	}
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/web"
+)
+
+type listInput struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+
+	blank bool // a cursor was sent without text
+}
+
+// Resolve implements huma.Resolver.
+func (in *listInput) Resolve(c huma.Context) []error {
+	u := c.URL()
+	in.blank = in.Cursor == "" && u.Query().Has("cursor")
+	return nil
+}
+
+func (h *Host) list(ctx context.Context, call *web.Call, in *listInput) (contract.ArtifactList, error) {
+	if in.blank {
+		return contract.ArtifactList{}, fault.New(fault.InvalidCursor, "the cursor is empty; leave it out for the first page")
+	}
+	return h.Lister.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+}
+
+type artifactInput struct {
+	Artifact string `path:"artifact_id"`
+}
+
+type revisionInput struct {
+	Artifact string `path:"artifact_id"`
+	Revision string `path:"revision_id"`
+}
+
+type publishInput struct {
+	revisionInput
+	Body *contract.Nothing
+}
+
+func target(call *web.Call) artifact.Target {
+	return artifact.Target{Command: call.Command, Record: call.Record, Artifact: call.Artifact, Revision: call.Revision}
+}
+
+func (h *Host) delete(ctx context.Context, call *web.Call, _ *artifactInput) (contract.DeletedArtifact, error) {
+	return h.Deleter.Delete(ctx, call.Actor, target(call))
+}
+
+func (h *Host) publish(ctx context.Context, call *web.Call, _ *publishInput) (contract.Published, error) {
+	return h.Publisher.Publish(ctx, call.Actor, target(call))
+}
+
+func (h *Host) latest(ctx context.Context, call *web.Call, _ *artifactInput) (contract.AgentView, error) {
+	return h.Viewer.Latest(ctx, call.Actor, call.Artifact)
+}
+
+func (h *Host) pinned(ctx context.Context, call *web.Call, _ *revisionInput) (contract.AgentView, error) {
+	return h.Viewer.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
+}
+
+type tokenInput struct {
+	Token string `path:"token"`
+}
+
+func (h *Host) public(ctx context.Context, in *tokenInput) (contract.PublicAgentView, error) {
+	return h.Viewer.Public(ctx, in.Token)
+}
+
+type resolveInput struct {
+	Body contract.ResolveRequest
+}
+
+func (h *Host) resolve(ctx context.Context, in *resolveInput) (contract.Resolved, error) {
+	return h.Viewer.Resolve(ctx, in.Body)
+}

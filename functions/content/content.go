@@ -1,0 +1,71 @@
+// Package content is the host of untrusted files: it serves them by signed token, from an origin that holds nothing else.
+package content
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/shared/address"
+	"vitrine/shared/content"
+	"vitrine/shared/fault"
+	"vitrine/shared/web"
+)
+
+// Host is what the content host needs.
+type Host struct {
+	Surface *web.Surface
+	Reader  *content.Reader
+	Origins address.Origins
+	// Strict answers requests for the content origin's own name only, as in production. Otherwise the app's name alone is
+	// refused: content that is served under it would share its cookies.
+	Strict bool
+
+	policies policies
+}
+
+// Handler serves the host. It panics when the content or the app origin is not an absolute http URL.
+func (h *Host) Handler() http.Handler {
+	own, app := mustName(h.Origins.Content), mustName(h.Origins.App)
+	h.policies = newPolicies(h.Origins.App)
+	s := *h.Surface
+	s.Metadata = "" // no credential opens anything here
+	s.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
+	s.Serves = func(name string) bool { return name == own || !h.Strict && name != app }
+	return s.Handler(h.routes()...)
+}
+
+func (h *Host) routes() []web.Route {
+	get := web.Operation{
+		ID: "content.get", Method: http.MethodGet, Path: "/v/{token}/{path}", Summary: "Serve one file of a revision",
+		Security: web.ContentToken,
+		Errors:   []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable},
+		Answers: []web.Answer{
+			{Status: http.StatusOK, Description: "the file, as the media type that its extension tells", MediaType: "application/octet-stream"},
+			{Status: http.StatusPartialContent, Description: "the range that was asked for", MediaType: "application/octet-stream"},
+			{Status: http.StatusNotModified, Description: "the client's copy is current"},
+			{Status: http.StatusRequestedRangeNotSatisfiable, Description: "the file ends before the range; Content-Range tells its size"},
+		},
+	}
+	head := get
+	head.ID, head.Method, head.Summary = "content.head", http.MethodHead, "What GET would answer, without the file"
+	head.Answers = []web.Answer{
+		{Status: http.StatusOK, Description: "the headers that GET answers"},
+		{Status: http.StatusNotModified, Description: "the client's copy is current"},
+	}
+	return []web.Route{web.Plain[fileInput](get, h.file), web.Plain[fileInput](head, h.file)}
+}
+
+type fileInput struct {
+	Token string `path:"token" doc:"signed content token"`
+	Path  string `path:"path" doc:"file path within the artifact"`
+}
+
+// mustName is the host name of an origin.
+func mustName(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		panic("content: not an absolute http origin: " + origin)
+	}
+	return strings.ToLower(u.Hostname())
+}

@@ -1,0 +1,111 @@
+package content
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"vitrine/shared/content"
+	"vitrine/shared/media"
+)
+
+// exhibit is a file as one request sees it.
+type exhibit struct {
+	content.File
+	kind      media.Type
+	html, svg bool
+	framed    bool   // shown in a viewer frame
+	policy    string // content security policy
+	tail      string // what follows the file's bytes
+	etag      string
+}
+
+func (h *Host) exhibit(f content.File, r *http.Request) exhibit {
+	e := exhibit{File: f, kind: media.Of(f.Path), html: media.IsHTML(f.Path), svg: media.IsSVG(f.Path)}
+	e.framed = viewerFrame(r) && !e.kind.Attachment
+	if e.framed && e.html {
+		e.tail = reporter
+	}
+	e.policy = h.policies.choose(e)
+	e.etag = e.tag()
+	return e
+}
+
+// tag names what the client gets: which revision and path, under which policy, followed by what.
+func (e exhibit) tag() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Revision), e.Path, e.policy, e.tail}, "\x00")))
+	return `"` + hex.EncodeToString(sum[:]) + `"`
+}
+
+func (e exhibit) length() int64 { return e.Size + int64(len(e.tail)) }
+
+// describe sets the headers that 200, 206, 304 and 416 share.
+func (e exhibit) describe(h http.Header) {
+	h.Set("ETag", e.etag)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Type", e.kind.ContentType)
+	h.Set("Content-Security-Policy", e.policy)
+	if e.framed {
+		h.Del("X-Frame-Options") // it knows no origins; frame-ancestors names the app's
+	}
+	if e.kind.Attachment {
+		h.Set("Content-Disposition", disposition(e.Path))
+	}
+	if e.NoIndex {
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+	}
+	if e.tail == "" {
+		h.Set("Accept-Ranges", "bytes")
+	} else {
+		h.Set("Accept-Ranges", "none")
+	}
+}
+
+// unchanged tells whether the client's copy is this one (If-None-Match, compared weakly).
+func (e exhibit) unchanged(r *http.Request) bool {
+	for _, line := range r.Header.Values("If-None-Match") {
+		for tag := range strings.SplitSeq(line, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || strings.TrimPrefix(tag, "W/") == e.etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asked is the part of the body that the client wants. Only whole bodies have parts, only GET asks for them, and only
+// for the copy that If-Range names.
+func (e exhibit) asked(r *http.Request) part {
+	whole := part{size: e.Size}
+	header := r.Header.Values("Range")
+	if r.Method != http.MethodGet || e.tail != "" || len(header) != 1 {
+		return whole
+	}
+	if condition := r.Header.Values("If-Range"); len(condition) > 0 && (len(condition) > 1 || condition[0] != e.etag) {
+		return whole
+	}
+	return partOf(header[0], e.Size)
+}
+
+// disposition makes a browser save the file under its own name.
+func disposition(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	value := `attachment; filename="` + strings.Map(plain, name) + `"`
+	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' }) {
+		value += "; filename*=UTF-8''" + extended(name)
+	}
+	return value
+}
+
+// plain keeps what every client reads alike in a quoted string.
+func plain(r rune) rune {
+	if r < ' ' || r > '~' || r == '"' || r == '\\' {
+		return '_'
+	}
+	return r
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }

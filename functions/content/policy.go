@@ -1,0 +1,65 @@
+package content
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+)
+
+// What any file may load, scripts and framing aside. Source: the wire contract, section C.13.
+const (
+	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh https://cdn.tailwindcss.com"
+	styleHosts  = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
+
+	scriptsOn  = "'self' 'unsafe-inline' 'unsafe-eval' " + scriptHosts
+	scriptsOff = "'none'"
+
+	resources = "style-src 'self' 'unsafe-inline' " + styleHosts + "; font-src 'self' data: https://fonts.gstatic.com; " +
+		"img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; frame-src 'none'; object-src 'none'; " +
+		"base-uri 'none'; form-action 'none'"
+	svgResources = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+// policies are the content security policies of one deployment. Everything but a viewer frame is inert and unframed.
+type policies struct {
+	alone, framed, reported, scripted string // reported: only the height reporter runs
+	svgAlone, svgFramed               string
+}
+
+func newPolicies(app string) policies {
+	base := func(scripts, ancestors string) string {
+		return "default-src 'none'; script-src " + scripts + "; " + resources + "; frame-ancestors " + ancestors
+	}
+	app = strings.TrimSuffix(app, "/")
+	digest := sha256.Sum256([]byte(reporterScript))
+	reporterOnly := "'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"
+	return policies{
+		alone: base(scriptsOff, "'none'"), framed: base(scriptsOff, app), reported: base(reporterOnly, app), scripted: base(scriptsOn, app),
+		svgAlone: svgResources + "; frame-ancestors 'none'", svgFramed: svgResources + "; frame-ancestors " + app,
+	}
+}
+
+// choose picks the policy of one answer.
+func (p policies) choose(e exhibit) string {
+	switch {
+	case e.svg && e.framed:
+		return p.svgFramed
+	case e.svg:
+		return p.svgAlone
+	case !e.framed:
+		return p.alone
+	case e.Scripts:
+		return p.scripted
+	case e.html:
+		return p.reported
+	}
+	return p.framed
+}
+
+// viewerFrame tells whether a browser loads the file into a frame. Another client may claim so; that helps nobody but
+// itself. Sec-Fetch-Site is not asked: frame-ancestors names the app alone, wherever it lives.
+func viewerFrame(r *http.Request) bool {
+	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
+	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")
+}

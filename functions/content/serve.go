@@ -1,0 +1,124 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/web"
+)
+
+// file serves GET and HEAD of /v/{token}/{path}. The path was decoded exactly once by the router and is compared byte
+// by byte. Nothing is written before the object store has agreed to give the bytes.
+func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
+	vary(w.Header(), r)
+	found, err := h.Reader.Find(r.Context(), r.PathValue("token"), r.PathValue("path"))
+	if err != nil {
+		return err
+	}
+	web.Annotate(r.Context(), slog.String("revision", string(found.Revision)))
+	e := h.exhibit(found, r)
+	if e.unchanged(r) {
+		e.describe(w.Header())
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	p := e.asked(r)
+	if p.none {
+		e.describe(w.Header())
+		beyond(w, p, e.Size)
+		return nil
+	}
+	body, err := h.open(r, e, p)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	e.describe(w.Header())
+	e.send(w, r, p, body)
+	return nil
+}
+
+// vary tells caches on what the answer depends, and lets the opaque origin of a sandboxed frame read it.
+func vary(h http.Header, r *http.Request) {
+	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
+	if r.Header.Get("Origin") == "null" {
+		h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Origin")
+		h.Set("Access-Control-Allow-Origin", "null")
+	}
+}
+
+// beyond answers a range that starts after the end.
+func beyond(w http.ResponseWriter, p part, size int64) {
+	w.Header().Del("Content-Type")
+	w.Header().Del("Content-Disposition")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Range", p.contentRange(size))
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+}
+
+// open asks the object store for the bytes of a part; HEAD and empty files need none.
+func (h *Host) open(r *http.Request, e exhibit, p part) (io.ReadCloser, error) {
+	if r.Method == http.MethodHead || p.size == 0 {
+		return http.NoBody, nil
+	}
+	return h.Reader.Open(r.Context(), e.File, p.from, p.size)
+}
+
+// send writes the answer. From here on the status is told, so that a failure can only cut the connection.
+func (e exhibit) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
+	status, length := http.StatusOK, e.length()
+	if p.partial {
+		status, length = http.StatusPartialContent, p.size
+		w.Header().Set("Content-Range", p.contentRange(e.Size))
+	}
+	w.Header().Set("Content-Length", number(length))
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	if err := transfer(w, body, p.size); err != nil {
+		web.Abort(r.Context(), err)
+	}
+	io.WriteString(w, e.tail)
+}
+
+const chunk = 64 << 10 // bytes that one request holds of a file
+
+var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
+
+// transfer copies exactly size bytes. A client that left is context.Canceled.
+func transfer(w io.Writer, body io.Reader, size int64) error {
+	buffer := chunks.Get().(*[chunk]byte)
+	defer chunks.Put(buffer)
+	to := client{w: w}
+	n, err := io.CopyBuffer(&to, io.LimitReader(body, size), buffer[:])
+	switch {
+	case to.err != nil:
+		return fmt.Errorf("write to the client: %w (%w)", to.err, context.Canceled)
+	case err == nil && n < size:
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fault.Wrap(fault.StorageUnavailable, err, "the file broke off after %d of %d bytes", n, size)
+	}
+	return nil
+}
+
+// client tells failures of writing from those of reading, and hides other methods of the writer, so that the copy uses
+// our buffer.
+type client struct {
+	w   io.Writer
+	err error
+}
+
+func (c *client) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.err = err
+	return n, err
+}

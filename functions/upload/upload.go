@@ -1,0 +1,64 @@
+// Package upload is the host that opens and ends upload sessions; the bytes go to the object store by presigned URL.
+package upload
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/upload"
+	"vitrine/shared/web"
+)
+
+// Host is what the upload host needs.
+type Host struct {
+	Surface   *web.Surface
+	Creator   *upload.Creator
+	Finalizer *upload.Finalizer
+}
+
+// Handler serves the host.
+func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
+
+func (h *Host) routes() []web.Route {
+	return []web.Route{
+		web.Guarded(web.Operation{
+			ID: "uploadSessions.create", Method: "POST", Path: "/v1/upload-sessions", Summary: "Declare files and get a signed URL for each",
+			Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateSession},
+			Errors: []fault.Code{
+				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
+				fault.FileSizeCapExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionNotFound,
+			},
+		}, h.create),
+		web.Guarded(web.Operation{
+			ID: "uploadSessions.finalize", Method: "POST", Path: "/v1/upload-sessions/{upload_session_id}/finalize",
+			Summary: "Verify the uploaded files and make a draft of them", Scope: credential.Publish,
+			Command: web.Command{Operation: idempotency.FinalizeSession, Target: "upload_session_id"},
+			Errors: []fault.Code{
+				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.InvalidRequest, fault.StorageUnavailable,
+				fault.UnexpectedUploadObject, fault.UploadIncomplete, fault.UploadSessionExpired, fault.UploadSessionNotFound,
+			},
+		}, h.finalize),
+	}
+}
+
+type createInput struct {
+	Body contract.CreateSession
+}
+
+func (h *Host) create(ctx context.Context, call *web.Call, in *createInput) (contract.Session, error) {
+	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body)
+}
+
+type sessionInput struct {
+	Session string `path:"upload_session_id"`
+}
+
+func (h *Host) finalize(ctx context.Context, call *web.Call, _ *sessionInput) (contract.Finalized, error) {
+	return h.Finalizer.Finalize(ctx, call.Actor, upload.Attempt{
+		Command: call.Command, Record: call.Record, Session: call.Session, Entries: call.Entries,
+	})
+}

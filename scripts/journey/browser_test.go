@@ -1,0 +1,94 @@
+package journey
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/browser"
+	"vitrine/scripts/local/engine"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// vitrine runs the CLI against a deployment and returns its standard output and error.
+func (d *deployment) vitrine(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	root, err := engine.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("go", append([]string{"run", "./cmd/vitrine"}, args...)...)
+	c.Dir = root
+	c.Env = append(os.Environ(), "VITRINE_URL="+d.Origins.API, "NO_COLOR=1", "VITRINE_API_KEY=")
+	var out, said strings.Builder
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		t.Fatalf("vitrine %s: %v\n%s", strings.Join(args, " "), err, said.String())
+	}
+	return out.String(), said.String()
+}
+
+// folderOf writes files to a new folder.
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+var linkForm = regexp.MustCompile(`http://localhost:\d+/al/\S+#\S+`)
+
+func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
+	d := deploy(t)
+	folder := folderOf(t, map[string]string{
+		"index.html": `<!doctype html><meta charset="utf-8"><title>Tides</title><link rel="stylesheet" href="css/style.css">
+			<h1>Tides of the week</h1><img src="chart.svg" alt="chart" width="400" height="160">`,
+		"css/style.css": `body { font-family: sans-serif; margin: 3rem } h1 { color: rgb(10, 90, 80) }`,
+		"chart.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 80"><path d="M0 60 Q50 0 100 40 T200 20" fill="none" stroke="teal" stroke-width="4"/></svg>`,
+	})
+	out, _ := d.vitrine(t, "publish", folder, "--ephemeral", "--title", "Tide tables")
+	link := linkForm.FindString(out)
+	if link == "" {
+		t.Fatalf("no link in %q", out)
+	}
+	p := browser.Open(t)
+	p.Go(link)
+	p.WaitText("Tide tables")
+	p.WaitText("scripts do not run")
+	frame := p.Frame(d.Origins.Content)
+	frame.WaitText("Tides of the week")
+	if color := browser.Eval[string](frame, `getComputedStyle(document.querySelector("h1")).color`); color != "rgb(10, 90, 80)" {
+		t.Errorf("the style sheet does not apply: %s", color)
+	}
+	frame.Wait(`document.querySelector("img").naturalWidth > 0`)
+	p.Screenshot("journey-viewer")
+	p.Clean()
+	frame.Clean()
+}
+
+func TestT58ScriptsOfAnUnclaimedArtifactDoNotRun(t *testing.T) {
+	d := deploy(t)
+	out, _ := d.vitrine(t, "publish", folderOf(t, map[string]string{
+		"index.html": `<!doctype html><p id="p">scripts are off</p><script>document.getElementById("p").textContent = "scripts ran"</script>`,
+	}), "--ephemeral")
+	p := browser.Open(t)
+	p.Go(linkForm.FindString(out))
+	frame := p.Frame(d.Origins.Content)
+	frame.WaitText("scripts are off")
+	frame.WaitViolation("script")
+	p.Go(browser.Eval[string](&p.Document, `document.querySelector("iframe").src`))
+	p.WaitText("scripts are off")
+	p.WaitViolation("script")
+}

@@ -1,0 +1,59 @@
+package journey
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/engine"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the golden OpenAPI documents anew")
+
+// TestTheDocumentsAreTheGoldenOnes compares what the hosts serve with openapi/; servers name this run's ports and are
+// replaced by the documented defaults.
+func TestTheDocumentsAreTheGoldenOnes(t *testing.T) {
+	s, err := stack.Start(ctx, stack.Options{
+		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "golden-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(ctx)
+	g := &wire.Agent{HTTP: http.DefaultClient}
+	for name, host := range map[string]struct{ origin, documented string }{
+		"api": {s.Origins.API, "http://localhost:8701"}, "upload": {s.Origins.Upload, "http://localhost:8702"}, "content": {s.Origins.Content, "http://127.0.0.1:8703"},
+	} {
+		a, err := g.Do(ctx, "GET", host.origin+"/openapi.json", nil)
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatal(name, a.Status, err)
+		}
+		var got bytes.Buffer
+		if err := json.Indent(&got, bytes.ReplaceAll(a.Body, []byte(host.origin), []byte(host.documented)), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		got.WriteByte('\n')
+		file := filepath.Join("..", "..", "openapi", name+".json")
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s: the document changed (%v); look at the change, then: go test ./scripts/journey -run Golden -update", name, err)
+		}
+	}
+}

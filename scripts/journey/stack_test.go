@@ -1,0 +1,123 @@
+package journey
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/conform"
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/engine"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+var ctx = context.Background()
+
+// deployment is a running stack with a client that holds every answer against the golden documents.
+type deployment struct {
+	*stack.Stack
+	anyone *wire.Agent // without credential
+	log    *logBook
+}
+
+// deploy starts a stack of its own tables for a test; change may set options first.
+func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
+	t.Helper()
+	d := &deployment{log: &logBook{}}
+	o := stack.Options{
+		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
+		Log: slog.New(slog.NewJSONHandler(d.log, nil)),
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	var err error
+	if d.Stack, err = stack.Start(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		d.Close(closing)
+	})
+	if d.anyone, err = wire.Discover(ctx, d.client(t), d.Origins.API); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// client checks every answer of api, upload and content against their documents.
+func (d *deployment) client(t testing.TB) *http.Client {
+	t.Helper()
+	documents := map[string]*conform.Document{}
+	for name, origin := range map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content} {
+		document, err := conform.Load(filepath.Join("..", "..", "openapi", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, _ := url.Parse(origin)
+		documents[u.Host] = document
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{
+		Transport:     &conform.Transport{Base: transport, Documents: documents, Fail: func(err error) { t.Error(err) }},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// agent provisions a workspace.
+func (d *deployment) agent(t testing.TB) *wire.Agent {
+	t.Helper()
+	g, _, err := d.anyone.Provision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// logBook keeps what the hosts logged.
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBook) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBook) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// clock is a deployment's clock that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) rule(o *stack.Options) {
+	o.Now = func() time.Time {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.now
+	}
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// note is what one request leaves for its log line, and what its refusals need.
+type note struct {
+	id        string
+	challenge string // of every 401; empty: none
+
+	mu    sync.Mutex
+	code  fault.Code
+	err   error
+	stack []byte
+	attrs []slog.Attr
+}
+
+type noteKey struct{}
+
+// noteOf is the note of a request; outside of a Surface nobody reads it.
+func noteOf(ctx context.Context) *note {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		return n
+	}
+	return new(note)
+}
+
+func (n *note) failed(code fault.Code, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.code, n.err = code, err
+}
+
+// Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text of a client.
+func Annotate(ctx context.Context, attrs ...slog.Attr) {
+	n := noteOf(ctx)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.attrs = append(n.attrs, attrs...)
+}
+
+// RequestID is the id of a request: the client's, or a new one.
+func RequestID(ctx context.Context) string { return noteOf(ctx).id }
+
+var requestIDs = regexp.MustCompile(`^[!-~]{8,128}$`)
+
+func requestID(r *http.Request) string {
+	if given := r.Header.Get("X-Request-Id"); requestIDs.MatchString(given) {
+		return given
+	}
+	return string(id.NewWorkspace()) // a random UUID
+}
+
+// line writes the log line: the route stands for the path, and no URL, token or body ever appears.
+func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	attrs := append([]slog.Attr{
+		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
+		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", rec.bytes),
+	}, slices.Concat(n.attrs, more)...)
+	level, failure := n.failure()
+	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
+}
+
+// failure is what went wrong and how much it matters to the operator: a client that left does not.
+func (n *note) failure() (slog.Level, []slog.Attr) {
+	if n.err == nil {
+		return slog.LevelInfo, nil
+	}
+	if errors.Is(n.err, context.Canceled) {
+		return slog.LevelInfo, []slog.Attr{slog.Bool("client_left", true)}
+	}
+	level, attrs := slog.LevelInfo, []slog.Attr{slog.String("code", string(n.code))}
+	if cause := n.cause(); cause != "" {
+		level, attrs = slog.LevelWarn, append(attrs, slog.String("error", cause))
+	}
+	if kind := n.code.Kind(); kind == fault.KindInternal || kind == fault.KindUnavailable {
+		level = slog.LevelError
+	}
+	if n.stack != nil {
+		attrs = append(attrs, slog.String("stack", string(n.stack)))
+	}
+	return level, attrs
+}
+
+// cause is what a refusal hides from the caller, "" when it hides nothing.
+func (n *note) cause() string {
+	if fault.Of(n.err).Unwrap() == nil {
+		return ""
+	}
+	return Redact(n.err.Error())
+}
+
+// route is the pattern that matched, without its method.
+func route(r *http.Request) string {
+	if r.Pattern == "" || r.Pattern == "/" {
+		return "none"
+	}
+	if _, path, ok := cutMethod(r.Pattern); ok {
+		return path
+	}
+	return r.Pattern
+}
+
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+}
+
+// method is the request's method; a made-up one is text of the client.
+func method(r *http.Request) string {
+	if slices.Contains(methods, r.Method) {
+		return r.Method
+	}
+	return "other"
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	head  bool // the body stays here
+	code  int
+	bytes int64
+}
+
+func (w *recorder) status() int {
+	if w.code == 0 {
+		return http.StatusOK
+	}
+	return w.code
+}
+
+func (w *recorder) begun() bool { return w.code != 0 }
+
+// WriteHeader remembers the first final status.
+func (w *recorder) WriteHeader(code int) {
+	if w.code == 0 && code >= http.StatusOK {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	if !w.head {
+		w.bytes += int64(n)
+	}
+	return n, err
+}
+
+// Unwrap serves http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+)
+
+// Operation declares a route: how it is reached, what guards it and what its document says.
+type Operation struct {
+	ID, Method, Path string
+	Summary          string
+	Status           int          // of a success; zero: 200
+	Security         Scheme       // that the document names; on guarded routes APIKey unless another is given
+	Errors           []fault.Code // those that the guards and the reading of the request do not add by themselves
+	CacheControl     string       // of a success; empty: no-store
+	Answers          []Answer     // successes of a plain route, which nothing else documents
+
+	// Before runs before the body is read, on public routes; its refusal beats every other.
+	Before func(*http.Request) error
+
+	// Scope is the right that a guarded route asks for; empty: any credential will do.
+	Scope credential.Scope
+	// Command makes a guarded route repeatable; its zero value asks for no Idempotency-Key.
+	Command Command
+	// Unlimited routes do not count against the credential's and the workspace's rate.
+	Unlimited bool
+	// Beside lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
+	// that change nothing.
+	Beside bool
+}
+
+// Command says how repetitions of a route are recognised.
+type Command struct {
+	Operation idempotency.Operation
+	Target    string // the path parameter that names what it works on; empty: nothing
+	// Derived, followed by the target, stands in for an Idempotency-Key that was not sent; empty: the header is required.
+	Derived string
+}
+
+// Answer documents a success of a plain route.
+type Answer struct {
+	Status      int
+	Description string
+	MediaType   string // empty: no body
+}
+
+// Route is one line of a host's list.
+type Route struct {
+	register func(*Surface, huma.API)
+}
+
+// answer is the output of a handler as huma wants it.
+type answer[O any] struct{ Body O }
+
+// Guarded is a route for authenticated callers. I holds the parameters and, as Body, the JSON that it takes; O is the
+// JSON that it answers.
+func Guarded[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+	if op.Security == "" {
+		op.Security = APIKey
+	}
+	return Route{func(s *Surface, api huma.API) {
+		if s.Authenticate == nil || s.Limiter == nil || s.Now == nil {
+			panic("web: " + op.ID + " needs Authenticate, Limiter and Now")
+		}
+		entry := entrance{Surface: s, op: op, body: takesBody[I](), guarded: true}
+		huma.Register(api, entry.operation(api, takesParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+			call := callOf(ctx)
+			out, err := handle(ctx, call, in)
+			if refused := call.limited(); refused != nil {
+				return nil, refused
+			}
+			return &answer[O]{out}, err
+		})
+	}}
+}
+
+// Public is a route without credential.
+func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
+	return Route{func(s *Surface, api huma.API) {
+		entry := entrance{Surface: s, op: op, body: takesBody[I]()}
+		huma.Register(api, entry.operation(api, takesParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+			out, err := handle(ctx, in)
+			return &answer[O]{out}, err
+		})
+	}}
+}
+
+// Plain is a route whose handler writes by itself, or returns the failure to be written. I documents its parameters, and
+// nothing is checked.
+func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
+	return Route{func(s *Surface, api huma.API) {
+		declared := entrance{Surface: s, op: op}.operation(api, false)
+		declared.SkipValidateParams = true
+		huma.Register(api, declared, func(context.Context, *I) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(c huma.Context) {
+				r, w := humago.Unwrap(c)
+				if err := handle(w, r); err != nil {
+					WriteError(w, r, err)
+				}
+			}}, nil
+		})
+	}}
+}
+
+func takesBody[I any]() bool {
+	_, ok := reflect.TypeFor[I]().FieldByName("Body")
+	return ok
+}
+
+// takesParameters tells whether I has parameters that may be wrong; path parameters are just unknown then.
+func takesParameters[I any]() bool {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
+		if f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
+			return true
+		}
+	}
+	return false
+}
