@@ -21,7 +21,7 @@ var levels = []struct {
 	packages []string // a trailing slash means everything below
 	within   bool     // packages of the level may import each other
 }{
-	{"leaves", []string{"shared/fault", "shared/id", "shared/contract", "shared/limits", "shared/media"}, true},
+	{"leaves", []string{"shared/fault", "shared/id", "shared/contract", "shared/limits", "shared/media", "shared/setting"}, true},
 	{"core", []string{
 		"shared/access", "shared/account", "shared/address", "shared/artifact", "shared/content", "shared/credential", "shared/cursor",
 		"shared/ephemeral", "shared/event", "shared/gate", "shared/idempotency", "shared/keyring", "shared/link", "shared/rate",
@@ -29,7 +29,7 @@ var levels = []struct {
 	}, true},
 	{"adapters", []string{"shared/blob", "shared/dynamo", "shared/meter", "shared/chaos", "shared/web"}, false},
 	{"hosts", []string{"functions/api", "functions/upload", "functions/content", "functions/app", "functions/app/"}, false},
-	{"assembly", []string{"shared/boot"}, false},
+	{"assembly", []string{"shared/boot", "shared/boot/"}, false},
 	{"mains", []string{"cmd/", "scripts/"}, true},
 }
 

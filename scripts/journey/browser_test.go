@@ -56,7 +56,7 @@ func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
 		"index.html": `<!doctype html><meta charset="utf-8"><title>Tides</title><link rel="stylesheet" href="css/style.css">
 			<h1>Tides of the week</h1><img src="chart.svg" alt="chart" width="400" height="160">`,
 		"css/style.css": `body { font-family: sans-serif; margin: 3rem } h1 { color: rgb(10, 90, 80) }`,
-		"chart.svg": `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 80"><path d="M0 60 Q50 0 100 40 T200 20" fill="none" stroke="teal" stroke-width="4"/></svg>`,
+		"chart.svg":     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 80"><path d="M0 60 Q50 0 100 40 T200 20" fill="none" stroke="teal" stroke-width="4"/></svg>`,
 	})
 	out, _ := d.vitrine(t, "publish", folder, "--ephemeral", "--title", "Tide tables")
 	link := linkForm.FindString(out)

@@ -1,4 +1,4 @@
-// Package boot assembles a deployment: it turns configuration into AWS clients, stores, services and hosts; nothing else does.
+// Package boot assembles a deployment: it turns configuration into AWS clients, stores and services; nothing else does.
 package boot
 
 import (
@@ -13,6 +13,8 @@ import (
 
 	"vitrine/shared/address"
 	"vitrine/shared/credential"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 )
 
@@ -20,9 +22,9 @@ import (
 type Config struct {
 	Environment credential.Environment
 	Origins     address.Origins
-	Tables      string // prefix of the table names
+	Tables      dynamo.Tables
 	Bucket      string
-	RingsFile   string // the key rings; made at first start
+	Rings       keyring.Set // those that the hosts need; Derive refuses an empty one
 	AWS         aws.Config
 	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.
 	DynamoDBEndpoint string
@@ -47,9 +49,10 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is not set", name))
 		}
 	}
-	need("the table prefix", c.Tables)
+	need("the name of table core", c.Tables.Core)
+	need("the name of table events", c.Tables.Events)
+	need("the name of table hot", c.Tables.Hot)
 	need("the bucket", c.Bucket)
-	need("the key rings' file", c.RingsFile)
 	if c.Environment != credential.Production && c.Environment != credential.Preview {
 		wrong = append(wrong, fmt.Errorf("the environment is %q, not %s or %s", c.Environment, credential.Production, credential.Preview))
 	}

@@ -11,9 +11,9 @@ import (
 	"vitrine/shared/keyring"
 )
 
-// rings reads the key rings, or makes them where there are none yet: losing them would end every credential and URL, so
-// a file that cannot be read is never replaced.
-func rings(file string) (keyring.Set, error) {
+// LocalRings reads the key rings of one machine, or makes them where there are none yet: losing them would end every
+// credential and URL, so a file that cannot be read is never replaced.
+func LocalRings(file string) (keyring.Set, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeRings(file)
@@ -46,5 +46,5 @@ func makeRings(file string) (keyring.Set, error) {
 	if err := os.Link(temporary.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
 		return keyring.Set{}, fmt.Errorf("make the key rings: %w", err)
 	}
-	return rings(file)
+	return LocalRings(file)
 }

@@ -3,6 +3,7 @@ package boot
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"vitrine/shared/access"
@@ -17,38 +18,29 @@ import (
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/meter"
 	"vitrine/shared/rate"
 	"vitrine/shared/token"
 	"vitrine/shared/upload"
 	"vitrine/shared/view"
+	"vitrine/shared/web"
 )
 
-// services are what hosts are made of: clients, stores and keys, from which each host takes what it needs.
-type services struct {
-	config    Config
-	store     *dynamo.Store
-	blobs     *blob.Store
-	rings     keyring.Set
-	peppers   keyring.Derived
-	addresses *address.Book
+// Services are what the hosts of a deployment are made of. The package of each host takes what that host needs, so that
+// its function links nothing else and holds no other key.
+type Services struct {
+	Config Config
+
+	store *dynamo.Store
+	blobs *blob.Store
 }
 
-func assemble(ctx context.Context, c Config) (*services, error) {
+// Open makes the clients and stores. Its error names everything that is wrong with the configuration.
+func Open(ctx context.Context, c Config) (*Services, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if err := c.check(); err != nil {
-		return nil, err
-	}
-	s := &services{config: c}
-	var err error
-	if s.rings, err = rings(c.RingsFile); err != nil {
-		return nil, err
-	}
-	if s.peppers, err = s.rings.Pepper.Derive("credential"); err != nil {
-		return nil, err
-	}
-	if s.addresses, err = book(c.Origins, s.rings); err != nil {
 		return nil, err
 	}
 	objects, err := c.s3()
@@ -59,11 +51,10 @@ func assemble(ctx context.Context, c Config) (*services, error) {
 	if c.DirectPut {
 		edge = ""
 	}
-	s.blobs = blob.New(objects, c.Bucket, edge)
 	client := c.dynamodb()
-	s.store = dynamo.New(client, dynamo.Named(c.Tables))
+	s := &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), store: dynamo.New(client, c.Tables)}
 	if c.CreateTables {
-		if err := dynamo.CreateTables(ctx, client, dynamo.Named(c.Tables)); err != nil {
+		if err := dynamo.CreateTables(ctx, client, c.Tables); err != nil {
 			return nil, err
 		}
 		err = s.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, c.Now())
@@ -71,66 +62,101 @@ func assemble(ctx context.Context, c Config) (*services, error) {
 	return s, err
 }
 
-func book(o address.Origins, rings keyring.Set) (*address.Book, error) {
-	b := &address.Book{Origins: o}
+// Guarded is the surface of a host whose callers authenticate.
+func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Surface, error) {
+	peppers, err := s.peppers()
+	a := &access.Authenticator{
+		Store: s.store, Peppers: peppers, Limits: &s.Config.Limits, Environment: s.Config.Environment, Now: s.Config.Now,
+	}
+	surface := s.Public(title, origin, log)
+	surface.Metadata = s.Config.Origins.API + "/.well-known/oauth-protected-resource"
+	surface.Authenticate, surface.Touch, surface.Limiter = a.Open, a.Touch, s.Limiter(host)
+	return surface, err
+}
+
+// Public is the surface of a host whose callers hold signed URLs.
+func (s *Services) Public(title, origin string, log *slog.Logger) *web.Surface {
+	return &web.Surface{Title: title, Origin: origin, Log: log, Observe: observe, Now: s.Config.Now}
+}
+
+// observe counts the AWS calls of a request for its log line.
+func observe(ctx context.Context) (context.Context, func() []slog.Attr) {
+	ctx, counts := meter.With(ctx)
+	return ctx, counts.Attrs
+}
+
+func (s *Services) peppers() (keyring.Derived, error) {
+	return s.Config.Rings.Pepper.Derive("credential")
+}
+
+// Addresses builds and checks signed URLs; it needs the rings content and links.
+func (s *Services) Addresses() (*address.Book, error) {
+	c := s.Config
+	b := &address.Book{Origins: c.Origins}
 	var err1, err2, err3 error
-	b.ContentToken, err1 = token.New(rings.Content, token.Content, o.Content)
-	b.ViewToken, err2 = token.New(rings.Content, token.AgentView, o.API)
-	b.Links, err3 = token.NewLinkCodec(rings.Links, o.App)
+	b.ContentToken, err1 = token.New(c.Rings.Content, token.Content, c.Origins.Content)
+	b.ViewToken, err2 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
+	b.Links, err3 = token.NewLinkCodec(c.Rings.Links, c.Origins.App)
 	return b, errors.Join(err1, err2, err3)
 }
 
-func (s *services) limits() *limits.Limits { return &s.config.Limits }
-
-func (s *services) limiter(host string) *rate.Limiter {
-	return &rate.Limiter{Counters: s.store, Limits: s.limits(), Host: host, Now: s.config.Now}
+// Limiter counts for one host.
+func (s *Services) Limiter(host string) *rate.Limiter {
+	return &rate.Limiter{Counters: s.store, Limits: &s.Config.Limits, Host: host, Now: s.Config.Now}
 }
 
-func (s *services) authenticator() *access.Authenticator {
-	return &access.Authenticator{
-		Store: s.store, Peppers: s.peppers, Limits: s.limits(), Environment: s.config.Environment, Now: s.config.Now,
-	}
+// Accounts answers callers who they are.
+func (s *Services) Accounts() *account.Reader {
+	return &account.Reader{Store: s.store, Limits: &s.Config.Limits, Now: s.Config.Now}
 }
 
-func (s *services) account() *account.Reader {
-	return &account.Reader{Store: s.store, Limits: s.limits(), Now: s.config.Now}
+// Revoker ends API keys.
+func (s *Services) Revoker() *credential.Revoker {
+	return &credential.Revoker{Store: s.store, Now: s.Config.Now}
 }
 
-func (s *services) revoker() *credential.Revoker {
-	return &credential.Revoker{Store: s.store, Now: s.config.Now}
-}
-
-func (s *services) provisioner(limiter *rate.Limiter) *ephemeral.Provisioner {
+// Provisioner makes ephemeral workspaces; it needs the ring pepper.
+func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
+	peppers, err := s.peppers()
 	return &ephemeral.Provisioner{
-		Store: s.store, Limiter: limiter, Counters: s.store, Limits: s.limits(), Peppers: s.peppers, Environment: s.config.Environment, Now: s.config.Now,
-	}
+		Store: s.store, Limiter: limiter, Counters: s.store, Limits: &s.Config.Limits, Peppers: peppers, Environment: s.Config.Environment,
+		Now: s.Config.Now,
+	}, err
 }
 
-func (s *services) publisher() *artifact.Publisher {
-	return &artifact.Publisher{Store: s.store, Addresses: s.addresses, Limits: s.limits(), Now: s.config.Now}
+// Publisher publishes drafts.
+func (s *Services) Publisher(addresses *address.Book) *artifact.Publisher {
+	return &artifact.Publisher{Store: s.store, Addresses: addresses, Limits: &s.Config.Limits, Now: s.Config.Now}
 }
 
-func (s *services) deleter() *artifact.Deleter {
-	return &artifact.Deleter{Store: s.store, Now: s.config.Now}
+// Deleter deletes artifacts.
+func (s *Services) Deleter() *artifact.Deleter {
+	return &artifact.Deleter{Store: s.store, Now: s.Config.Now}
 }
 
-func (s *services) lister() (*artifact.Lister, error) {
-	cursors, err := cursor.New(s.rings.Seal)
-	return &artifact.Lister{Store: s.store, Cursors: cursors, Now: s.config.Now}, err
+// Lister lists artifacts; it needs the ring seal.
+func (s *Services) Lister() (*artifact.Lister, error) {
+	cursors, err := cursor.New(s.Config.Rings.Seal)
+	return &artifact.Lister{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }
 
-func (s *services) viewer(limiter *rate.Limiter) *view.Viewer {
-	return &view.Viewer{Store: s.store, Addresses: s.addresses, Limits: s.limits(), Limiter: limiter, Now: s.config.Now}
+// Viewer answers agent views and opens access links.
+func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.Viewer {
+	return &view.Viewer{Store: s.store, Addresses: addresses, Limits: &s.Config.Limits, Limiter: limiter, Now: s.Config.Now}
 }
 
-func (s *services) creator() *upload.Creator {
-	return &upload.Creator{Store: s.store, Objects: s.blobs, Now: s.config.Now}
+// Creator opens upload sessions.
+func (s *Services) Creator() *upload.Creator {
+	return &upload.Creator{Store: s.store, Objects: s.blobs, Now: s.Config.Now}
 }
 
-func (s *services) finalizer() *upload.Finalizer {
-	return &upload.Finalizer{Store: s.store, Objects: s.blobs, Now: s.config.Now}
+// Finalizer turns upload sessions into drafts.
+func (s *Services) Finalizer() *upload.Finalizer {
+	return &upload.Finalizer{Store: s.store, Objects: s.blobs, Now: s.Config.Now}
 }
 
-func (s *services) reader(limiter *rate.Limiter) *content.Reader {
-	return &content.Reader{Tokens: s.addresses.ContentToken, Store: s.store, Bytes: s.blobs, Limiter: limiter, Now: s.config.Now}
+// Reader opens files by signed token; it needs the ring content.
+func (s *Services) Reader(limiter *rate.Limiter) (*content.Reader, error) {
+	tokens, err := token.New(s.Config.Rings.Content, token.Content, s.Config.Origins.Content)
+	return &content.Reader{Tokens: tokens, Store: s.store, Bytes: s.blobs, Limiter: limiter, Now: s.Config.Now}, err
 }

@@ -15,7 +15,10 @@ import (
 	"log/slog"
 )
 
-const keyBytes = 32
+const (
+	keyBytes  = 32
+	seedChars = 43 // of 64 kinds are 256 bits
+)
 
 // States of a key: next is published but not used, active signs, verify only checks.
 const (
@@ -90,6 +93,27 @@ func Parse(data []byte) (Set, error) {
 	return s, nil
 }
 
+// ParseRing reads one ring. A deployment is born with {"seed": text of at least 43 characters} that nobody chose; it
+// stands for a ring with one key until the first rotation writes the full form.
+func ParseRing(data []byte) (Ring, error) {
+	var born struct{ Seed string }
+	if err := json.Unmarshal(data, &born); err != nil {
+		return Ring{}, errors.New("the key ring is not valid JSON")
+	}
+	if born.Seed != "" {
+		if len(born.Seed) < seedChars {
+			return Ring{}, fmt.Errorf("the seed of the key ring is shorter than %d characters", seedChars)
+		}
+		secret := sha256.Sum256([]byte(born.Seed))
+		return Ring{ActiveID: 1, Keys: []Key{{ID: 1, Secret: secret[:], State: Active}}}, nil
+	}
+	var r Ring
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Ring{}, errors.New("the key ring is not valid JSON")
+	}
+	return r, r.check()
+}
+
 func (r Ring) check() error {
 	seen := map[byte]bool{}
 	for _, k := range r.Keys {
@@ -119,6 +143,9 @@ type Derived struct {
 
 // Derive makes the keys of one use by HKDF-SHA-256 with info "vitrine/v1/<use>".
 func (r Ring) Derive(use string) (Derived, error) {
+	if len(r.Keys) == 0 {
+		return Derived{}, fmt.Errorf("the key ring for %s is not configured", use)
+	}
 	d := Derived{active: r.ActiveID, keys: make(map[byte][]byte, len(r.Keys))}
 	for _, k := range r.Keys {
 		derived, err := hkdf.Key(sha256.New, k.Secret, nil, "vitrine/v1/"+use, keyBytes)

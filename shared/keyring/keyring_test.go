@@ -67,3 +67,21 @@ func TestEachUseHasItsOwnKey(t *testing.T) {
 		t.Error("an unknown id has a key")
 	}
 }
+
+func TestASeedStandsForOneKeyUntilTheFirstRotation(t *testing.T) {
+	seed := strings.Repeat("s3", 22)
+	a, err := ParseRing([]byte(`{"seed":"` + seed + `"}`))
+	b, _ := ParseRing([]byte(`{"seed":"` + seed + `"}`))
+	if err != nil || !bytes.Equal(a.Keys[0].Secret, b.Keys[0].Secret) || a.check() != nil {
+		t.Error(a, err)
+	}
+	full, _ := json.Marshal(a)
+	if again, err := ParseRing(full); err != nil || !bytes.Equal(again.Keys[0].Secret, a.Keys[0].Secret) {
+		t.Error("the full form differs", err)
+	}
+	for _, bad := range []string{`{"seed":"short"}`, `{}`, `[]`, `{"active":1,"keys":[]}`} {
+		if _, err := ParseRing([]byte(bad)); err == nil {
+			t.Errorf("T79: %s is accepted", bad)
+		}
+	}
+}

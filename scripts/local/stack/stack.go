@@ -21,7 +21,13 @@ import (
 	"vitrine/scripts/local/engine"
 	"vitrine/shared/address"
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/api"
+	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/upload"
 	"vitrine/shared/credential"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 )
 
@@ -87,21 +93,41 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
 	}
 	s := &Stack{Origins: origins(ports, o.BasePort), Engines: o.Engines, failed: make(chan error, 2*hostCount)}
-	hosts, err := boot.Open(ctx, config(o, s.Origins), o.Log)
+	handlers, err := s.open(ctx, o)
 	if err != nil {
 		return fail(err)
 	}
-	upload := edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: hosts.Upload, Log: o.Log})
-	for host, h := range [hostCount]http.Handler{hosts.API, upload, hosts.Content, hosts.App} {
+	for host, h := range handlers {
 		s.serve(h, listeners[host])
 	}
 	return s, nil
 }
 
-func config(o Options, origins address.Origins) boot.Config {
+// open assembles the hosts; the edge stands in front of the upload host.
+func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
+	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
+	if err != nil {
+		return handlers, err
+	}
+	services, err := boot.Open(ctx, config(o, s.Origins, rings))
+	if err != nil {
+		return handlers, err
+	}
+	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
+		api.Handler, upload.Handler, content.Handler, app.Handler,
+	} {
+		if handlers[host], err = assemble(services, o.Log.With("host", hostNames[host])); err != nil {
+			return handlers, err
+		}
+	}
+	handlers[uploadHost] = edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: handlers[uploadHost], Log: o.Log})
+	return handlers, nil
+}
+
+func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	return boot.Config{
-		Environment: credential.Preview, Origins: origins, Tables: o.Tables, Bucket: o.Engines.Bucket,
-		RingsFile: filepath.Join(o.Data, "rings.json"), AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
+		Environment: credential.Preview, Origins: origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket,
+		Rings: rings, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
 		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware, CreateTables: true,
 	}
 }

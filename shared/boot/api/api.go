@@ -1,0 +1,35 @@
+// Package api assembles the api host.
+package api
+
+import (
+	"log/slog"
+	"net/http"
+
+	"vitrine/functions/api"
+	"vitrine/shared/boot"
+)
+
+// Handler is the api host of a deployment.
+func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
+	surface, err := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := s.Addresses()
+	if err != nil {
+		return nil, err
+	}
+	provisioner, err := s.Provisioner(surface.Limiter)
+	if err != nil {
+		return nil, err
+	}
+	lister, err := s.Lister()
+	if err != nil {
+		return nil, err
+	}
+	h := &api.Host{
+		Surface: surface, Accounts: s.Accounts(), Keys: s.Revoker(), Provisioner: provisioner, Publisher: s.Publisher(addresses),
+		Deleter: s.Deleter(), Lister: lister, Viewer: s.Viewer(addresses, surface.Limiter), Addresses: addresses,
+	}
+	return h.Handler(), nil
+}

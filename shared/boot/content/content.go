@@ -1,0 +1,24 @@
+// Package content assembles the content host.
+package content
+
+import (
+	"log/slog"
+	"net/http"
+
+	"vitrine/functions/content"
+	"vitrine/shared/boot"
+	"vitrine/shared/credential"
+)
+
+// Handler is the content host of a deployment.
+func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
+	reader, err := s.Reader(s.Limiter("content"))
+	if err != nil {
+		return nil, err
+	}
+	h := &content.Host{
+		Surface: s.Public("Vitrine content", s.Config.Origins.Content, log), Reader: reader, Origins: s.Config.Origins,
+		Strict: s.Config.Environment == credential.Production,
+	}
+	return h.Handler(), nil
+}

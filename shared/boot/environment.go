@@ -1,0 +1,52 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"vitrine/shared/address"
+	"vitrine/shared/credential"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/limits"
+	"vitrine/shared/setting"
+)
+
+// FromEnvironment reads the configuration of a function: the settings that shared/setting names, and the key rings that
+// are named among them. Everything that is missing or wrong comes in one error.
+func FromEnvironment(ctx context.Context, getenv func(string) string) (Config, error) {
+	c := Config{
+		Environment: credential.Environment(getenv(setting.Environment)),
+		Origins: address.Origins{
+			API: getenv(setting.APIURL), Upload: getenv(setting.UploadURL), Content: getenv(setting.ContentURL), App: getenv(setting.AppURL),
+			MCP: getenv(setting.MCPURL),
+		},
+		Tables:           dynamo.Tables{Core: getenv(setting.CoreTable), Events: getenv(setting.EventsTable), Hot: getenv(setting.HotTable)},
+		Bucket:           getenv(setting.Bucket),
+		DynamoDBEndpoint: getenv(setting.DynamoDBEndpoint), S3Endpoint: getenv(setting.S3Endpoint), S3Domain: getenv(setting.S3Domain),
+		Limits: limits.Default(), Now: time.Now,
+	}
+	var wrong []error
+	choose := func(name string, set func(value string) bool) {
+		if v := getenv(name); v != "" && !set(v) {
+			wrong = append(wrong, fmt.Errorf("%s cannot be %q", name, v))
+		}
+	}
+	choose(setting.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
+	choose(setting.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
+	if c.S3Endpoint != "" && c.S3Domain == "" {
+		wrong = append(wrong, fmt.Errorf("%s needs %s", setting.S3Endpoint, setting.S3Domain))
+	}
+	if err := errors.Join(append(wrong, c.check())...); err != nil {
+		return Config{}, err
+	}
+	var err error
+	if c.AWS, err = config.LoadDefaultConfig(ctx); err != nil {
+		return Config{}, fmt.Errorf("the AWS configuration: %w", err)
+	}
+	c.Rings, err = namedRings(ctx, c.AWS, getenv)
+	return c, err
+}

@@ -1,0 +1,20 @@
+// Package upload assembles the upload host.
+package upload
+
+import (
+	"log/slog"
+	"net/http"
+
+	"vitrine/functions/upload"
+	"vitrine/shared/boot"
+)
+
+// Handler is the upload host of a deployment.
+func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
+	surface, err := s.Guarded("Vitrine upload", "upload", s.Config.Origins.Upload, log)
+	if err != nil {
+		return nil, err
+	}
+	h := &upload.Host{Surface: surface, Creator: s.Creator(), Finalizer: s.Finalizer()}
+	return h.Handler(), nil
+}

@@ -1,0 +1,38 @@
+// Package setting names the environment variables of the hosts; what deploys them and what reads them use the same names.
+package setting
+
+// The settings of a host. All are required unless they say otherwise.
+const (
+	Environment = "VITRINE_ENVIRONMENT" // production or preview
+	APIURL      = "VITRINE_API_URL"     // origins, without trailing slash
+	UploadURL   = "VITRINE_UPLOAD_URL"
+	ContentURL  = "VITRINE_CONTENT_URL"
+	AppURL      = "VITRINE_APP_URL"
+	MCPURL      = "VITRINE_MCP_URL"
+	CoreTable   = "VITRINE_TABLE_CORE"
+	EventsTable = "VITRINE_TABLE_EVENTS"
+	HotTable    = "VITRINE_TABLE_HOT"
+	Bucket      = "VITRINE_BUCKET"
+
+	// Rings are where the key rings are, one each; a host names those that it needs. A value is the ARN of a secret in
+	// Secrets Manager, or "file:" and a path to the set that scripts/dev makes.
+	ContentRing = "VITRINE_RING_CONTENT"
+	LinksRing   = "VITRINE_RING_LINKS"
+	PepperRing  = "VITRINE_RING_PEPPER"
+	SealRing    = "VITRINE_RING_SEAL"
+
+	// PutMode is where clients send files: edge (the upload host, default) or direct (S3's own host). Optional.
+	PutMode = "VITRINE_PUT_MODE"
+	// Pow is when proof of work is asked: adaptive (default), always or off. Optional.
+	Pow = "VITRINE_POW"
+	// Limits is "off" to lift the rate limits, refused in production. Optional.
+	Limits = "VITRINE_LIMITS"
+	// ResponseMode is "stream" where the gateway streams a function's answers; empty or "buffered" otherwise. Optional.
+	ResponseMode = "VITRINE_RESPONSE_MODE"
+
+	// DynamoDBEndpoint and S3Endpoint are engines that are not AWS. Optional.
+	DynamoDBEndpoint = "AWS_ENDPOINT_URL_DYNAMODB"
+	S3Endpoint       = "AWS_ENDPOINT_URL_S3"
+	// S3Domain is the host and port under which such an S3 answers for {bucket}.{domain}. Required with S3Endpoint.
+	S3Domain = "VITRINE_S3_DOMAIN"
+)
