@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"vitrine/shared/content"
@@ -107,5 +106,3 @@ func plain(r rune) rune {
 	}
 	return r
 }
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }

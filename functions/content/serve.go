@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"vitrine/shared/fault"
@@ -20,7 +21,8 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.Annotate(r.Context(), slog.String("revision", string(found.Revision)))
+	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)), slog.String("artifact", string(found.Artifact)),
+		slog.String("revision", string(found.Revision)))
 	e := h.exhibit(found, r)
 	if e.unchanged(r) {
 		e.describe(w.Header())
@@ -77,7 +79,7 @@ func (e exhibit) send(w http.ResponseWriter, r *http.Request, p part, body io.Re
 		status, length = http.StatusPartialContent, p.size
 		w.Header().Set("Content-Range", p.contentRange(e.Size))
 	}
-	w.Header().Set("Content-Length", number(length))
+	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
 		return

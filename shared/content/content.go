@@ -43,8 +43,10 @@ type Reader struct {
 // File is a file that may be read now.
 type File struct {
 	tree.File
-	Revision id.Revision
-	NoIndex  bool
+	Workspace id.Workspace
+	Artifact  id.Artifact
+	Revision  id.Revision
+	NoIndex   bool
 	// Scripts tells whether the token allows scripts and the workspace is claimed; a viewer frame is asked for besides.
 	Scripts bool
 
@@ -85,7 +87,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		return File{}, gate.NotFound()
 	}
 	return File{
-		File: f, Revision: claims.Revision, NoIndex: claims.NoIndex, home: state.Artifact.Home,
+		File: f, Workspace: claims.Workspace, Artifact: claims.Artifact, Revision: claims.Revision, NoIndex: claims.NoIndex, home: state.Artifact.Home,
 		Scripts: claims.Scripts && !state.Workspace.ClaimedAt.IsZero(),
 	}, nil
 }

@@ -152,3 +152,17 @@ type Resolved struct {
 	IframeSrc  string          `json:"iframe_src" format:"uri"`
 	Title      string          `json:"title" minLength:"1" maxLength:"160"`
 }
+
+// Challenge is a proof of work that a busy service asks for; it stands beside the error of pow_required.
+type Challenge struct {
+	Nonce      string `json:"nonce" minLength:"22" maxLength:"22" doc:"22 base64url characters"`
+	Difficulty int    `json:"difficulty" minimum:"1" doc:"leading zero bits that SHA-256 of nonce:counter needs, the counter in decimal"`
+	ExpiresAt  Time   `json:"expires_at" format:"date-time"`
+	Signature  string `json:"signature" doc:"to be sent back as it is"`
+}
+
+// Solution answers a Challenge.
+type Solution struct {
+	Nonce   string `json:"nonce"`
+	Counter uint64 `json:"counter"`
+}

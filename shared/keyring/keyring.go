@@ -162,3 +162,12 @@ func (d Derived) Active() (byte, []byte) { return d.active, d.keys[d.active] }
 
 // Key returns the key with an id, nil when the ring does not hold it.
 func (d Derived) Key(kid byte) []byte { return d.keys[kid] }
+
+// All returns every key of the ring, for texts that do not name theirs.
+func (d Derived) All() [][]byte {
+	all := make([][]byte, 0, len(d.keys))
+	for _, k := range d.keys {
+		all = append(all, k)
+	}
+	return all
+}

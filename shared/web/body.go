@@ -13,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
-	strict "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vitrine/shared/fault"
@@ -25,29 +24,48 @@ const (
 	depthMost = 64 // levels of objects and arrays; our deepest shape has 4
 )
 
-// nestedDeeper tells whether JSON has more than most levels. It looks at brackets only, so that no parser recurses.
-func nestedDeeper(data []byte, most int) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return true
+// check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
+// twice (letter case does not count, as it does not when keys are matched to fields). It stops at depthMost levels, so
+// that no parser after it recurses far. What it says quotes no value.
+func check(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	var keys []map[string]bool // of the objects around, nil for arrays
+	for {
+		token, err := d.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			at := d.InputOffset()
+			if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+				at = syntax.ByteOffset
 			}
-		case c == '}' || c == ']':
-			depth--
+			return fmt.Errorf("not JSON in UTF-8, at byte %d", at)
+		}
+		switch token.Kind() {
+		case '{':
+			keys = append(keys, map[string]bool{})
+		case '[':
+			keys = append(keys, nil)
+		case '}', ']':
+			keys = keys[:len(keys)-1]
+		case '"':
+			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
+				continue // a value
+			}
+			name := strings.ToLower(strings.ToUpper(token.String())) // as strings.EqualFold sees it
+			if keys[len(keys)-1][name] {
+				return fmt.Errorf("the key %s stands twice in its object", shorten(string(d.StackPointer())))
+			}
+			keys[len(keys)-1][name] = true
+		}
+		if len(keys) > depthMost {
+			return fmt.Errorf("more than %d levels of objects and arrays", depthMost)
 		}
 	}
-	return false
 }
 
-// format is JSON both ways. Reading is strict (one value, UTF-8, no key twice, keys as they are spelt), because two
-// readers of a lax text may see two different requests.
+// format is JSON both ways, for bodies that passed check.
 var format = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		body, err := encode(v)
@@ -56,7 +74,16 @@ var format = huma.Format{
 		}
 		return err
 	},
-	Unmarshal: func(data []byte, v any) error { return explain(strict.Unmarshal(data, v)) },
+	Unmarshal: func(data []byte, v any) error {
+		err := json.Unmarshal(data, v)
+		if misfit, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return fmt.Errorf("the value of %s does not fit; integers have no fraction and no exponent", misfit.Field)
+		}
+		if err != nil {
+			return errors.New("not one JSON value")
+		}
+		return nil
+	},
 }
 
 // encode writes JSON whose URLs stay readable.
@@ -66,23 +93,6 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return b.Bytes(), err
-}
-
-// explain says where JSON is wrong without quoting it.
-func explain(err error) error {
-	var syntax *jsontext.SyntacticError
-	var meaning *strict.SemanticError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
-		return fmt.Errorf("the key %s stands twice in its object", shorten(string(syntax.JSONPointer)))
-	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON in UTF-8, at byte %d", syntax.ByteOffset)
-	case errors.As(err, &meaning):
-		return fmt.Errorf("the value of %s does not fit; integers have no fraction and no exponent", shorten(string(meaning.JSONPointer)))
-	}
-	return errors.New("not one JSON value")
 }
 
 const (
@@ -123,7 +133,6 @@ func shorten(place string) string {
 // huma's settings are of the whole process, so they are made here once for all hosts.
 func init() {
 	huma.DefaultArrayNullable = false
-	huma.ValidateStrictCasing = true
 	huma.ErrorFormatter = plainNumbers
 	validation.MsgUnexpectedProperty = "this key is not known here; leave it out"
 	huma.NewError = func(int, string, ...error) huma.StatusError { return new(errorEnvelope) }

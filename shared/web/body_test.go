@@ -38,7 +38,8 @@ func TestT65Bodies(t *testing.T) {
 		"another type":              `[]`,
 		"null":                      `null`,
 		"a required key is missing": `{}`,
-		"another case":              `{"Title":"x"}`,
+		"a key in two cases":        `{"title":"x","Title":""}`,
+		"a key in two alphabets":    `{"size_bytes":1,"ſize_bytes":-1,"title":"x"}`,
 		"1 MiB and a byte":          `{"title":"x","a":"` + strings.Repeat("a", 1<<20) + `"}`,
 		"a fraction":                `{"title":"x","size_bytes":1.5}`,
 		"an exponent":               `{"title":"x","size_bytes":1e400}`,
@@ -49,6 +50,7 @@ func TestT65Bodies(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"unknown keys":        `{"title":"x","more":{"a":[1,null]}}`,
+		"the same key apart":  `{"title":"x","parts":[{"path":"a"},{"path":"b"}],"more":{"title":["title","title"]}}`,
 		"blanks around":       " \r\n\t" + `{"title":"x"}` + " \n",
 		"null for nothing":    `{"title":"x","kind":null}`,
 		"brackets in strings": `{"title":"x","a":"` + strings.Repeat("[{", 1000) + `\""}`,
@@ -86,7 +88,7 @@ func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
 		`{"title":"` + strings.Repeat(secret, 9) + `"}`:         "body.title: expected length <= 20",
 		`{"title":"x","size_bytes":"` + secret + `"}`:           "body.size_bytes: expected integer",
 		`{"title":"x","size_bytes":99999999}`:                   "body.size_bytes: expected number <= 26214400",
-		`{"title":"x","size_bytes":5e0}`:                        "body: the value of /size_bytes does not fit; integers have no fraction and no exponent",
+		`{"title":"x","size_bytes":5e0}`:                        "body: the value of size_bytes does not fit; integers have no fraction and no exponent",
 		`{"title":"x","kind":"` + secret + `"}`:                 `body.kind: expected value to be one of "html, text"`,
 		`{"title":"x","parts":[{"path":"a"},{"x":"s3cr3t"}]}`:   "body.parts[1]: expected required property path to be present",
 		`{"size_bytes":-1,"kind":"s3cr3t"}`:                     `body.kind: expected value to be one of "html, text"; body.size_bytes: expected number >= 0; body: expected required property title to be present`,

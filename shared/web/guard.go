@@ -160,6 +160,9 @@ func (e entrance) wants(r *http.Request) (access.Wants, error) {
 		client = c.Derived + target
 	}
 	if err := idempotency.CheckClient(client); err != nil {
+		if len(sent) == 0 && c.Derived != "" {
+			err = nil // the path names nothing that could exist
+		}
 		return w, err
 	}
 	w.Operation, w.Target, w.Client = c.Operation, target, client
@@ -201,7 +204,7 @@ func bearerOf(r *http.Request) (string, error) {
 	return "", fault.New(fault.NotAuthenticated, "send a live API key in the header Authorization: Bearer <key>")
 }
 
-// readBody takes the whole body, at most limits.JSONBody bytes, and gives it back to the request.
+// readBody takes the whole body, JSON of at most limits.JSONBody bytes, and gives it back to the request.
 func readBody(r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
 	switch {
@@ -209,10 +212,11 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", bodyMost)
 	case err != nil:
 		return nil, fault.Wrap(fault.InvalidRequest, err, "the body did not arrive as a whole; send the request again")
-	case nestedDeeper(raw, depthMost):
-		return nil, fault.New(fault.InvalidRequest, "body: more than %d levels of objects and arrays", depthMost)
 	}
 	raw = bytes.TrimSpace(raw)
+	if err := check(raw); err != nil {
+		return nil, fault.New(fault.InvalidRequest, "body: %s", err)
+	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	r.Header.Del("Content-Type") // JSON, whatever it says
 	return raw, nil

@@ -1,0 +1,316 @@
+package content_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	host "vitrine/functions/content"
+	"vitrine/scripts/browser"
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/content"
+	"vitrine/shared/fault"
+	"vitrine/shared/gate"
+	"vitrine/shared/id"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/rate"
+	"vitrine/shared/token"
+	"vitrine/shared/tree"
+	"vitrine/shared/web"
+	"vitrine/shared/workspace"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// stand is a content host over ports that live in this file: they hold one artifact, and do what the test says.
+type stand struct {
+	t        testing.TB
+	host     host.Host
+	handler  http.Handler
+	log      bytes.Buffer
+	codec    *token.Codec
+	now      time.Time
+	claims   token.Claims
+	state    gate.State
+	tree     tree.Tree
+	bodies   map[tree.Object]string
+	opened   atomic.Int32
+	openErr  error
+	body     func(size int64) io.ReadCloser // nil: from bodies
+	storeErr error
+	mu       sync.Mutex
+	counts   map[string]int
+}
+
+func newStand(t testing.TB, files ...string) *stand {
+	t.Helper()
+	s := &stand{
+		t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), bodies: map[tree.Object]string{}, counts: map[string]int{},
+		claims: token.Claims{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Scripts: true},
+	}
+	s.claims.Expires = s.now.Add(time.Hour)
+	s.state = gate.State{
+		Workspace: &workspace.Workspace{ID: s.claims.Workspace, ClaimedAt: s.now},
+		Artifact: &artifact.Artifact{
+			ID: s.claims.Artifact, Owner: s.claims.Workspace, Home: s.claims.Workspace, Status: artifact.Live,
+			ExpiresAt: s.now.Add(time.Hour), Current: s.claims.Revision,
+		},
+	}
+	for i := 0; i < len(files); i += 2 {
+		s.add(files[i], files[i+1])
+	}
+	s.serve("http://content.test", "http://app.test")
+	return s
+}
+
+func (s *stand) add(path, body string) {
+	o := tree.Object{Session: "upl_1", Entry: len(s.tree)}
+	s.tree = append(s.tree, tree.File{Path: path, Size: int64(len(body)), Object: o})
+	s.bodies[o] = body
+}
+
+// serve makes the host anew, for origins.
+func (s *stand) serve(contentOrigin, app string) {
+	s.t.Helper()
+	var err error
+	if s.codec, err = token.New(keyring.New().Content, token.Content, contentOrigin); err != nil {
+		s.t.Fatal(err)
+	}
+	numbers := limits.Default()
+	clock := func() time.Time { return s.now }
+	s.host = host.Host{
+		Surface: &web.Surface{Title: "Vitrine content", Origin: contentOrigin, Log: slog.New(slog.NewJSONHandler(&s.log, nil))},
+		Reader: &content.Reader{
+			Tokens: s.codec, Store: s, Bytes: s, Now: clock, Limiter: &rate.Limiter{Counters: s, Limits: &numbers, Now: clock},
+		},
+		Origins: address.Origins{Content: contentOrigin, App: app},
+	}
+	s.handler = s.host.Handler()
+}
+
+// The ports.
+
+func (s *stand) Gates(context.Context, gate.Names) (gate.State, error) { return s.state, s.storeErr }
+
+func (s *stand) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
+	return nil, s.storeErr
+}
+
+func (s *stand) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
+	return s.tree, s.storeErr
+}
+
+func (s *stand) Count(_ context.Context, w rate.Window, limit int) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	window := w.Subject + w.Start.String()
+	s.counts[window]++
+	return s.counts[window] <= limit, nil
+}
+
+func (s *stand) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
+	s.opened.Add(1)
+	if s.openErr != nil {
+		return nil, s.openErr
+	}
+	if s.body != nil {
+		return s.body(size), nil
+	}
+	return io.NopCloser(strings.NewReader(s.bodies[o][offset : offset+size])), nil
+}
+
+func (s *stand) token() string {
+	s.t.Helper()
+	text, err := s.codec.Mint(s.claims)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return text
+}
+
+// get reads a path under a fresh token; headers come in pairs.
+func (s *stand) get(path string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	return s.ask("GET", "/v/"+s.token()+"/"+path, headers...)
+}
+
+func (s *stand) head(path string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	return s.ask("HEAD", "/v/"+s.token()+"/"+path, headers...)
+}
+
+func (s *stand) ask(method, target string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	return w
+}
+
+var frame = []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "cross-site"}
+
+func shown(t testing.TB, w *httptest.ResponseRecorder, body string) {
+	t.Helper()
+	if w.Code != http.StatusOK || w.Body.String() != body {
+		t.Errorf("answered %d %.80q, want 200 %.80q", w.Code, w.Body, body)
+	}
+}
+
+// refused checks a refusal and that it tells nothing beyond its code.
+func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) {
+	t.Helper()
+	var e struct {
+		Error struct {
+			Code, Message string
+			RequestID     string `json:"request_id"`
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
+		t.Fatalf("%d %q: %v", w.Code, w.Body, err)
+	}
+	if w.Code != status || e.Error.Code != string(code) {
+		t.Errorf("answered %d %s, want %d %s", w.Code, e.Error.Code, status, code)
+	}
+	if status == http.StatusNotFound && e.Error.Message != "not_found" {
+		t.Errorf("404 says %q", e.Error.Message)
+	}
+	h := w.Header()
+	if h.Get("Cache-Control") != "no-store" || h.Get("X-Frame-Options") != "DENY" || h.Get("X-Request-Id") != e.Error.RequestID ||
+		h.Get("ETag") != "" || h.Get("Content-Disposition") != "" || h.Get("WWW-Authenticate") != "" {
+		t.Errorf("headers of a refusal: %v", h)
+	}
+}
+
+func TestFileIsServed(t *testing.T) {
+	s := newStand(t, "index.html", "<h1>hi</h1>", "data/täble 1.csv", "a,b")
+	w := s.get("index.html", "X-Request-Id", "request-1")
+	shown(t, w, "<h1>hi</h1>")
+	for name, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Length": "11", "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes",
+		"Content-Disposition": "", "X-Robots-Tag": "", "X-Request-Id": "request-1", "Vary": "Sec-Fetch-Dest, Sec-Fetch-Mode",
+		"Access-Control-Allow-Origin": "", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin",
+		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Strict-Transport-Security": "max-age=31536000; includeSubDomains; preload",
+		"Permissions-Policy":        "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	shown(t, s.get("data/t%C3%A4ble%201.csv"), "a,b")
+	shown(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // one decode of the whole path
+}
+
+func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
+	s := newStand(t, "index.html", "<h1>hi</h1>", "a.pdf", "%PDF", "empty.txt", "")
+	for _, path := range []string{"index.html", "a.pdf", "empty.txt"} {
+		for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-1"}} {
+			get, head := s.get(path, headers...), s.head(path, headers...)
+			if head.Body.Len() > 0 || head.Code != http.StatusOK {
+				t.Errorf("%s: %d with %d bytes", path, head.Code, head.Body.Len())
+			}
+			if get.Code != http.StatusOK {
+				continue // HEAD knows no ranges
+			}
+			get.Header().Del("X-Request-Id")
+			head.Header().Del("X-Request-Id")
+			for name := range get.Header() {
+				if get.Header().Get(name) != head.Header().Get(name) {
+					t.Errorf("%s: %s is %q for GET, %q for HEAD", path, name, get.Header().Get(name), head.Header().Get(name))
+				}
+			}
+			if len(get.Header()) != len(head.Header()) {
+				t.Errorf("%s: GET %v\nHEAD %v", path, get.Header(), head.Header())
+			}
+		}
+	}
+}
+
+func TestEmptyFileAndHEADDoNotTouchTheObjectStore(t *testing.T) {
+	s := newStand(t, "empty.txt", "", "a.txt", "x", "empty.html", "")
+	shown(t, s.get("empty.txt"), "")
+	s.head("a.txt")
+	if w := s.get("empty.html", frame...); w.Code != 200 || !strings.Contains(w.Body.String(), "viewer-height") {
+		t.Errorf("%d %q", w.Code, w.Body)
+	}
+	s.get("a.txt", "If-None-Match", "*")
+	s.get("a.txt", "Range", "bytes=9-")
+	if n := s.opened.Load(); n != 0 {
+		t.Errorf("%d objects were opened", n)
+	}
+}
+
+func TestNoIndexIsAHeaderOnly(t *testing.T) {
+	s := newStand(t, "index.html", "<p>")
+	s.claims.NoIndex = true
+	for _, headers := range [][]string{nil, {"Range", "bytes=0-0"}, {"If-None-Match", "*"}, {"Range", "bytes=7-"}} {
+		w := s.get("index.html", headers...)
+		if got := w.Header().Get("X-Robots-Tag"); got != "noindex, nofollow" {
+			t.Errorf("%d with X-Robots-Tag %q", w.Code, got)
+		}
+	}
+	shown(t, s.get("index.html"), "<p>")
+}
+
+func TestAttachmentsKeepTheirNames(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/report.pdf":            `attachment; filename="report.pdf"`,
+		"LICENSE":                 `attachment; filename="LICENSE"`,
+		`a "b" 100%.zip`:          `attachment; filename="a _b_ 100%.zip"`,
+		"täble.xlsx":              `attachment; filename="t_ble.xlsx"; filename*=UTF-8''t%C3%A4ble.xlsx`,
+		"a'(b);c=日.bin":           `attachment; filename="a'(b);c=_.bin"; filename*=UTF-8''a%27%28b%29%3Bc%3D%E6%97%A5.bin`,
+		"invoice\u202efdp.exe":    `attachment; filename="invoice_fdp.exe"; filename*=UTF-8''invoice_fdp.exe`,
+		"a\u0085b\u00a0c\u2028.x": `attachment; filename="a_b_c_.x"; filename*=UTF-8''a_b_c_.x`,
+	} {
+		s := newStand(t, path, "x")
+		w := s.get(address.Escape(path))
+		if got := w.Header().Get("Content-Disposition"); got != want {
+			t.Errorf("%q: %s\nwant %s", path, got, want)
+		}
+		if got := s.get(address.Escape(path), frame...); got.Header().Get("X-Frame-Options") != "DENY" {
+			t.Errorf("%q may be framed", path)
+		}
+	}
+}
+
+func TestSandboxedOriginMayRead(t *testing.T) {
+	s := newStand(t, "a.json", "{}")
+	for origin, allowed := range map[string]string{"null": "null", "http://app.test": "", "": "", "NULL": ""} {
+		for _, path := range []string{"a.json", "missing.json"} {
+			h := s.get(path, "Origin", origin).Header()
+			if h.Get("Access-Control-Allow-Origin") != allowed || h.Get("Access-Control-Allow-Credentials") != "" ||
+				strings.Contains(h.Get("Vary"), "Origin") != (allowed != "") {
+				t.Errorf("%s from %q: %v", path, origin, h)
+			}
+		}
+	}
+	refused(t, s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404, fault.NotFound)
+}
+
+func TestLocallyTheAppsNameIsRefused(t *testing.T) {
+	s := newStand(t, "a.txt", "x")
+	s.serve("http://127.0.0.1:8703", "http://localhost:8704")
+	path := "/v/" + s.token() + "/a.txt"
+	refused(t, s.ask("GET", "http://localhost:8703"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	shown(t, s.ask("GET", "http://127.0.0.1:8703"+path), "x")
+	shown(t, s.ask("GET", "http://192.0.2.1"+path), "x")
+	s.host.Strict = true
+	s.handler = s.host.Handler()
+	refused(t, s.ask("GET", "http://192.0.2.1"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	shown(t, s.ask("GET", "http://127.0.0.1"+path), "x")
+}

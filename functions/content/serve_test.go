@@ -1,0 +1,293 @@
+package content_test
+
+import (
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/tree"
+)
+
+func TestETagNamesWhatTheClientGets(t *testing.T) {
+	s := newStand(t, "a.html", "<p>", "b.html", "<p>", "a.txt", "x")
+	etag := func(path string, headers ...string) string { return s.get(path, headers...).Header().Get("ETag") }
+	alone := etag("a.html")
+	if len(alone) != 66 || strings.Trim(alone[1:65], "0123456789abcdef") != "" || alone[0] != '"' {
+		t.Errorf("%s is not a quoted SHA-256", alone)
+	}
+	if etag("a.html") != alone || s.head("a.html").Header().Get("ETag") != alone {
+		t.Error("the same file has another tag")
+	}
+	scripted := etag("a.html", frame...)
+	s.claims.Scripts = false
+	reported := etag("a.html", frame...)
+	if etag("a.html") != alone {
+		t.Error("scripts change the tag of a direct read, whose policy they do not change")
+	}
+	s.claims.Revision = "rev_00000000000000000000000001"
+	s.state.Artifact.Current = s.claims.Revision
+	seen := map[string]bool{}
+	for _, tag := range []string{alone, scripted, reported, etag("a.html"), etag("b.html")} {
+		if seen[tag] {
+			t.Errorf("%s stands for two answers", tag)
+		}
+		seen[tag] = true
+	}
+	if w := s.head("a.html", frame...); w.Header().Get("ETag") != s.get("a.html", frame...).Header().Get("ETag") {
+		t.Error("F60: HEAD of a changed body has another tag")
+	}
+}
+
+func TestIfNoneMatch(t *testing.T) {
+	s := newStand(t, "a.txt", "x", "a.pdf", "x")
+	tag := s.get("a.txt").Header().Get("ETag")
+	for _, header := range []string{tag, "W/" + tag, "*", `"x", ` + tag, `W/"x",W/` + tag + ` , "y"`} {
+		for _, w := range []*httptest.ResponseRecorder{s.get("a.txt", "If-None-Match", header), s.head("a.txt", "If-None-Match", header)} {
+			h := w.Header()
+			if w.Code != http.StatusNotModified || w.Body.Len() > 0 || h.Get("ETag") != tag || h.Get("Cache-Control") != "private, no-cache" ||
+				h.Get("Content-Length") != "" || h.Get("Content-Security-Policy") == "" || h.Get("Vary") == "" || h.Get("X-Request-Id") == "" {
+				t.Errorf("%s: %d %v", header, w.Code, h)
+			}
+		}
+	}
+	for _, header := range []string{`"x"`, "", tag[1:65], strings.ToUpper(tag), `"*"`, "w/" + tag} {
+		shown(t, s.get("a.txt", "If-None-Match", header), "x")
+	}
+	if w := s.get("a.txt", "If-None-Match", `"x"`, "If-None-Match", tag); w.Code != http.StatusNotModified {
+		t.Errorf("the second line was not read: %d", w.Code)
+	}
+	if w := s.get("a.txt", "If-None-Match", tag, "Range", "bytes=0-0"); w.Code != http.StatusNotModified {
+		t.Errorf("a range beat the condition: %d", w.Code)
+	}
+}
+
+func TestRanges(t *testing.T) {
+	s := newStand(t, "a.bin", "0123456789", "empty.bin", "", "a.html", "0123456789")
+	for header, want := range map[string]string{
+		"bytes=0-3": "0123 bytes 0-3/10", "bytes=9-9": "9 bytes 9-9/10", "bytes=4-": "456789 bytes 4-9/10", "bytes=-3": "789 bytes 7-9/10",
+		"bytes=-99": "0123456789 bytes 0-9/10", "bytes=5-99": "56789 bytes 5-9/10", "Bytes= 2-3": "23 bytes 2-3/10",
+		"bytes=8-99999999999999999999999": "89 bytes 8-9/10", "bytes=-99999999999999999999999": "0123456789 bytes 0-9/10",
+		"bytes=00-01": "01 bytes 0-1/10",
+	} {
+		w := s.get("a.bin", "Range", header)
+		got := w.Body.String() + " " + w.Header().Get("Content-Range")
+		if w.Code != http.StatusPartialContent || got != want || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+			t.Errorf("%s: %d %s (%s bytes), want %s", header, w.Code, got, w.Header().Get("Content-Length"), want)
+		}
+		if w.Header().Get("ETag") != s.get("a.bin").Header().Get("ETag") {
+			t.Errorf("%s: another tag", header)
+		}
+	}
+	for _, header := range []string{
+		"bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes=1", "bytes 0-1", "items=0-1", "bytes=0-1,3-4", "bytes=0-1,", "bytes=--1", "bytes=+1-2",
+		"bytes=0-1 2", "", "bytes=0x1-2",
+	} {
+		if w := s.get("a.bin", "Range", header); w.Code != 200 || w.Body.Len() != 10 || w.Header().Get("Content-Range") != "" {
+			t.Errorf("%q: %d %q", header, w.Code, w.Body)
+		}
+	}
+	for file, headers := range map[string][]string{"a.bin": {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"}, "empty.bin": {"bytes=0-", "bytes=0-0", "bytes=-0"}} {
+		for _, header := range headers {
+			w := s.get(file, "Range", header)
+			size := "10"
+			if file == "empty.bin" {
+				size = "0"
+			}
+			if w.Code != http.StatusRequestedRangeNotSatisfiable || w.Header().Get("Content-Range") != "bytes */"+size || w.Body.Len() > 0 ||
+				w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Security-Policy") == "" {
+				t.Errorf("%s %s: %d %v", file, header, w.Code, w.Header())
+			}
+		}
+	}
+	shown(t, s.get("empty.bin", "Range", "bytes=-5"), "")
+	shown(t, s.get("a.bin", "Range", "bytes=0-1", "Range", "bytes=0-1"), "0123456789")
+	if w := s.get("a.html", append([]string{"Range", "bytes=0-1"}, frame...)...); w.Code != 200 || w.Header().Get("Accept-Ranges") != "none" || w.Body.Len() <= 10 {
+		t.Errorf("a changed body has ranges: %d %v", w.Code, w.Header())
+	}
+}
+
+func TestIfRange(t *testing.T) {
+	s := newStand(t, "a.bin", "0123456789")
+	tag := s.get("a.bin").Header().Get("ETag")
+	if w := s.get("a.bin", "Range", "bytes=1-2", "If-Range", tag); w.Code != http.StatusPartialContent {
+		t.Errorf("the right tag: %d", w.Code)
+	}
+	for _, condition := range []string{`"x"`, "W/" + tag, "Sun, 01 Mar 2026 12:00:00 GMT", "*", ""} {
+		shown(t, s.get("a.bin", "Range", "bytes=1-2", "If-Range", condition), "0123456789")
+	}
+	shown(t, s.get("a.bin", "Range", "bytes=99-", "If-Range", `"x"`), "0123456789")
+}
+
+func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
+	s := newStand(t, "a.pdf", "x")
+	s.openErr = fault.Wrap(fault.StorageUnavailable, errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
+	for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}} {
+		refused(t, s.get("a.pdf", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
+	}
+	if text := s.log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
+		t.Errorf("logged: %s", text)
+	}
+	s.openErr = fault.Bare(fault.NotFound) // a deletion overtook the read
+	refused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
+}
+
+// breaking gives some bytes and then fails, or just ends.
+type breaking struct {
+	left int
+	err  error
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, b.err
+	}
+	n := min(len(p), b.left)
+	b.left -= n
+	return n, nil
+}
+
+func (b *breaking) Close() error { return nil }
+
+// listen serves the stand over TCP, where answers can break off.
+func (s *stand) listen(t testing.TB) *httptest.Server {
+	server := httptest.NewUnstartedServer(s.handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
+	const size, given = 1 << 20, 300 << 10
+	for name, err := range map[string]error{"failure": errors.New("connection reset"), "early end": io.EOF, "told early end": io.ErrUnexpectedEOF} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t)
+			s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
+			s.body = func(int64) io.ReadCloser { return &breaking{given, err} }
+			server := s.listen(t)
+			resp, err := http.Get(server.URL + "/v/" + s.token() + "/big.html")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != 200 || resp.ContentLength != size || got > given || !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%d: %d of %d bytes, %v; want a short body", resp.StatusCode, got, resp.ContentLength, err)
+			}
+			server.Close()
+			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) || !strings.Contains(text, `"level":"ERROR"`) {
+				t.Errorf("logged: %s", text)
+			}
+		})
+	}
+}
+
+func TestClientThatLeavesIsNoError(t *testing.T) {
+	const size = 64 << 20
+	s := newStand(t)
+	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
+	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
+	server := s.listen(t)
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(conn, "GET /v/"+s.token()+"/big.bin HTTP/1.1\r\nHost: content.test\r\n\r\n")
+	io.ReadFull(conn, make([]byte, 1000))
+	conn.Close()
+	server.Close() // waits for the handler
+	if text := s.log.String(); !strings.Contains(text, `"client_left":true`) || !strings.Contains(text, `"level":"INFO"`) {
+		t.Errorf("logged: %s", text)
+	}
+}
+
+// sink is a client that keeps nothing.
+type sink struct {
+	header http.Header
+	status int
+	bytes  int64
+}
+
+func (w *sink) Header() http.Header { return w.header }
+func (w *sink) WriteHeader(s int)   { w.status = s }
+func (w *sink) Write(b []byte) (int, error) {
+	w.bytes += int64(len(b))
+	return len(b), nil
+}
+
+func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
+	const size = 25 << 20
+	s := newStand(t, "small.bin", "x")
+	s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_9"}})
+	for _, headers := range [][]string{nil, frame} {
+		s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
+		read := func() *sink {
+			r := httptest.NewRequest("GET", "/v/"+s.token()+"/big.html", nil)
+			for i := 0; i < len(headers); i += 2 {
+				r.Header.Set(headers[i], headers[i+1])
+			}
+			w := &sink{header: http.Header{}}
+			s.handler.ServeHTTP(w, r)
+			return w
+		}
+		read() // fills the pool
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w := read()
+		runtime.ReadMemStats(&after)
+		if w.status != 200 || w.bytes < size || w.header.Get("Content-Length") != strconv.FormatInt(w.bytes, 10) {
+			t.Errorf("%d: %d bytes, %s announced", w.status, w.bytes, w.header.Get("Content-Length"))
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 256<<10 {
+			t.Errorf("%d bytes were allocated for a file of 25 MB", grown)
+		}
+	}
+}
+
+func BenchmarkGet4KB(b *testing.B) {
+	s := newStand(b, "index.html", strings.Repeat("x", 4096))
+	s.host.Reader.Limiter.Limits.Off = true
+	target := "/v/" + s.token() + "/index.html"
+	b.ReportAllocs()
+	for b.Loop() {
+		w := &sink{header: http.Header{}}
+		s.handler.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+		s.log.Reset()
+	}
+}
+
+func BenchmarkNotModified(b *testing.B) {
+	s := newStand(b, "index.html", "x")
+	s.host.Reader.Limiter.Limits.Off = true
+	target := "/v/" + s.token() + "/index.html"
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest("GET", target, nil)
+		r.Header.Set("If-None-Match", "*")
+		s.handler.ServeHTTP(&sink{header: http.Header{}}, r)
+		s.log.Reset()
+	}
+}
+
+func BenchmarkGet25MB(b *testing.B) {
+	const size = 25 << 20
+	s := newStand(b)
+	s.host.Reader.Limiter.Limits.Off = true
+	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
+	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
+	target := "/v/" + s.token() + "/big.bin"
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.handler.ServeHTTP(&sink{header: http.Header{}}, httptest.NewRequest("GET", target, nil))
+		s.log.Reset()
+	}
+}
