@@ -14,6 +14,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/web"
 )
 
 // answer lets a handler return its failure and writes it as the surface asks: an envelope under /api, else a page.
@@ -27,7 +28,7 @@ func (h *Host) answer(handle handler) http.HandlerFunc {
 
 func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f, status := classify(err)
-	noteOf(r).failed(err, f.Code)
+	web.Failed(r.Context(), f.Code, err)
 	if m, ok := errors.AsType[methodNotAllowed](err); ok {
 		w.Header().Set("Allow", string(m))
 	}
@@ -40,7 +41,7 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	m := words[status]
 	if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable {
-		m.RequestID = noteOf(r).id
+		m.RequestID = web.RequestID(r.Context())
 	}
 	if err := h.page(w, status, m); err != nil {
 		panic(err) // a template that fails on three strings
@@ -80,7 +81,7 @@ func classify(err error) (*fault.Fault, int) {
 }
 
 func (h *Host) problem(w http.ResponseWriter, r *http.Request, status int, f *fault.Fault) {
-	body := contract.Envelope{Error: contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: noteOf(r).id}}
+	body := contract.Envelope{Error: contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: web.RequestID(r.Context())}}
 	if err := writeJSON(w, status, body); err != nil {
 		panic(err) // strings always marshal
 	}

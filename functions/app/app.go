@@ -4,7 +4,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -13,6 +12,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/web"
 )
 
 // Resolver opens access links.
@@ -27,7 +27,8 @@ type Host struct {
 	Links Resolver
 	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
 	ContentURL, AppURL, APIURL string
-	Log                        *slog.Logger
+	// Surface writes the log; its headers and its refusals are this host's own.
+	Surface *web.Surface
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -79,7 +80,13 @@ func (h *Host) Handler() http.Handler {
 	guard.SetDenyHandler(h.answer(func(http.ResponseWriter, *http.Request) error {
 		return fault.New(fault.Forbidden, "The request came from another site.")
 	}))
-	return h.observe(guard.Handler(h.exactPaths(mux)))
+	return h.around(guard.Handler(h.exactPaths(mux)))
+}
+
+func (h *Host) around(next http.Handler) http.Handler {
+	s := *h.Surface
+	s.Headers, s.Refuse = headers, h.fail
+	return s.Around(next)
 }
 
 // exactPaths answers paths that ServeMux would clean and redirect: here another spelling is another path.

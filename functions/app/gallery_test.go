@@ -16,6 +16,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/web"
 )
 
 // gallery is a running app host at localhost and a content host at 127.0.0.1, which browsers take for another site.
@@ -79,7 +80,7 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	handler = (&Host{
-		Links: g, Log: slog.New(slog.NewJSONHandler(g, nil)),
+		Links: g, Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		AppURL: g.appURL, ContentURL: g.content.URL, APIURL: "http://localhost:8701",
 	}).Handler()
 	return g

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/web"
 )
 
 func (h *Host) home(w http.ResponseWriter, _ *http.Request) error {
@@ -26,7 +27,7 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	public := id.Public(r.PathValue("publicId"))
 	if _, err := public.Bits(); err != nil {
-		noteOf(r).failed(err, fault.NotFound)
+		web.Failed(r.Context(), fault.NotFound, err)
 		return h.page(w, http.StatusNotFound, pages.Gone)
 	}
 	content := h.contentOrigin()
@@ -41,7 +42,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	noteOf(r).secret = link.Blob
+	web.Hide(r.Context(), link.Blob)
 	resolved, err := h.Links.Resolve(r.Context(), link)
 	if err != nil {
 		return unopened(err)

@@ -16,14 +16,8 @@ func policyViewer(content string) string {
 		"connect-src 'self'; frame-src " + content + "; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// headers go with every answer; handlers may replace the policies.
+// headers join those of all hosts; handlers may replace the policies.
 var headers = map[string]string{
-	"Strict-Transport-Security":    "max-age=31536000; includeSubDomains; preload",
-	"X-Content-Type-Options":       "nosniff",
-	"X-Frame-Options":              "DENY",
-	"Referrer-Policy":              "strict-origin-when-cross-origin",
-	"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	policyHeader:                   policyNone,
 }

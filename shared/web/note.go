@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type note struct {
 	challenge string // of every 401; empty: none
 
 	mu    sync.Mutex
+	hide  string // never logged, even when an error quotes it
 	code  fault.Code
 	err   error
 	stack []byte
@@ -48,6 +50,17 @@ func Annotate(ctx context.Context, attrs ...slog.Attr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.attrs = append(n.attrs, attrs...)
+}
+
+// Failed puts a failure into the log line of a request, on hosts whose refusals are no envelopes.
+func Failed(ctx context.Context, code fault.Code, err error) { noteOf(ctx).failed(code, err) }
+
+// Hide keeps a text that is a secret, whatever its form, out of the log line of a request.
+func Hide(ctx context.Context, secret string) {
+	n := noteOf(ctx)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hide = secret
 }
 
 // RequestID is the id of a request: the client's, or a new one.
@@ -100,7 +113,11 @@ func (n *note) cause() string {
 	if fault.Of(n.err).Unwrap() == nil {
 		return ""
 	}
-	return Redact(n.err.Error())
+	text := n.err.Error()
+	if n.hide != "" {
+		text = strings.ReplaceAll(text, n.hide, "[secret]")
+	}
+	return Redact(text)
 }
 
 // route is the pattern that matched, without its method.

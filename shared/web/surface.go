@@ -31,6 +31,8 @@ type Surface struct {
 	Log    *slog.Logger
 	// Observe counts what a request does; the fields join its log line. nil: nothing is counted.
 	Observe func(context.Context) (context.Context, func() []slog.Attr)
+	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: WriteError.
+	Refuse func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate checks a bearer text and reads what the request is about. Only guarded routes need what follows.
 	Authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
@@ -62,7 +64,7 @@ func (s *Surface) Handler(routes ...Route) http.Handler {
 	mux.HandleFunc("GET /openapi.json", document(api))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("/", notFound)
-	return s.observe(s.exact(mux))
+	return s.Around(s.exact(mux))
 }
 
 func healthz(w http.ResponseWriter, _ *http.Request) {
@@ -108,8 +110,9 @@ func hostName(r *http.Request) string {
 	return strings.ToLower(name)
 }
 
-// observe is the outermost layer: request id, headers of all answers, panics and the log line.
-func (s *Surface) observe(next http.Handler) http.Handler {
+// Around is the outermost layer of a host: it gives every request its id and every answer the common headers, answers
+// panics, and writes one log line a request.
+func (s *Surface) Around(next http.Handler) http.Handler {
 	headers := s.headers()
 	challenge := ""
 	if s.Metadata != "" {
@@ -128,7 +131,7 @@ func (s *Surface) observe(next http.Handler) http.Handler {
 		defer func() { n.line(s.Log, r, rec, time.Since(start), counted()) }()
 		defer func() {
 			if v := recover(); v != nil {
-				recovered(rec, r, v, headers)
+				s.recovered(rec, r, v, headers)
 			}
 		}()
 		next.ServeHTTP(rec, r)
@@ -155,7 +158,7 @@ func begin(to, headers http.Header, requestID string) {
 }
 
 // recovered answers a panic with internal_error, or cuts the connection if an answer has begun.
-func recovered(w *recorder, r *http.Request, v any, headers http.Header) {
+func (s *Surface) recovered(w *recorder, r *http.Request, v any, headers http.Header) {
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}
@@ -168,5 +171,9 @@ func recovered(w *recorder, r *http.Request, v any, headers http.Header) {
 	}
 	clear(w.Header())
 	begin(w.Header(), headers, n.id)
+	if s.Refuse != nil {
+		s.Refuse(w, r, err)
+		return
+	}
 	WriteError(w, r, err)
 }

@@ -16,6 +16,6 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	o := s.Config.Origins
-	h := &app.Host{Links: s.Viewer(addresses, s.Limiter("app")), ContentURL: o.Content, AppURL: o.App, APIURL: o.API, Log: log}
+	h := &app.Host{Links: s.Viewer(addresses, s.Limiter("app")), ContentURL: o.Content, AppURL: o.App, APIURL: o.API, Surface: s.Public("Vitrine", o.App, log)}
 	return h.Handler(), nil
 }
