@@ -1,0 +1,66 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/shared/contract"
+)
+
+// Account is a deployment as seen with one API key.
+type Account struct {
+	*Deployment
+	key Key
+}
+
+// With uses a key for the calls that need one.
+func (d *Deployment) With(key Key) *Account { return &Account{d, key} }
+
+// Whoami tells whose key it is.
+func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
+	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/whoami", key: a.key}, &who)
+	return who, err
+}
+
+// UsagePolicy tells what the workspace may publish.
+func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err error) {
+	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/usage-policy", key: a.key}, &p)
+	return p, err
+}
+
+// CreateSession opens an upload session. The ids in the answer are well-formed.
+func (a *Account) CreateSession(ctx context.Context, idem string, s contract.CreateSession) (contract.Session, error) {
+	var out contract.Session
+	err := a.mutate(ctx, a.Hosts.UploadURL, "/v1/upload-sessions", idem, s, &out)
+	if err == nil && !out.UploadSessionID.Valid() {
+		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the upload session is malformed")
+	}
+	return out, err
+}
+
+// Finalize turns the uploaded files of a session into a draft revision. The ids in the answer are well-formed.
+func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session) (contract.Finalized, error) {
+	var out contract.Finalized
+	err := a.mutate(ctx, a.Hosts.UploadURL, "/v1/upload-sessions/"+string(s.UploadSessionID)+"/finalize", idem, nil, &out)
+	if err != nil {
+		return out, err
+	}
+	_, artifact := out.ArtifactID.Bits()
+	_, revision := out.RevisionID.Bits()
+	if artifact != nil || revision != nil {
+		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the draft is malformed")
+	}
+	return out, err
+}
+
+// Publish makes a draft the current revision of its artifact.
+func (a *Account) Publish(ctx context.Context, idem string, draft contract.Finalized) (contract.Published, error) {
+	var out contract.Published
+	path := "/v1/artifacts/" + string(draft.ArtifactID) + "/revisions/" + string(draft.RevisionID) + "/publish"
+	err := a.mutate(ctx, a.Hosts.APIURL, path, idem, nil, &out)
+	return out, err
+}
+
+func (a *Account) mutate(ctx context.Context, host, path, idem string, body, out any) error {
+	return a.caller.do(ctx, call{method: http.MethodPost, host: host, path: path, key: a.key, idem: idem, body: body}, out)
+}

@@ -1,0 +1,176 @@
+// Package client speaks the HTTP interface of a deployment: discovery, the calls of a publish, and the file uploads.
+//
+// Its errors are failures that may be shown: they hold no signed URL, no token and no key.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// Timeouts of one attempt. A file has a deadline of its own, by its size.
+const (
+	connectTimeout = 10 * time.Second
+	headerTimeout  = 30 * time.Second
+	callTimeout    = 60 * time.Second
+)
+
+// maxAnswer bounds the body of an answer in bytes; a session of 100 files takes some 140 KB.
+const maxAnswer = 4 << 20
+
+// Caller makes the calls of one invocation of the program.
+type Caller struct {
+	HTTP      *http.Client
+	UserAgent string
+	RequestID string // sent with every call, 8 to 128 visible ASCII characters
+	Patience  Patience
+	// Tell says to the person what the client is waiting for.
+	Tell func(format string, args ...any)
+}
+
+// NewHTTP makes a client that never follows a redirect: a bearer must not travel on, nor be asked for elsewhere.
+func NewHTTP() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
+			TLSHandshakeTimeout:   connectTimeout,
+			ResponseHeaderTimeout: headerTimeout,
+			IdleConnTimeout:       90 * time.Second,
+			MaxIdleConnsPerHost:   Parallel,
+			ForceAttemptHTTP2:     true,
+			DisableCompression:    true, // an upload then carries the headers that the server asked for and no others
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// call is one request to the api or upload host.
+type call struct {
+	method string
+	host   string // origin, with a path if the deployment has one
+	path   string
+	key    Key    // zero: no bearer
+	idem   string // Idempotency-Key, "" for none
+	body   any    // JSON, nil for none
+}
+
+// do makes a call until it succeeds or patience ends, and decodes the answer into out.
+func (c *Caller) do(ctx context.Context, k call, out any) error {
+	return c.retry(ctx, func(ctx context.Context) error { return c.once(ctx, k, out) })
+}
+
+func (c *Caller) once(ctx context.Context, k call, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	req, err := c.request(ctx, k)
+	if err != nil {
+		return err
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, k.host, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return c.unreachable(ctx, k.host, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return c.refused(k, resp, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return c.senseless(k.host, "its answer is no JSON of the expected shape")
+	}
+	return nil
+}
+
+func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
+	var body io.Reader
+	if k.body != nil {
+		text, err := json.Marshal(k.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, k.host+k.path, body)
+	if err != nil {
+		return nil, bare(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("X-Request-Id", c.RequestID)
+	if k.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if k.idem != "" {
+		req.Header.Set("Idempotency-Key", k.idem)
+	}
+	if k.key != (Key{}) {
+		req.Header.Set("Authorization", "Bearer "+k.key.secret)
+	}
+	return req, nil
+}
+
+// unreachable is the failure of a call that got no answer. The cause of a cancelled command passes through.
+func (c *Caller) unreachable(ctx context.Context, host string, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Canceled
+	}
+	why := bare(err)
+	f := failure.New(failure.Server, failure.Network, "no answer from %s: %v", origin(host), why).
+		Advise("Check the network and that the server runs; VITRINE_URL says where it is.")
+	if timeout, ok := errors.AsType[net.Error](why); ok && timeout.Timeout() {
+		f.Message = "no answer from " + origin(host) + " in time"
+	}
+	f.RequestID, f.Transient = c.RequestID, true
+	return f
+}
+
+// senseless is the failure of an answer that says success but cannot be used.
+func (c *Caller) senseless(host, format string, args ...any) error {
+	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+format, append([]any{origin(host)}, args...)...).
+		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI are of about the same version.")
+	f.RequestID = c.RequestID
+	return f
+}
+
+// bare strips the wrapping that net/http puts around an error: it spells the URL, and with it tokens and signatures.
+func bare(err error) error {
+	for {
+		wrapped, ok := errors.AsType[*url.Error](err)
+		if !ok {
+			return err
+		}
+		err = wrapped.Err
+	}
+}
+
+// origin is the part of a URL that may be shown.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the server"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// retryAfter reads the header of that name: decimal seconds, zero for anything else.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/fault"
+)
+
+// Patience says how long the client tries before it gives up.
+type Patience struct {
+	Tries    int           // attempts of one call, the first included
+	First    time.Duration // mean wait before the second attempt; later ones are longer
+	Longest  time.Duration // a server that asks to wait longer is not waited for
+	InFlight time.Duration // how long to wait for an earlier attempt that the server is still working on
+}
+
+// DefaultPatience waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
+func DefaultPatience() Patience {
+	return Patience{Tries: 4, First: 500 * time.Millisecond, Longest: time.Minute, InFlight: 100 * time.Second}
+}
+
+// worthTelling is the wait that a person would wonder about.
+const worthTelling = time.Second
+
+// retry repeats attempt while another one may succeed. All attempts carry the same Idempotency-Key.
+func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error) error {
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval, waits.MaxInterval = c.Patience.First, 10*c.Patience.First
+	var waited time.Duration
+	for try := 1; ; try++ {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		f := failure.Of(err)
+		wait := max(waits.NextBackOff(), f.RetryAfter)
+		if !c.Patience.worth(f, try, waited) {
+			return err
+		}
+		if wait >= worthTelling {
+			c.Tell("%s; trying again in %s", f.Message, wait.Round(time.Second))
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		waited += wait
+	}
+}
+
+// worth tells whether another attempt makes sense after try attempts and the given waits.
+func (p Patience) worth(f *failure.Failure, try int, waited time.Duration) bool {
+	if f.Code == fault.IdempotencyInFlight {
+		return waited < p.InFlight
+	}
+	return f.Transient && try < p.Tries && f.RetryAfter <= p.Longest
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

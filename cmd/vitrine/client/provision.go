@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/pow"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// workRounds is how often a refused proof of work is tried anew with a fresh challenge.
+const workRounds = 2
+
+// solved repeats the request for a workspace with the answer to the server's challenge. The challenge goes back byte
+// for byte, so that its signature holds whatever it signs.
+type solved struct {
+	Challenge json.RawMessage `json:"challenge"`
+	Solution  pow.Solution    `json:"solution"`
+}
+
+// Provision makes an ephemeral workspace, with a proof of work if the server asks for one.
+func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, error) {
+	var out contract.Provisioned
+	var err error
+	for range workRounds {
+		if out, err = d.provision(ctx); !failure.IsCode(err, fault.PowInvalid) && !failure.IsCode(err, fault.PowRequired) {
+			break
+		}
+	}
+	if err != nil {
+		return out, Key{}, err
+	}
+	key, err := ParseKey(out.APIKeySecret)
+	if err != nil || !claimTokenForm.MatchString(out.ClaimToken) {
+		return out, Key{}, d.caller.senseless(d.Hosts.APIURL, "the credentials of the new workspace are malformed")
+	}
+	return out, key, nil
+}
+
+func (d *Deployment) provision(ctx context.Context) (out contract.Provisioned, err error) {
+	k := call{method: http.MethodPost, host: d.Hosts.APIURL, path: "/v1/ephemeral/provision", body: struct{}{}}
+	err = d.caller.do(ctx, k, &out)
+	if r, ok := errors.AsType[*refusal](err); ok && r.Code == fault.PowRequired {
+		if k.body, err = d.work(ctx, r); err == nil {
+			err = d.caller.do(ctx, k, &out)
+		}
+	}
+	return out, err
+}
+
+// work solves the challenge of a refusal.
+func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
+	var asked struct {
+		Challenge json.RawMessage `json:"challenge"`
+	}
+	var c pow.Challenge
+	if json.Unmarshal(r.body, &asked) != nil || json.Unmarshal(asked.Challenge, &c) != nil || c.Nonce == "" {
+		return nil, r // the server asks for work without saying which
+	}
+	var s pow.Solution
+	note := fmt.Sprintf("The server is busy and asks for a proof of work (%d bits); computing it", c.Difficulty)
+	err := d.caller.during(note, func() (err error) {
+		s, err = pow.Solve(ctx, c)
+		return err
+	})
+	if err == nil {
+		return solved{asked.Challenge, s}, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	f := failure.New(failure.Auth, fault.PowRequired, "%v", err).
+		Advise("Run the command again in a few minutes, when the server is calmer; check that the clock of this machine is right.")
+	f.RequestID = r.RequestID
+	return nil, f
+}
+
+// during does some work and, if it lasts, tells what it is.
+func (c *Caller) during(note string, work func() error) error {
+	lasts := time.AfterFunc(worthTelling, func() { c.Tell("%s", note) })
+	defer lasts.Stop()
+	return work()
+}

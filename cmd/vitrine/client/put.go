@@ -1,0 +1,172 @@
+package client
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/fault"
+)
+
+// slowest is the rate in bytes a second below which an upload is given up; setup is its time for all else.
+const (
+	slowest = 32 << 10
+	setup   = time.Minute
+)
+
+// put sends one file to its signed URL until it is stored or patience ends.
+func (c *Caller) put(ctx context.Context, p parcel, sent func(int64)) error {
+	return c.retry(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/slowest)*time.Second)
+		defer cancel()
+		return c.putOnce(ctx, p, sent)
+	})
+}
+
+func (c *Caller) putOnce(ctx context.Context, p parcel, sent func(int64)) (err error) {
+	body, err := p.file.Open()
+	if err != nil {
+		return err
+	}
+	flow := &flow{from: body, sent: sent}
+	defer func() {
+		if err != nil {
+			flow.undo()
+		}
+	}()
+	req, err := c.putRequest(ctx, p, flow)
+	if err != nil {
+		body.Close()
+		return err
+	}
+	resp, err := c.HTTP.Do(req)
+	if broken := flow.failure(); broken != nil {
+		err = broken // the file, not the network: net/http reports it as either
+	} else if err != nil {
+		err = c.unreachable(ctx, p.target.PutURL, err)
+	}
+	if resp != nil {
+		defer resp.Body.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return c.stored(p, resp)
+}
+
+// putRequest carries the headers that the URL was signed with and no bearer; the URL is the permission.
+func (c *Caller) putRequest(ctx context.Context, p parcel, body io.ReadCloser) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.target.PutURL, body)
+	if err != nil {
+		return nil, bare(err)
+	}
+	req.Header.Set("User-Agent", c.UserAgent)
+	for name, value := range p.target.RequiredHeaders {
+		req.Header.Set(name, value)
+	}
+	req.ContentLength = p.file.Size
+	if p.file.Size == 0 {
+		body.Close()
+		req.Body = http.NoBody // else net/http announces no length
+	}
+	return req, nil
+}
+
+// stored reads the answer of the storage, which speaks S3's XML. 412 says that an earlier attempt has stored the file.
+func (c *Caller) stored(p parcel, resp *http.Response) error {
+	status := resp.StatusCode
+	if status >= 200 && status <= 299 || status == http.StatusPreconditionFailed {
+		return nil
+	}
+	code := storageCode(resp.Body)
+	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path, status, code, refusalOf(status))
+	f.RequestID = c.RequestID
+	f.Advise("Run the command again; if it stays, a proxy on the way may change the requests.")
+	switch {
+	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
+		f.Exit, f.Code, f.Transient = failure.ExitOf(status), fault.StorageUnavailable, true
+		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code + ")"
+		f.Advise("Run the command again in a minute.")
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
+		f.Transient = true
+	}
+	f.RetryAfter = retryAfter(resp.Header)
+	return f
+}
+
+func refusalOf(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return "the permission to upload has expired, or the request was changed on its way"
+	case http.StatusBadRequest:
+		return "other bytes arrived than were announced"
+	}
+	return "this is no answer to an upload"
+}
+
+var storageCodeForm = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
+
+// storageCode is the code in an XML error, the only part of it that holds no signature.
+func storageCode(body io.Reader) string {
+	var e struct{ Code string }
+	text, err := io.ReadAll(io.LimitReader(body, 64<<10))
+	if err != nil || xml.Unmarshal(text, &e) != nil || !storageCodeForm.MatchString(e.Code) {
+		return "without a reason"
+	}
+	return e.Code
+}
+
+// flow counts the bytes of one attempt and remembers why the file could not be read. net/http may go on reading for a
+// moment after an attempt has ended, and after it has closed the body.
+type flow struct {
+	from io.ReadCloser
+	sent func(int64)
+
+	mu     sync.Mutex
+	total  int64
+	failed error
+	closed bool // errors no longer tell anything about the file
+	over   bool // bytes no longer count
+}
+
+func (f *flow) Read(p []byte) (int, error) {
+	n, err := f.from.Read(p)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && !errors.Is(err, io.EOF) && !f.closed {
+		f.failed = err
+	}
+	if !f.over {
+		f.total += int64(n)
+		f.sent(int64(n))
+	}
+	return n, err
+}
+
+func (f *flow) Close() error {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	return f.from.Close()
+}
+
+func (f *flow) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// undo takes a failed attempt out of the count.
+func (f *flow) undo() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	f.sent(-f.total)
+}

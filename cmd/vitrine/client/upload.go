@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"vitrine/shared/contract"
+)
+
+// Parallel is how many files are uploaded at a time.
+const Parallel = 6
+
+// File is a file that can be uploaded. Open may be called once for every attempt; its reader gives Size bytes.
+type File struct {
+	Path string
+	Size int64
+	Open func() (io.ReadCloser, error)
+}
+
+// Progress is told how an upload goes on; it is called from several goroutines.
+type Progress interface {
+	// Sent adds bytes; negative ones belong to an attempt that failed.
+	Sent(bytes int64)
+	// Stored counts a file that has arrived.
+	Stored()
+}
+
+// UploadStats tells what an upload sent and what the server had already.
+type UploadStats struct {
+	TotalFiles    int   `json:"total_files"`
+	TotalBytes    int64 `json:"total_bytes"`
+	UploadedFiles int   `json:"uploaded_files"`
+	UploadedBytes int64 `json:"uploaded_bytes"`
+	ReusedFiles   int   `json:"reused_files"`
+	ReusedBytes   int64 `json:"reused_bytes"`
+}
+
+// Plan pairs the files with what a session wants of each.
+type Plan struct {
+	Stats UploadStats
+
+	parcels []parcel
+}
+
+// parcel is a file with the place to send it to.
+type parcel struct {
+	file   File
+	target contract.UploadTarget
+}
+
+// Plan checks that the session answers for exactly these files.
+func (a *Account) Plan(session contract.Session, files []File) (plan Plan, err error) {
+	targets := make(map[string]contract.UploadTarget, len(session.Files))
+	for _, t := range session.Files {
+		targets[t.Path] = t
+	}
+	if len(targets) != len(files) || len(session.Files) != len(files) {
+		return plan, a.caller.senseless(a.Hosts.UploadURL, "the upload session is for other files")
+	}
+	for _, f := range files {
+		if err := a.add(&plan, f, targets[f.Path]); err != nil {
+			return Plan{}, err
+		}
+	}
+	return plan, nil
+}
+
+func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
+	s := &plan.Stats
+	s.TotalFiles++
+	s.TotalBytes += f.Size
+	switch {
+	case t.Status == "reused":
+		s.ReusedFiles++
+		s.ReusedBytes += f.Size
+	case t.Status == "upload_required" && a.usable(f, t):
+		s.UploadedFiles++
+		s.UploadedBytes += f.Size
+		plan.parcels = append(plan.parcels, parcel{f, t})
+	default:
+		return a.caller.senseless(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
+	}
+	return nil
+}
+
+// usable tells whether a target is an upload of just this file over a connection as safe as the session's own.
+func (a *Account) usable(f File, t contract.UploadTarget) bool {
+	req, err := http.NewRequest(http.MethodPut, t.PutURL, nil)
+	if err != nil || req.URL.Host == "" || (req.URL.Scheme != "https" && req.URL.Scheme != "http") {
+		return false
+	}
+	for name, value := range t.RequiredHeaders {
+		if http.CanonicalHeaderKey(name) == "Content-Length" && value != strconv.FormatInt(f.Size, 10) {
+			return false
+		}
+	}
+	return noStepDown(t.PutURL, a.Hosts.UploadURL)
+}
+
+// Upload sends the files of a plan, Parallel at a time, and stops at the first that cannot be stored.
+func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	queue := make(chan parcel)
+	var senders sync.WaitGroup
+	for range min(Parallel, len(plan.parcels)) {
+		senders.Go(func() {
+			for next := range queue {
+				if err := a.caller.put(within, next, p.Sent); err != nil {
+					stop(err)
+					return
+				}
+				p.Stored()
+			}
+		})
+	}
+	hand(within, queue, plan.parcels)
+	senders.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return context.Cause(within)
+}
+
+// hand gives out the parcels until all are taken or ctx ends.
+func hand(ctx context.Context, queue chan<- parcel, parcels []parcel) {
+	defer close(queue)
+	for _, p := range parcels {
+		select {
+		case queue <- p:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// execute runs the command that the arguments name. What cobra itself finds wrong is a usage failure.
+func (a *app) execute(ctx context.Context) error {
+	root := a.root()
+	root.SetArgs(a.args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return nil
+	}
+	if done, ok := errors.AsType[finished](err); ok {
+		return done.err
+	}
+	return a.usage(root, err)
+}
+
+// finished marks an error of a command's own work, to tell it from cobra's.
+type finished struct{ err error }
+
+func (f finished) Error() string { return f.err.Error() }
+func (f finished) Unwrap() error { return f.err }
+
+// does adapts a command's work to cobra.
+func (a *app) does(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.open()
+		if err := work(cmd.Context(), args); err != nil {
+			return finished{err}
+		}
+		return nil
+	}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "vitrine", Short: "Publish files as Artifacts and share them by URL", Long: guide,
+		Version: version, SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs, // so that an unknown command is an error
+		RunE: a.does(func(context.Context, []string) error { return a.screen.Text(guide) }),
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetVersionTemplate("vitrine {{.Version}}\n")
+	root.SetHelpFunc(a.help)
+	root.SetHelpCommand(a.helpCommand(root))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return a.flagError(cmd, err) })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.BoolVar(&a.flags.json, "json", false, "print one JSON object on stdout; errors are JSON on stderr")
+	f.BoolVar(&a.flags.quiet, "quiet", false, "print the first line of the result alone, and no notes")
+	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
+	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
+	root.MarkFlagsMutuallyExclusive("color", "no-color")
+	root.AddCommand(a.publishCommand(), a.whoamiCommand(), a.versionCommand())
+	return root
+}
+
+// helpCommand shows the guide of a command, the same that --help shows.
+func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the guide of a command", Long: guide,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return fmt.Errorf("there is no command %q", strings.Join(args, " "))
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// help prints the guide of a command. Commands that cobra brings along have none, but a usage.
+func (a *app) help(cmd *cobra.Command, _ []string) {
+	text := strings.TrimSpace(cmd.Long) + "\n"
+	if !strings.HasPrefix(text, "vitrine ") {
+		text += "\n" + cmd.UsageString()
+	}
+	_ = a.screen.Text(text) // cobra leaves no way to report it
+}
+
+// usage is the failure of arguments that cobra does not accept.
+func (a *app) usage(root *cobra.Command, err error) error {
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	f := failure.New(failure.Invalid, failure.Usage, "%s", message)
+	root.SuggestionsMinimumDistance = 2
+	for _, arg := range a.args {
+		if meant := root.SuggestionsFor(arg); len(meant) > 0 && !strings.HasPrefix(arg, "-") {
+			return f.Advise("Did you mean vitrine %s? vitrine help lists the commands.", meant[0])
+		}
+	}
+	return f.Advise("vitrine help lists the commands, vitrine help COMMAND its flags.")
+}
+
+// flagError names all unknown flags at once; cobra stops at the first.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	message := err.Error()
+	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {
+		message = "unknown flags: " + strings.Join(unknown, ", ")
+	}
+	return finished{failure.New(failure.Invalid, failure.Usage, "%s", message).
+		Advise("%s --help shows the flags.", cmd.CommandPath())}
+}
+
+func unknownFlags(cmd *cobra.Command, args []string) (unknown []string) {
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		if !isFlag {
+			continue
+		}
+		name, _, hasValue := strings.Cut(name, "=")
+		switch f := cmd.Flags().Lookup(name); {
+		case f == nil:
+			unknown = append(unknown, "--"+name)
+		case takesValue(f) && !hasValue:
+			i++
+		}
+	}
+	return unknown
+}
+
+func takesValue(f *pflag.Flag) bool { return f.NoOptDefVal == "" }

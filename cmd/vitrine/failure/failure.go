@@ -1,0 +1,108 @@
+// Package failure is what a command reports when it cannot do its work: what happened, what to do next, the exit code.
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vitrine/shared/fault"
+)
+
+// Exit is the exit code of the program; scripts rely on it.
+type Exit int
+
+// The exit codes. They follow the HTTP status of an answer; Other is for everything that no other code names.
+const (
+	OK          Exit = 0
+	Other       Exit = 1
+	Auth        Exit = 2 // 401, 403, or no usable credential
+	Quota       Exit = 3 // 429
+	Invalid     Exit = 4 // 400, 422, or flags, arguments and files that cannot be used
+	NotFound    Exit = 5 // 404, 410
+	Server      Exit = 6 // 5xx, or no answer at all
+	Conflict    Exit = 7 // 409
+	Interrupted Exit = 130
+)
+
+// Codes of failures that no server reports, beside those of the wire contract.
+const (
+	Usage          fault.Code = "usage_error"         // flags or arguments
+	UnusablePath   fault.Code = "unusable_path"       // a file or folder that cannot be published
+	NoEntrypoint   fault.Code = "entrypoint_required" // no file to open first
+	FileChanged    fault.Code = "file_changed"        // a file was written to while it was published
+	Network        fault.Code = "network_error"       // no answer
+	HTTP           fault.Code = "http_error"          // an answer that is no error of the contract
+	BadResponse    fault.Code = "bad_response"        // a success that cannot be understood or trusted
+	Unwritten      fault.Code = "output_error"        // stdout cannot be written
+	WasInterrupted fault.Code = "interrupted"         // SIGINT
+)
+
+// Failure is an error that may be shown: it holds no secret and no signed URL.
+type Failure struct {
+	Exit    Exit
+	Code    fault.Code
+	Message string
+	// Hint says what to do next, in one sentence or command.
+	Hint string
+	Docs string
+	// RequestID names the request in the server's log.
+	RequestID string
+	// RetryAfter is how long the server asks to wait; zero if it does not say.
+	RetryAfter time.Duration
+	// Transient says that the same attempt may succeed soon.
+	Transient bool
+}
+
+// New makes a failure with a message for people.
+func New(exit Exit, code fault.Code, format string, args ...any) *Failure {
+	return &Failure{Exit: exit, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Error is the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Advise sets the hint and returns f.
+func (f *Failure) Advise(format string, args ...any) *Failure {
+	f.Hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Of finds the failure in err. A cancelled command is Interrupted; what nobody classified is Other.
+func Of(err error) *Failure {
+	var f *Failure
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, context.Canceled):
+		return New(Interrupted, WasInterrupted, "interrupted before the server confirmed").
+			Advise("Run the command again to start over; files without a publish are removed by the server.")
+	}
+	return New(Other, fault.Internal, "%v", err).Advise("This is a defect of the CLI: please report it with the command that you ran.")
+}
+
+// IsCode tells whether err is a failure with this code.
+func IsCode(err error, code fault.Code) bool {
+	var f *Failure
+	return errors.As(err, &f) && f.Code == code
+}
+
+// ExitOf is the exit code for the HTTP status of a refusal.
+func ExitOf(status int) Exit {
+	switch {
+	case status == 401 || status == 403:
+		return Auth
+	case status == 429:
+		return Quota
+	case status == 400 || status == 422:
+		return Invalid
+	case status == 404 || status == 410:
+		return NotFound
+	case status == 409:
+		return Conflict
+	case status >= 500:
+		return Server
+	}
+	return Other
+}

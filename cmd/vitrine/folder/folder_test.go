@@ -1,0 +1,253 @@
+package folder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/fault"
+)
+
+// lay makes a folder with the given files.
+func lay(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func open(t *testing.T, dir string) *Folder {
+	t.Helper()
+	f, err := Open(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
+	f := open(t, lay(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
+	var got []string
+	for _, file := range f.Files {
+		got = append(got, file.Path)
+	}
+	if want := "Z a.txt a/b/c a/z index.html"; strings.Join(got, " ") != want {
+		t.Errorf("files %v, want %s", got, want)
+	}
+	if f.Bytes() != 10 {
+		t.Errorf("%d bytes, want 10", f.Bytes())
+	}
+}
+
+func TestDigest(t *testing.T) {
+	large := strings.Repeat("vitrine ", 100000)
+	f := open(t, lay(t, map[string]string{"index.html": large, "empty": ""}))
+	if err := f.Digest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{"", large} {
+		sum := sha256.Sum256([]byte(text))
+		if got, want := f.Files[i].SHA256, hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("digest of %s is %s, want %s", f.Files[i].Path, got, want)
+		}
+	}
+}
+
+func TestDigestNoticesAnotherSize(t *testing.T) {
+	for name, now := range map[string]string{"shorter": "he", "longer": "hello!"} {
+		t.Run(name, func(t *testing.T) {
+			dir := lay(t, map[string]string{"index.html": "hello"})
+			f := open(t, dir)
+			if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(now), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Digest(t.Context()); !failure.IsCode(err, failure.FileChanged) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestBody reads in pieces of all sizes; a changed file must never come through whole.
+func TestBody(t *testing.T) {
+	const announced = "the announced bytes"
+	for _, tt := range []struct {
+		name, now string
+		changed   bool
+	}{
+		{"the same", announced, false},
+		{"other bytes at the end", "the announced bytez", true},
+		{"other bytes at the start", "The announced bytes", true},
+		{"shorter", "the announced byte", true},
+		{"longer", announced + "!", true},
+		{"empty", "", true},
+	} {
+		for pieces, reader := range map[string]func(io.Reader) io.Reader{
+			"at once":      func(r io.Reader) io.Reader { return r },
+			"byte by byte": iotest.OneByteReader,
+			"by halves":    iotest.HalfReader,
+		} {
+			t.Run(tt.name+", "+pieces, func(t *testing.T) {
+				dir := lay(t, map[string]string{"index.html": announced})
+				f := open(t, dir)
+				if err := f.Digest(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(tt.now), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				body, err := f.Body(f.Files[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer body.Close()
+				got, err := io.ReadAll(reader(body))
+				if !tt.changed && (err != nil || string(got) != announced) {
+					t.Errorf("read %q, error %v", got, err)
+				}
+				if tt.changed && (!failure.IsCode(err, failure.FileChanged) || len(got) >= len(announced)) {
+					t.Errorf("read %q, error %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
+	outside := filepath.Join(lay(t, map[string]string{"private.txt": "hello"}), "private.txt")
+	dir := lay(t, map[string]string{"index.html": "hello"})
+	f := open(t, dir)
+	if err := f.Digest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "index.html")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, name); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := f.Body(f.Files[0]); err == nil {
+		text, _ := io.ReadAll(body)
+		t.Errorf("read %q from outside", text)
+	}
+}
+
+func TestTheWalkEnds(t *testing.T) {
+	w := walk{files: make([]File, maxFiles)}
+	if err := w.add(File{Path: "one.more"}); !failure.IsCode(err, fault.FileCountCapExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTitle(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/me/Weekly report":            "Weekly report",
+		"/home/me/page.html":                "page.html",
+		"/":                                 "Untitled",
+		"/home/ ":                           "Untitled",
+		"/home/a\tb\x1b[2J":                 "a b [2J",
+		"/home/caf\xe9":                     "caf\uFFFD",
+		"/home/" + strings.Repeat("é", 161): strings.Repeat("é", 160),
+	} {
+		if got := title(path); got != want {
+			t.Errorf("title(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestCheckPath(t *testing.T) {
+	deep := strings.Repeat("d/", 63) + "f"
+	for path, ok := range map[string]bool{
+		"index.html": true, "a b/ü/日本.txt": true, ".well-known/x": true, "%2e%2e/x": true, "a\u0301\u202e": true, "a\u0085": true,
+		deep: true, "d/" + deep: false,
+		strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false, strings.Repeat("é", 512): true, strings.Repeat("é", 513): false,
+		"a\\b": false, "a\x00b": false, "a\nb": false, "a\x7fb": false, "caf\xe9": false,
+	} {
+		if err := checkPath(path); (err == nil) != ok {
+			t.Errorf("checkPath(%.40q): error %v", path, err)
+		}
+	}
+}
+
+func TestIsSecret(t *testing.T) {
+	for name, want := range map[string]bool{
+		".env": true, ".env.local": true, ".ENV": true, "server.pem": true, "tls.KEY": true, "id_rsa": true, "id_rsa.pub": true, "id_ed25519": true,
+		".npmrc": true, ".netrc": true, "_netrc": true, ".git-credentials": true, "store.jks": true, ".aws": true, ".ssh": true, "cert.p12": true,
+		"env": false, "environment.js": false, "my.env.js": false, "keys.txt": false, "key": false, "pem.html": false, "monkey": false, "ssh": false, "index.html": false,
+	} {
+		if got := isSecret(name); got != want {
+			t.Errorf("isSecret(%q) = %v", name, got)
+		}
+	}
+}
+
+func TestChooseEntrypoint(t *testing.T) {
+	for _, tt := range []struct{ files, wanted, want string }{
+		{"README.md index.htm index.html index.md", "", "index.html"},
+		{"README.md index.htm index.md", "", "index.md"},
+		{"README.md index.htm z", "", "README.md"},
+		{"a index.htm", "", "index.htm"},
+		{"only.bin", "", "only.bin"},
+		{"a b", "", ""},
+		{"a docs/index.html", "", ""},
+		{"a Index.html", "", ""},
+		{"a b/c.html", "b/c.html", "b/c.html"},
+		{"a b/c.html", "./b//c.html", "b/c.html"},
+		{"a b/c.html", "../b/c.html", ""},
+		{"index.html a", "b", ""},
+		{"", "", ""},
+	} {
+		var files []File
+		for p := range strings.FieldsSeq(tt.files) {
+			files = append(files, File{Path: p})
+		}
+		got, err := chooseEntrypoint(files, tt.wanted)
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("of %q, wanting %q: %q, error %v", tt.files, tt.wanted, got, err)
+		}
+	}
+}
+
+func TestIgnorePatterns(t *testing.T) {
+	rules := ignores{
+		git: append(parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
+			parsePatterns([]byte("*.tmp\n!/a.tmp\n"), "docs")...),
+		own: parsePatterns([]byte("draft*\n!x.log\n"), "."),
+	}
+	for path, want := range map[string]bool{
+		"a.log": true, "deep/a.log": true, "keep.log": false, "x.log": false, "top.txt": true, "deep/top.txt": false, "trailing.txt": true,
+		"vendor/gen": true, "vendor/a/b/gen": true, "draft.md": true, "deep/draft": true, "a.tmp": false, "docs/b.tmp": true, "docs/a.tmp": false,
+		"no": false, "build": false,
+	} {
+		if got := rules.match(path, false); got != want {
+			t.Errorf("%s is left out: %v", path, got)
+		}
+	}
+	if !rules.match("build", true) || !rules.match("deep/build", true) {
+		t.Error("the folder build is published")
+	}
+}
+
+func TestAHugeIgnoreFileIsCut(t *testing.T) {
+	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
+	if f := open(t, lay(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
+		t.Errorf("files %v", f.Files)
+	}
+}

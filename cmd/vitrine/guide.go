@@ -1,0 +1,92 @@
+package main
+
+// The guides are what agents read first: plain text, at most 100 columns, commands that work as they stand.
+
+const guide = `vitrine publishes files as Artifacts and shares them by URL.
+
+Start here:
+  vitrine whoami --json               is there an account? Exit code 0 either way
+  vitrine publish ./site --ephemeral  publish without an account; prints a link
+  vitrine help publish                everything about publishing
+
+Commands:
+  publish PATH   publish a file or folder
+  whoami         tell whose API key is in use
+  version        print the version
+  help COMMAND   the guide of a command
+
+Flags of every command:
+  --json       one JSON object on stdout; errors are one JSON object on stderr
+  --quiet      the first line of the result alone, and no notes
+  --color      style the output even when stdout is no terminal
+  --no-color   plain text even when stdout is a terminal
+  --version    print the version
+  --help       the guide of a command
+
+Environment:
+  VITRINE_URL       the server, default http://localhost:8701
+  VITRINE_API_KEY   API key to publish with
+
+Exit codes:
+  0 done                    1 any other failure       2 credential missing or refused
+  3 limit reached           4 wrong flags or files    5 not found or gone
+  6 server or network       7 conflict, try again   130 interrupted
+`
+
+const publishGuide = `vitrine publish PATH publishes a file or folder and prints its link.
+
+When to use what:
+  without an account   vitrine publish ./report.html --ephemeral
+                       a link that opens without sign-in, for 24 hours, and a claim link
+  with an API key      VITRINE_API_KEY is set: vitrine publish ./site
+                       a link for members of the workspace
+
+Examples:
+  vitrine publish ./site --ephemeral --title "Weekly report"
+  vitrine publish notes.md --ephemeral --json
+  vitrine publish . --ephemeral --entrypoint docs/start.html
+  vitrine publish data.txt --ephemeral --render-mode text --quiet
+
+What to hand back to a person:
+  url         the link to open
+  claim_url   only to the owner: whoever opens it first takes over the artifact and keeps it
+
+Result with --json, one object:
+  schema_version, url, artifact_id, revision_id, title, expires_at, revision_content_url,
+  agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
+  uploaded_bytes, reused_files, reused_bytes}; with an API key also private_url; with --ephemeral
+  also unlisted_url, claim_url, claim_token, claim_token_id, workspace_id, api_key_id.
+An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
+
+Which files:
+  A folder is published whole, below its own paths. Its entrypoint is index.html, index.md,
+  README.md or index.htm, or its only file; otherwise name it with --entrypoint.
+  Left out: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, what
+  .artifactignore or (in a git work tree) .gitignore names, links that lead outside or to folders.
+  Never published: files that look like secrets, such as .env, *.pem, *.key, id_rsa, .npmrc, .netrc.
+  stderr says what was left out.
+
+Flags:
+  --ephemeral         publish without an account
+  --title TEXT        1 to 160 characters; else the name of the file or folder
+  --entrypoint FILE   the file that opens first, as a path below the folder
+  --render-mode MODE  html, markdown, text, image, audio or video; else by the entrypoint
+  --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
+`
+
+const whoamiGuide = `vitrine whoami tells whose API key is in use. The key is read from VITRINE_API_KEY.
+
+  vitrine whoami          for people
+  vitrine whoami --json   for programs
+
+The exit code is 0 whenever the answer is known, also without a key. With --json:
+  {"schema_version":"1","authenticated":false}                no key is set
+  {"schema_version":"1","authenticated":false,"reason":...}   credential_rejected by the server, or
+                                                              credential_malformed and not sent
+  {"schema_version":"1","authenticated":true,"actor":...,"workspace":...,"scopes":[...],
+   "usage_policy":{...}}
+Exit code 6 means that the server did not answer.
+`
+
+const versionGuide = `vitrine version prints the version; vitrine version --json prints it as JSON.
+`

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+var guides = map[string]string{"vitrine": guide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide}
+
+func TestGuidesFitATerminalAndAContext(t *testing.T) {
+	for name, text := range guides {
+		if len(text) > 5<<10 {
+			t.Errorf("the guide of %s has %d bytes", name, len(text))
+		}
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 100 || strings.ContainsAny(line, "\t\x1b") {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+	}
+}
+
+// TestGuidesHoldWorkingCommands parses every command that a guide shows with the real flags.
+func TestGuidesHoldWorkingCommands(t *testing.T) {
+	shown := 0
+	for name, text := range guides {
+		for line := range strings.Lines(text) {
+			_, command, ok := strings.Cut(line, "  vitrine ")
+			if !ok {
+				continue
+			}
+			command, _, _ = strings.Cut(strings.TrimSpace(command), "  ")
+			args := strings.Fields(strings.ReplaceAll(command, `"Weekly report"`, "Weekly"))
+			shown++
+			root := (&app{out: io.Discard, err: io.Discard}).root()
+			root.InitDefaultHelpCmd()
+			cmd, rest, err := root.Find(args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err == nil && cmd.Args != nil {
+				err = cmd.Args(cmd, cmd.Flags().Args())
+			}
+			if err != nil || cmd == root {
+				t.Errorf("%s shows %q: %v", name, command, err)
+			}
+		}
+	}
+	if shown < 8 {
+		t.Errorf("only %d commands were found", shown)
+	}
+}
+
+func TestGuidesNameEveryFlagAndCommand(t *testing.T) {
+	root := (&app{out: io.Discard, err: io.Discard}).root()
+	for _, cmd := range root.Commands() {
+		if !strings.Contains(guide, "\n  "+cmd.Name()) {
+			t.Errorf("the guide does not name %s", cmd.Name())
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if text := guides[cmd.Name()]; !f.Hidden && f.Name != "help" && !strings.Contains(text, "\n  --"+f.Name) {
+				t.Errorf("the guide of %s does not name --%s", cmd.Name(), f.Name)
+			}
+		})
+	}
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(guide, "\n  --"+f.Name) {
+			t.Errorf("the guide does not name --%s", f.Name)
+		}
+	})
+}
+
+// TestInterrupt sends SIGINT to a real process in the middle of an upload.
+func TestInterrupt(t *testing.T) {
+	p := newPeer()
+	defer p.close()
+	p.arrived, p.gate = make(chan string, 10), make(chan struct{})
+	dir := filepath.Join(t.TempDir(), "site")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("hello"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "vitrine", "publish", dir, "--ephemeral")
+	cmd.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL)
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.arrived
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for s := bufio.NewScanner(pipe); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != int(failure.Interrupted) {
+		t.Errorf("exit code %d, want %d", code, failure.Interrupted)
+	}
+	if !slices.Contains(lines, "error interrupted: interrupted before the server confirmed") {
+		t.Errorf("stderr %q", lines)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.calls[len(p.calls)-1]; last != "put index.html" {
+		t.Errorf("%s was called after the interrupt", last)
+	}
+}

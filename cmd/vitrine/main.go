@@ -1,0 +1,113 @@
+// Command vitrine publishes files as Artifacts and shares them by URL.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/id"
+)
+
+// The environment that the program reads, beside NO_COLOR, CI and TERM. Secrets are never accepted as flags.
+const (
+	envURL = "VITRINE_URL"     // {base_url}; all other addresses are discovered there
+	envKey = "VITRINE_API_KEY" // API key to publish with
+)
+
+const defaultURL = "http://localhost:8701"
+
+func main() { os.Exit(int(run(system()))) }
+
+// app is one invocation of the program: what it reads of its surroundings, and the screen once flags are known.
+type app struct {
+	args     []string
+	environ  []string
+	out, err io.Writer
+	now      func() time.Time
+	chance   func() string // an RFC 4122 UUID
+	patience client.Patience
+
+	flags  flags
+	screen *screen.Screen
+}
+
+// flags are the flags that every command has.
+type flags struct{ json, quiet, color, noColor bool }
+
+// system is the invocation as the operating system gives it.
+func system() *app {
+	return &app{
+		args: os.Args[1:], environ: os.Environ(), out: os.Stdout, err: os.Stderr, now: time.Now,
+		chance:   func() string { return string(id.NewWorkspace()) },
+		patience: client.DefaultPatience(),
+	}
+}
+
+// run executes the command and returns the exit code. The first interrupt ends all calls, the second the program.
+func run(a *app) failure.Exit {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	a.open()
+	err := a.execute(ctx)
+	if err == nil {
+		return failure.OK
+	}
+	f := failure.Of(err)
+	a.screen.Fail(f)
+	return f.Exit
+}
+
+// open makes the screen; once before flags are parsed, so that a bad flag can be reported in the wished form.
+func (a *app) open() {
+	a.screen = screen.New(screen.Options{
+		Out: a.out, Err: a.err, Environ: a.environ, Quiet: a.flags.quiet,
+		JSON: a.flags.json || a.asksForJSON(), Color: a.flags.color, NoColor: a.flags.noColor,
+	})
+}
+
+// asksForJSON tells whether --json stands among the arguments, whatever else is wrong with them.
+func (a *app) asksForJSON() bool {
+	for _, arg := range a.args {
+		switch arg {
+		case "--":
+			return false
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) env(name string) (value string) {
+	for _, e := range a.environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// caller makes the client of this invocation; all its calls share one request id.
+func (a *app) caller() *client.Caller {
+	return &client.Caller{
+		HTTP: client.NewHTTP(), UserAgent: userAgent(), RequestID: "cli_" + rand.Text(), Patience: a.patience, Tell: a.screen.Note,
+	}
+}
+
+// discover finds the hosts of the deployment.
+func (a *app) discover(ctx context.Context) (*client.Deployment, error) {
+	base := a.env(envURL)
+	if base == "" {
+		base = defaultURL
+	}
+	return a.caller().Discover(ctx, base)
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"vitrine/cmd/vitrine/client"
+)
+
+// epoch is the time of the tested program.
+var epoch = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// TestMain lets scripts run the real program as a process of its own; only its clock is set and its patience short.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"vitrine": func() {
+			a := system()
+			a.now = func() time.Time { return epoch }
+			a.patience = client.Patience{Tries: 3, First: time.Millisecond, Longest: time.Minute, InFlight: 20 * time.Millisecond}
+			os.Exit(int(run(a)))
+		},
+	})
+}
+
+type peerKey struct{}
+
+// TestScripts runs testdata, each script against a peer of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			p := newPeer()
+			env.Defer(p.close)
+			env.Values[peerKey{}] = p
+			env.Setenv("VITRINE_URL", p.api.URL)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process of a race-detecting binary ends a second late
+			env.Setenv("UPLOAD_URL", p.upload.URL)
+			env.Setenv("MEMBER_KEY", memberKey)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "peer": tellPeer},
+	})
+}
+
+// exits CODE PROGRAM ARG... runs a program that must end with CODE. The peer must have no objection to what it did.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+	p := ts.Value(peerKey{}).(*peer)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.wrong) > 0 {
+		ts.Fatalf("the peer objects:\n%s", strings.Join(p.wrong, "\n"))
+	}
+}
+
+// json FILE PATH VALUE compares a member of the one JSON object in FILE, such as error.code, with a JSON value.
+func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json FILE PATH VALUE")
+	}
+	text := ts.ReadFile(args[0])
+	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("%s is not one line:\n%s", args[0], text)
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(text), &v))
+	for name := range strings.SplitSeq(args[1], ".") {
+		object, ok := v.(map[string]any)
+		if !ok {
+			ts.Fatalf("%s has no %s", text, args[1])
+		}
+		v = object[name]
+	}
+	got, err := json.Marshal(v)
+	ts.Check(err)
+	if (string(got) == args[2]) == neg {
+		ts.Fatalf("%s is %s, compared with %s", args[1], got, args[2])
+	}
+}
+
+// make NAME SIZE|link TARGET creates what a txtar archive cannot hold; NAME is a Go string literal without its quotes.
+func makeFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: make NAME SIZE, or make NAME link TARGET, or make NAME pipe")
+	}
+	name, err := strconv.Unquote(`"` + args[0] + `"`)
+	ts.Check(err)
+	name = ts.MkAbs(name)
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	switch args[1] {
+	case "link":
+		ts.Check(os.Symlink(args[2], name))
+	case "pipe":
+		ts.Check(ts.Exec("mkfifo", name))
+	default:
+		size, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		ts.Check(os.WriteFile(name, []byte(strings.Repeat("0123456789abcdef", size/16+1)[:size]), 0o666))
+	}
+}
+
+// tellPeer makes the peer misbehave or tells what it saw:
+//
+//	peer fail ROUTE TIMES STATUS CODE [HEADER: VALUE]...   answer the next calls of a route with an error
+//	peer body ROUTE STATUS TEXT       answer the next call with this text
+//	peer drop ROUTE TIMES             close the connection
+//	peer host NAME URL                change the discovery document
+//	peer result NAME VALUE            change a member of publish's answer
+//	peer cap count|file|total N       change the usage policy
+//	peer pow BITS                     ask for a proof of work
+//	peer rewrite FILE TEXT            write to a file of the person while the session is opened
+//	peer remove FILE                  remove it at that moment
+//	peer together N                   hold PUTs until N are there
+//	peer calls FILE                   write the calls so far to FILE, PUTs in order, and forget them
+//	peer session FILE                 write the body of the last session that was asked for to FILE
+//	peer most N                       the most PUTs at a time were N
+//	peer stored DIR                   what was stored is what DIR holds
+func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
+	p := ts.Value(peerKey{}).(*peer)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	number := func(i int) int {
+		n, err := strconv.Atoi(args[i])
+		ts.Check(err)
+		return n
+	}
+	switch args[0] {
+	case "fail":
+		f := misdeed{status: number(3), code: args[4], header: http.Header{}}
+		for _, h := range args[5:] {
+			name, value, _ := strings.Cut(h, ": ")
+			f.header.Set(name, value)
+		}
+		p.plan(args[1], number(2), f)
+	case "body":
+		p.plan(args[1], 1, misdeed{status: number(2), body: args[3]})
+	case "drop":
+		p.plan(args[1], number(2), misdeed{drop: true})
+	case "host":
+		p.hosts[args[1]] = args[2]
+	case "result":
+		p.result[args[1]] = args[2]
+	case "cap":
+		p.setCap(args[1], number(2))
+	case "pow":
+		p.bits = number(1)
+	case "rewrite":
+		name, text := ts.MkAbs(args[1]), args[2]
+		p.onStart = func() { os.WriteFile(name, []byte(text), 0o666) }
+	case "remove":
+		name := ts.MkAbs(args[1])
+		p.onStart = func() { os.Remove(name) }
+	case "together":
+		p.gate, p.opens = make(chan struct{}), number(1)
+	case "calls":
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(p.takeCalls()), 0o666))
+	case "session":
+		body, err := json.Marshal(p.opened)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), append(body, '\n'), 0o666))
+	case "most":
+		if p.most != number(1) {
+			ts.Fatalf("%d PUTs at a time, want %s", p.most, args[1])
+		}
+	case "stored":
+		p.checkStored(ts, args[1])
+	default:
+		ts.Fatalf("the peer does not know %q", args[0])
+	}
+}
+
+func (p *peer) plan(route string, times int, f misdeed) {
+	for range times {
+		p.faults[route] = append(p.faults[route], f)
+	}
+}
+
+func (p *peer) setCap(name string, n int) {
+	switch name {
+	case "count":
+		p.policy.FileCountCap = n
+	case "file":
+		p.policy.FileSizeCapBytes = int64(n)
+	case "total":
+		p.policy.ArtifactSizeCapBytes = int64(n)
+	}
+}
+
+// takeCalls lists the calls; PUTs run side by side, so neighbours are put in order.
+func (p *peer) takeCalls() string {
+	calls := p.calls
+	p.calls = nil
+	for i := range calls {
+		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") && calls[j] < calls[j-1]; j-- {
+			calls[j], calls[j-1] = calls[j-1], calls[j]
+		}
+	}
+	return strings.Join(calls, "\n") + "\n"
+}
+
+func (p *peer) checkStored(ts *testscript.TestScript, dir string) {
+	root, err := os.OpenRoot(ts.MkAbs(dir))
+	ts.Check(err)
+	defer root.Close()
+	ts.Check(p.same(root))
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// provision makes a workspace; with p.bits it asks for a proof of work first and burns each nonce once.
+func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Challenge json.RawMessage
+		Solution  *struct {
+			Nonce   string
+			Counter uint64
+		}
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		p.object("provision: %v", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.bits == 0:
+	case in.Solution == nil:
+		fmt.Fprint(pow401(w), `{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
+		return
+	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge, []byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
+		!solves(in.Solution.Nonce, in.Solution.Counter, p.bits):
+		misdeed{status: 400, code: "pow_invalid"}.answer("", w)
+		return
+	default:
+		p.burnt[in.Solution.Nonce] = true
+	}
+	answer(w, 201, map[string]string{
+		"api_key_secret": trialKey, "claim_token": claim, "workspace_id": workspace,
+		"api_key_id": "key_00000000000000000000000005", "claim_token_id": "ct_00000000000000000000000006",
+	})
+}
+
+// challenge has a part that only a byte-exact echo brings back. Its nonce is that of the request that asks.
+func (p *peer) challenge() string {
+	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
+	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`, len(p.calls), p.bits, expires)
+}
+
+func pow401(w http.ResponseWriter) http.ResponseWriter {
+	w.WriteHeader(http.StatusUnauthorized)
+	return w
+}
+
+// solves checks a solution in its own way: by the digest written out in binary.
+func solves(nonce string, counter uint64, bits int) bool {
+	var text strings.Builder
+	for _, b := range sha256.Sum256(fmt.Appendf(nil, "%s:%d", nonce, counter)) {
+		fmt.Fprintf(&text, "%08b", b)
+	}
+	return strings.HasPrefix(text.String(), strings.Repeat("0", bits))
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vitrine/shared/contract"
+)
+
+// Credentials and ids of the peer; the same in every answer, so that scripts can compare whole outputs.
+const (
+	memberKey = "ap_pk_preview_0123456789ABCDEF_memberkeymemberkeymemberkeymemberkeymemberk"
+	trialKey  = "ap_pk_preview_FEDCBA9876543210_trialkeytrialkeytrialkeytrialkeytrialkeytria"
+	claim     = "ap_ct_preview_00000000000000CT_claimtokenclaimtokenclaimtokenclaimtokencla"
+	workspace = "6f1ab1f6-2b0c-4b1f-9b53-0c8d1fd0a001"
+	sessionID = "upl_00000000000000000000000001"
+	artifact  = "art_00000000000000000000000002"
+	revision  = "rev_00000000000000000000000003"
+	peerID    = "req_of_the_server"
+)
+
+// peer is a server that the CLI is tested against: it answers as the contract says, and objects to every request that
+// is not exactly what a careful server would want. Scripts tell it to misbehave.
+type peer struct {
+	api, upload *httptest.Server
+
+	mu      sync.Mutex
+	calls   []string               // routes in the order of their requests
+	wrong   []string               // what the CLI did wrong
+	faults  map[string][]misdeed   // answers that replace the next ones of a route
+	files   map[string]*stored     // of the session
+	order   []string               // paths of the session as declared
+	opened  contract.CreateSession // the last one asked for
+	keys    map[string]bool        // Idempotency-Keys of this invocation
+	request string                 // X-Request-Id of this invocation
+	bearer  string
+	policy  contract.UsagePolicy
+	bits    int // difficulty of the proof of work, 0 for none
+	burnt   map[string]bool
+	onStart func()        // runs before a session is answered
+	arrived chan string   // gets the path of every PUT, if not nil
+	gate    chan struct{} // PUTs wait until it is closed, if not nil
+	opens   int           // opens the gate when so many PUTs wait
+	putting int
+	most    int
+	hosts   map[string]string // changes to the discovery document
+	result  map[string]any    // changes to the result of publish
+}
+
+// stored is a declared file and, once it is there, its bytes.
+type stored struct {
+	declared contract.DeclaredFile
+	bytes    []byte
+	there    bool
+}
+
+// misdeed is a misbehaviour: drop the connection, or answer with this.
+type misdeed struct {
+	drop   bool
+	status int
+	code   string
+	header http.Header
+	body   string
+}
+
+func newPeer() *peer {
+	p := &peer{
+		faults: map[string][]misdeed{}, files: map[string]*stored{}, burnt: map[string]bool{}, hosts: map[string]string{},
+		result: map[string]any{},
+		policy: contract.UsagePolicy{FileSizeCapBytes: 10 << 20, ArtifactSizeCapBytes: 25 << 20, FileCountCap: 100, DailyNewArtifactAllowance: 20},
+	}
+	api, upload := http.NewServeMux(), http.NewServeMux()
+	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
+	p.route(api, "POST /v1/ephemeral/provision", "provision", p.provision)
+	p.route(api, "GET /v1/usage-policy", "policy", p.usagePolicy)
+	p.route(api, "GET /v1/whoami", "whoami", p.whoami)
+	p.route(api, "POST /v1/artifacts/{artifact}/revisions/{revision}/publish", "publish", p.publish)
+	p.route(upload, "POST /v1/upload-sessions", "create", p.create)
+	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.finalize)
+	p.route(upload, "PUT /o/{name}", "put", p.put)
+	for _, mux := range []*http.ServeMux{api, upload} {
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { p.object("asked for %s %s", r.Method, r.URL.Path) })
+	}
+	p.api, p.upload = httptest.NewUnstartedServer(api), httptest.NewUnstartedServer(upload)
+	p.upload.Start() // first: the api host names its address
+	p.api.Start()
+	return p
+}
+
+func (p *peer) close() {
+	p.api.CloseClientConnections()
+	p.upload.CloseClientConnections()
+	p.api.Close()
+	p.upload.Close()
+}
+
+// object records what the CLI did wrong.
+func (p *peer) object(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+}
+
+// route notes the call, checks its headers, and answers with a planned fault or the handler.
+func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		line := name
+		if name == "put" {
+			line += " " + p.pathOf(r)
+		}
+		p.mu.Lock()
+		p.calls = append(p.calls, line)
+		var planned *misdeed
+		if queue := p.faults[name]; len(queue) > 0 {
+			planned, p.faults[name] = &queue[0], queue[1:]
+		}
+		p.mu.Unlock()
+		p.checkHeaders(name, r)
+		if planned != nil {
+			planned.answer(name, w)
+			return
+		}
+		answer(w, r)
+	})
+}
+
+func (f misdeed) answer(route string, w http.ResponseWriter) {
+	if f.drop {
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range f.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(f.status)
+	switch {
+	case f.body != "":
+		io.WriteString(w, f.body)
+	case route == "put":
+		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message><StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
+	default:
+		json.NewEncoder(w).Encode(contract.Envelope{Error: contract.Problem{Code: f.code, Message: "told by the peer", RequestID: peerID}})
+	}
+}
+
+var (
+	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
+	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
+	idemForm    = regexp.MustCompile(`^cli_publish_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+)
+
+// mutations carry an Idempotency-Key; open routes carry no bearer.
+var (
+	mutations = []string{"create", "finalize", "publish"}
+	open      = []string{"discovery", "provision", "put"}
+)
+
+func (p *peer) checkHeaders(route string, r *http.Request) {
+	h := r.Header
+	if !agentForm.MatchString(h.Get("User-Agent")) {
+		p.object("%s: User-Agent %q", route, h.Get("User-Agent"))
+	}
+	if got := h.Get("Authorization") != ""; got == slices.Contains(open, route) {
+		p.object("%s: bearer sent: %v", route, got)
+	}
+	if idem := h.Get("Idempotency-Key"); slices.Contains(mutations, route) != idemForm.MatchString(idem) {
+		p.object("%s: Idempotency-Key %q", route, idem)
+	}
+	if route == "put" {
+		return // its headers are checked against the signed ones
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id := h.Get("X-Request-Id"); route == "discovery" && requestForm.MatchString(id) {
+		p.request, p.keys = id, map[string]bool{} // an invocation begins
+	} else if id != p.request {
+		p.wrong = append(p.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, p.request))
+	}
+	if idem := h.Get("Idempotency-Key"); idem != "" {
+		if p.keys[idem] = true; len(p.keys) > 1 {
+			p.wrong = append(p.wrong, route+": a second Idempotency-Key in one invocation")
+		}
+	}
+}
+
+// allowed tells whether the bearer is a key of the peer, and remembers it.
+func (p *peer) allowed(w http.ResponseWriter, r *http.Request) bool {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if key != memberKey && key != trialKey {
+		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bearer = key
+	return true
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
+
+func (p *peer) discovery(w http.ResponseWriter, _ *http.Request) {
+	d := map[string]string{
+		"api_url": p.api.URL, "upload_url": p.upload.URL + "/", "content_url": "http://content.test",
+		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, value := range p.hosts {
+		d[name] = value
+	}
+	answer(w, 200, d)
+}
+
+func (p *peer) usagePolicy(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	answer(w, 200, p.policy)
+}
+
+func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) {
+		return
+	}
+	left := 18
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.policy.DailyNewArtifactsRemaining = &left
+	answer(w, 200, contract.Whoami{
+		Actor:     contract.WhoamiActor{Type: "api_key", ID: "key_00000000000000000000000004", Name: "laptop\x1b[31m"},
+		Workspace: contract.WorkspaceSummary{ID: workspace, Name: "Team", CreatedAt: contract.At(epoch)},
+		Scopes:    []string{"publish", "read"}, UsagePolicy: p.policy,
+	})
+}
+
+func (p *peer) create(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) {
+		return
+	}
+	var s contract.CreateSession
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		p.object("create: %v", err)
+	}
+	if !slices.IsSortedFunc(s.Files, func(a, b contract.DeclaredFile) int { return strings.Compare(a.Path, b.Path) }) {
+		p.object("create: the files are not in order")
+	}
+	if !slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == s.Entrypoint }) {
+		p.object("create: the entrypoint %q is not among the files", s.Entrypoint)
+	}
+	p.mu.Lock()
+	p.opened, p.order, p.files = s, nil, map[string]*stored{}
+	hook := p.onStart
+	p.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	answer(w, 200, p.session(s))
+}
+
+func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var size int64
+	for _, path := range p.order {
+		f := p.files[path]
+		size += f.declared.SizeBytes
+		if !f.there {
+			answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
+			return
+		}
+	}
+	answer(w, 200, contract.Finalized{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: revision, Status: "draft", Title: p.opened.Title, FileCount: len(p.order), SizeBytes: size})
+}
+
+// isEmpty answers 400 to a request with a body, as a strict route does.
+func (p *peer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
+	body, _ := io.ReadAll(r.Body)
+	if len(body) > 0 {
+		p.object("%s: a body was sent", r.URL.Path)
+		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+	}
+	return len(body) == 0
+}
+
+func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]any{
+		"artifact_id": artifact, "revision_id": revision, "title": p.opened.Title, "revision_content_url": "http://content.test/v/token/index.html",
+		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
+	}
+	if p.bearer == trialKey {
+		out["unlisted_url"] = "http://app.test/al/0123456789ABCDEF#blob"
+	} else {
+		out["private_url"] = "http://app.test/v/" + artifact
+	}
+	for name, value := range p.result {
+		out[name] = value
+	}
+	answer(w, 200, out)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"vitrine/shared/contract"
+)
+
+// session opens a session for the declared files, empty ones being there already.
+func (p *peer) session(s contract.CreateSession) contract.Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := contract.Session{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: revision, Status: "pending", ExpiresAt: contract.At(epoch.Add(time.Hour))}
+	for i, f := range s.Files {
+		p.order = append(p.order, f.Path)
+		p.files[f.Path] = &stored{declared: f, there: f.SizeBytes == 0}
+		if f.SizeBytes == 0 {
+			out.Files = append(out.Files, contract.UploadTarget{Status: "reused", Path: f.Path})
+			continue
+		}
+		raw, err := hex.DecodeString(f.SHA256)
+		if err != nil || len(raw) != sha256.Size {
+			p.wrong = append(p.wrong, "create: no digest for "+f.Path)
+		}
+		soon := contract.At(epoch.Add(15 * time.Minute))
+		out.Files = append(out.Files, contract.UploadTarget{
+			Status: "upload_required", Path: f.Path, ExpiresAt: &soon,
+			PutURL: fmt.Sprintf("%s/o/%03d?X-Amz-Signature=s3cret%d", p.upload.URL, i, i),
+			RequiredHeaders: map[string]string{
+				"content-length": fmt.Sprint(f.SizeBytes), "if-none-match": "*", "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(raw),
+			},
+		})
+	}
+	return out
+}
+
+// pathOf is the file that a PUT is for.
+func (p *peer) pathOf(r *http.Request) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var i int
+	if _, err := fmt.Sscanf(r.PathValue("name"), "%03d", &i); err != nil || i >= len(p.order) || r.URL.RawQuery != fmt.Sprintf("X-Amz-Signature=s3cret%d", i) {
+		p.wrong = append(p.wrong, "put: the URL was changed to "+r.URL.String())
+		return ""
+	}
+	return p.order[i]
+}
+
+func (p *peer) put(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.putting++
+	p.most = max(p.most, p.putting)
+	gate, arrived := p.gate, p.arrived
+	if gate != nil && p.opens > 0 && p.putting == p.opens {
+		close(gate)
+		p.opens = 0
+	}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.putting--
+		p.mu.Unlock()
+	}()
+	path := p.pathOf(r)
+	body, err := io.ReadAll(r.Body) // to the end, else the server would not notice that the client goes away
+	if err != nil {
+		return // the client broke off; what it says about that is asserted by the script
+	}
+	if arrived != nil {
+		arrived <- path
+	}
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	p.store(w, r, path, body)
+}
+
+func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+	p.mu.Lock()
+	f := p.files[path]
+	p.mu.Unlock()
+	if f == nil {
+		p.object("put: nobody declared %q", path)
+		return
+	}
+	sum := sha256.Sum256(body)
+	want := http.Header{
+		"User-Agent": r.Header["User-Agent"], "Content-Length": {fmt.Sprint(f.declared.SizeBytes)},
+		"If-None-Match": {"*"}, "X-Amz-Checksum-Sha256": {base64.StdEncoding.EncodeToString(sum[:])},
+	}
+	if got := r.Header; fmt.Sprint(got) != fmt.Sprint(want) || len(r.TransferEncoding) > 0 {
+		p.object("put %s: headers %v %v, want %v", path, got, r.TransferEncoding, want)
+	}
+	if hex.EncodeToString(sum[:]) != f.declared.SHA256 {
+		p.object("put %s: other bytes than declared", path)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f.there {
+		w.WriteHeader(http.StatusPreconditionFailed)
+		return
+	}
+	f.bytes, f.there = body, true
+}
+
+// same compares what was stored with a folder on disk.
+func (p *peer) same(dir *os.Root) error {
+	if len(p.files) == 0 {
+		return errors.New("nothing was stored")
+	}
+	for path, f := range p.files {
+		want, err := dir.ReadFile(path)
+		if err != nil || string(want) != string(f.bytes) {
+			return fmt.Errorf("%s was stored with %d bytes, the folder has %d (%v)", path, len(f.bytes), len(want), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+// published is the JSON result of publish.
+type published struct {
+	SchemaVersion string `json:"schema_version"`
+	// URL is the best link to hand over: without sign-in if there is one.
+	URL string `json:"url"`
+	contract.Published
+	ClaimURL     string             `json:"claim_url,omitempty"`
+	ClaimToken   string             `json:"claim_token,omitempty"`
+	ClaimTokenID string             `json:"claim_token_id,omitempty"`
+	WorkspaceID  string             `json:"workspace_id,omitempty"`
+	APIKeyID     string             `json:"api_key_id,omitempty"`
+	UploadStats  client.UploadStats `json:"upload_stats"`
+}
+
+// report writes the result of a publication.
+func (a *app) report(p *publication) error {
+	r := published{SchemaVersion: schemaVersion, URL: link(p.result), Published: p.result, UploadStats: p.stats}
+	if t := p.trial; t != nil {
+		r.ClaimURL, r.ClaimToken = p.account.Hosts.AppURL+"/claim#"+t.ClaimToken, t.ClaimToken
+		r.ClaimTokenID, r.WorkspaceID, r.APIKeyID = string(t.ClaimTokenID), string(t.WorkspaceID), string(t.APIKeyID)
+	}
+	if err := r.check(p.trial); err != nil {
+		return err
+	}
+	if a.screen.IsJSON() {
+		return a.screen.Object(r)
+	}
+	return a.screen.Result(r.URL, a.rows(r)...)
+}
+
+// link is the best URL of a published revision, "" if the server named none.
+func link(p contract.Published) string {
+	for _, u := range []string{p.URL, p.UnlistedURL, p.PrivateURL} {
+		if u != "" {
+			return u
+		}
+	}
+	return ""
+}
+
+// check refuses a result that lacks its link, or whose links would give away the secrets of the new workspace to
+// everyone who gets them.
+func (r published) check(trial *contract.Provisioned) error {
+	why := ""
+	if r.URL == "" {
+		why = "the server published the files but named no link"
+	}
+	if trial != nil {
+		for _, u := range []string{r.URL, r.UnlistedURL, r.PrivateURL, r.RevisionContentURL, r.AgentViewURL, r.Bundle.URL} {
+			if strings.Contains(u, trial.ClaimToken) || strings.Contains(u, trial.APIKeySecret) {
+				why = "the server put a secret into a link; it is not shown"
+			}
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to whoever runs the server.")
+}
+
+// rows are what people are told below the link.
+func (a *app) rows(r published) []screen.Row {
+	s := r.UploadStats
+	files := fmt.Sprintf("%s, %s", screen.Count(s.TotalFiles, "file"), screen.Bytes(s.TotalBytes))
+	if s.ReusedFiles > 0 {
+		files += fmt.Sprintf(" (%d uploaded, %d reused)", s.UploadedFiles, s.ReusedFiles)
+	}
+	rows := []screen.Row{
+		{Name: "Expires", Value: screen.When(r.ExpiresAt.Time, a.now())},
+		{Name: "Title", Value: r.Title},
+		{Name: "Files", Value: files},
+		{Name: "Artifact", Value: string(r.ArtifactID)},
+	}
+	if r.ClaimURL != "" {
+		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
+	}
+	return rows
+}

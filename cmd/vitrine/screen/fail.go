@@ -1,0 +1,53 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// problem is a failure as programs read it.
+type problem struct {
+	Code              string `json:"code"`
+	Message           string `json:"message"`
+	Docs              string `json:"docs,omitempty"`
+	RequestID         string `json:"request_id,omitempty"`
+	RetryAfterSeconds int64  `json:"retry_after_seconds,omitempty"`
+	Hint              string `json:"hint,omitempty"`
+}
+
+// Fail writes a failure to stderr. Its last line for people is what to do next.
+func (s *Screen) Fail(f *failure.Failure) {
+	p := problem{
+		Code: string(f.Code), Message: Scrub(f.Message), Docs: f.Docs, RequestID: f.RequestID,
+		RetryAfterSeconds: int64(f.RetryAfter / time.Second), Hint: Scrub(f.Hint),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	if s.mode != JSON {
+		p.print(s.err)
+		return
+	}
+	text, err := encode(map[string]problem{"error": p})
+	if err == nil {
+		_, err = s.err.Write(text)
+	}
+	if err != nil {
+		p.print(s.err)
+	}
+}
+
+func (p problem) print(w io.Writer) {
+	fmt.Fprintf(w, "%s %s: %s\n", wrong.Render("error"), strong.Render(Clean(p.Code)), Clean(p.Message))
+	for _, r := range []Row{{"docs", p.Docs}, {"request", p.RequestID}} {
+		if r.Value != "" {
+			fmt.Fprintf(w, "  %-7s  %s\n", r.Name, Clean(r.Value))
+		}
+	}
+	if p.Hint != "" {
+		fmt.Fprintln(w, Clean(p.Hint))
+	}
+}

@@ -1,0 +1,90 @@
+package screen
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Work that ends sooner than patience shows no bar; redraw is how often a bar moves.
+const (
+	patience = 300 * time.Millisecond
+	redraw   = 100 * time.Millisecond
+)
+
+// Progress shows how an upload goes on: a bar on a terminal, a note at start and end elsewhere, nothing with --json.
+type Progress struct {
+	screen *Screen
+	files  int
+	bytes  int64
+
+	sent   atomic.Int64
+	stored atomic.Int64
+	end    chan struct{}
+	bar    sync.WaitGroup
+}
+
+// Progress begins to show an upload; Stop ends it.
+func (s *Screen) Progress(files int, bytes int64) *Progress {
+	p := &Progress{screen: s, files: files, bytes: bytes, end: make(chan struct{})}
+	switch {
+	case s.bars:
+		p.bar.Go(p.draw)
+	case s.mode == Plain:
+		s.Note("Uploading %s (%s)", Count(files, "file"), Bytes(bytes))
+	}
+	return p
+}
+
+// Sent adds bytes; negative ones take back an attempt that failed.
+func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
+
+// Stored counts a file that has arrived.
+func (p *Progress) Stored() { p.stored.Add(1) }
+
+// Stop takes the bar away and tells whether all files have arrived.
+func (p *Progress) Stop() {
+	close(p.end)
+	p.bar.Wait()
+	p.screen.mu.Lock()
+	p.screen.wipe()
+	p.screen.mu.Unlock()
+	if p.screen.mode != JSON && p.stored.Load() == int64(p.files) {
+		p.screen.Note("Uploaded %s", Count(p.files, "file"))
+	}
+}
+
+func (p *Progress) draw() {
+	select {
+	case <-time.After(patience):
+	case <-p.end:
+		return
+	}
+	bar := progressbar.NewOptions64(p.bytes+1, // never full: a full bar disappears before the last file has arrived
+		progressbar.OptionSetWriter(barWriter{p.screen}), progressbar.OptionUseANSICodes(true),
+		progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionSetWidth(24))
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
+	for {
+		bar.Describe(fmt.Sprintf("Uploading %d/%d files", p.stored.Load(), p.files))
+		bar.Set64(min(max(p.sent.Load(), 0), p.bytes))
+		select {
+		case <-tick.C:
+		case <-p.end:
+			return
+		}
+	}
+}
+
+// barWriter writes a bar so that notes do not run into it.
+type barWriter struct{ *Screen }
+
+func (w barWriter) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drawn = true
+	return w.err.Write(text)
+}

@@ -1,0 +1,178 @@
+// Package screen is what people and programs see of the CLI: results on stdout, everything else on stderr.
+package screen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// Mode is how results are written.
+type Mode uint8
+
+// The modes. Rich and Plain have the same layout; Plain holds no escape codes and repaints nothing.
+const (
+	Plain Mode = iota
+	Rich
+	JSON
+)
+
+// Options say where and how to write.
+type Options struct {
+	Out, Err       io.Writer
+	Environ        []string // in the form of os.Environ
+	JSON, Quiet    bool
+	Color, NoColor bool // the person's wish; it beats what the terminal suggests
+}
+
+// Screen writes the output of one command. Its methods may be called from several goroutines.
+type Screen struct {
+	mode     Mode
+	quiet    bool
+	bars     bool // stderr is a terminal that may be repainted
+	raw      io.Writer
+	out, err io.Writer
+
+	mu    sync.Mutex
+	held  []string // notes that wait until a JSON command has succeeded
+	drawn bool     // a progress bar stands on the last line of stderr
+}
+
+// Row is a named line below a result.
+type Row struct{ Name, Value string }
+
+var (
+	strong = lipgloss.NewStyle().Bold(true)
+	faint  = lipgloss.NewStyle().Faint(true)
+	wrong  = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Red)
+)
+
+// New makes a screen.
+func New(o Options) *Screen {
+	s := &Screen{mode: modeOf(o), quiet: o.Quiet, raw: o.Out}
+	out, err := colorprofile.NoTTY, colorprofile.NoTTY
+	if s.mode == Rich {
+		out, err = colorprofile.Detect(o.Out, o.Environ), colorprofile.Detect(o.Err, o.Environ)
+		if o.Color {
+			out, err = max(out, colorprofile.ANSI), max(err, colorprofile.ANSI)
+		}
+	}
+	s.bars = err > colorprofile.NoTTY && !o.Quiet
+	s.out = &colorprofile.Writer{Forward: o.Out, Profile: out}
+	s.err = &colorprofile.Writer{Forward: o.Err, Profile: err}
+	return s
+}
+
+// modeOf is the mode by flags, environment and terminal, in that order.
+func modeOf(o Options) Mode {
+	env := func(name string) string { return lookup(o.Environ, name) }
+	switch {
+	case o.JSON:
+		return JSON
+	case o.Color:
+		return Rich
+	case o.NoColor, env("NO_COLOR") != "", env("CI") != "", env("TERM") == "dumb":
+		return Plain
+	case colorprofile.Detect(o.Out, o.Environ) <= colorprofile.NoTTY:
+		return Plain
+	}
+	return Rich
+}
+
+// IsJSON tells whether results are written as JSON.
+func (s *Screen) IsJSON() bool { return s.mode == JSON }
+
+// Result writes the outcome of a command for people: the line that matters most, then named lines. Quiet writes the
+// first line alone.
+func (s *Screen) Result(first string, rows ...Row) error {
+	text := strong.Render(Clean(first)) + "\n"
+	if s.quiet {
+		rows = nil
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.Name))
+	}
+	for _, r := range rows {
+		text += fmt.Sprintf("  %s  %s\n", faint.Render(fmt.Sprintf("%-*s", width, r.Name)), Clean(r.Value))
+	}
+	return s.Text(text)
+}
+
+// Object writes the outcome of a command for programs: one JSON object on one line.
+func (s *Screen) Object(v any) error {
+	text, err := encode(v)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.raw.Write(text); err != nil {
+		return unwritten(err)
+	}
+	for _, note := range s.held {
+		fmt.Fprintln(s.err, note)
+	}
+	s.held = nil
+	return nil
+}
+
+// Text writes a text of our own to stdout as it is.
+func (s *Screen) Text(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := io.WriteString(s.out, text)
+	return unwritten(err)
+}
+
+// unwritten is the failure of a result that did not reach its reader.
+func unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure.New(failure.Other, failure.Unwritten, "the result cannot be written to stdout: %v", err).
+		Advise("Its work is done; run the command again when stdout can be written.")
+}
+
+// Note tells people something beside the result. With --json notes wait for the result, so that stderr of a failed
+// command is the error object alone; with --quiet there are none.
+func (s *Screen) Note(format string, args ...any) {
+	if s.quiet {
+		return
+	}
+	text := Clean(Scrub(fmt.Sprintf(format, args...)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mode == JSON {
+		s.held = append(s.held, text)
+		return
+	}
+	s.wipe()
+	fmt.Fprintln(s.err, faint.Render(text))
+}
+
+// wipe takes a progress bar off the last line; it is drawn again soon.
+func (s *Screen) wipe() {
+	if s.drawn {
+		fmt.Fprint(s.err, "\r\x1b[2K")
+		s.drawn = false
+	}
+}
+
+// encode makes one line of JSON that a terminal may show: links stay readable, control characters are escaped.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return escapeControls(b.Bytes()), nil
+}

@@ -1,0 +1,239 @@
+package screen
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// onTTY makes colorprofile take a buffer for a terminal.
+var onTTY = []string{"TTY_FORCE=1", "TERM=xterm-256color"}
+
+func with(environ []string, more ...string) []string {
+	return append(append([]string{}, environ...), more...)
+}
+
+func TestModeOf(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    Options
+		want Mode
+	}{
+		{"a terminal", Options{Environ: onTTY}, Rich},
+		{"a pipe", Options{Environ: []string{"TERM=xterm"}}, Plain},
+		{"NO_COLOR", Options{Environ: with(onTTY, "NO_COLOR=1")}, Plain},
+		{"CI", Options{Environ: with(onTTY, "CI=true")}, Plain},
+		{"any value of CI", Options{Environ: with(onTTY, "CI=0")}, Plain},
+		{"an empty CI", Options{Environ: with(onTTY, "CI=")}, Rich},
+		{"a dumb terminal", Options{Environ: with(onTTY, "TERM=dumb")}, Plain},
+		{"--color in a pipe", Options{Color: true}, Rich},
+		{"--color beats NO_COLOR", Options{Color: true, Environ: with(onTTY, "NO_COLOR=1")}, Rich},
+		{"--no-color on a terminal", Options{NoColor: true, Environ: onTTY}, Plain},
+		{"--json always wins", Options{JSON: true, Color: true, Environ: onTTY}, JSON},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.o.Out, tt.o.Err = &bytes.Buffer{}, &bytes.Buffer{}
+			if got := modeOf(tt.o); got != tt.want {
+				t.Errorf("mode %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// strange is what a stranger may put into a title or file name.
+const strange = "a\x1b[31mb\x07c\u009bd\u202ee\u2028f\ng"
+
+func TestNothingSteersTheTerminal(t *testing.T) {
+	for _, mode := range []Options{{}, {JSON: true}, {Color: true}} {
+		var out, err bytes.Buffer
+		mode.Out, mode.Err = &out, &err
+		s := New(mode)
+		if e := s.Result(strange, Row{"Title", strange}); e != nil {
+			t.Fatal(e)
+		}
+		s.Note("%s", strange)
+		s.Fail(failure.New(1, "code", "%s", strange).Advise("%s", strange))
+		if e := s.Object(map[string]string{"title": strange}); e != nil {
+			t.Fatal(e)
+		}
+		for _, text := range []string{out.String(), err.String()} {
+			if strings.ContainsAny(text, "\x07\u009b\u202e\u2028") || strings.Contains(text, "\x1b[31mb") || strings.Contains(text, "f\ng") {
+				t.Errorf("written: %q", text)
+			}
+			if !mode.Color && strings.Contains(text, "\x1b") {
+				t.Errorf("escape codes: %q", text)
+			}
+		}
+	}
+}
+
+func TestScrub(t *testing.T) {
+	for text, want := range map[string]string{
+		"no answer from http://a.test: refused":                       "no answer from http://a.test: refused",
+		"Put http://s.test/o/1?X-Amz-Signature=abc&x=y: reset":        "Put http://s.test/o/1[…] reset",
+		`Get "https://a.test/claim#ap_ct_x": EOF`:                     `Get "https://a.test/claim[…]": EOF`,
+		"key ap_pk_preview_0123456789ABCDEF_aaaa-bbb_cc is bad":       "key ap_pk_[hidden] is bad",
+		"token ap_ct_production_0123456789ABCDEF.clm_A_abc, and more": "token ap_ct_[hidden], and more",
+	} {
+		if got := Scrub(text); got != want {
+			t.Errorf("Scrub(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFailHidesSecrets(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		var out, err bytes.Buffer
+		New(Options{Out: &out, Err: &err, JSON: json}).
+			Fail(failure.Of(errors.New("Put http://s.test/o?X-Amz-Signature=s3cret with ap_pk_live_0123456789ABCDEF_s3cret")))
+		if strings.Contains(err.String(), "s3cret") || err.Len() == 0 || out.Len() > 0 {
+			t.Errorf("stdout %q, stderr %q", out.String(), err.String())
+		}
+	}
+}
+
+func TestNotesOfAJSONCommandWaitForItsResult(t *testing.T) {
+	var out, err bytes.Buffer
+	s := New(Options{Out: &out, Err: &err, JSON: true})
+	s.Note("skipped %d", 3)
+	if err.Len() > 0 {
+		t.Errorf("too early: %q", err.String())
+	}
+	if e := s.Object(struct{}{}); e != nil || err.String() != "skipped 3\n" || out.String() != "{}\n" {
+		t.Errorf("stdout %q, stderr %q, error %v", out.String(), err.String(), e)
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	var out, err bytes.Buffer
+	s := New(Options{Out: &out, Err: &err, Quiet: true})
+	s.Note("a note")
+	if e := s.Result("first", Row{"Name", "value"}); e != nil {
+		t.Fatal(e)
+	}
+	p := s.Progress(1, 1)
+	p.Stop()
+	if out.String() != "first\n" || err.Len() > 0 {
+		t.Errorf("stdout %q, stderr %q", out.String(), err.String())
+	}
+	s.Fail(failure.New(1, "code", "message"))
+	if err.String() != "error code: message\n" {
+		t.Errorf("stderr %q", err.String())
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 10 << 20: "10 MiB", 1<<20 - 1: "1 MiB", 26214400: "25 MiB", 3 << 30: "3 GiB", 5 << 50: "5120 TiB",
+	} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestWhen(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for ahead, want := range map[time.Duration]string{
+		-time.Second:                 "2026-11-21 08:59 UTC",
+		time.Minute:                  "2026-11-21 09:01 UTC (in 1 minute)",
+		119 * time.Minute:            "2026-11-21 10:59 UTC (in 119 minutes)",
+		24*time.Hour - 2*time.Second: "2026-11-22 08:59 UTC (in 24 hours)",
+		72 * time.Hour:               "2026-11-24 09:00 UTC (in 3 days)",
+	} {
+		if got := When(now.Add(ahead), now); got != want {
+			t.Errorf("When(%v) = %q, want %q", ahead, got, want)
+		}
+	}
+}
+
+// paper is a buffer that may be read while a bar is drawn on it.
+type paper struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// pass lets time of the bubble go by, and all that is due then happen.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func TestProgressBar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out, err paper
+		s := New(Options{Out: &out, Err: &err, Environ: onTTY})
+		p := s.Progress(3, 1000)
+		pass(299 * time.Millisecond)
+		if err.String() != "" {
+			t.Fatalf("a bar before its time: %q", err.String())
+		}
+		p.Sent(500)
+		p.Stored()
+		pass(200 * time.Millisecond)
+		if text := err.String(); !strings.Contains(text, "Uploading 1/3 files") || !strings.Contains(text, "49%") {
+			t.Errorf("no bar of the half: %q", text)
+		}
+		s.Note("a note")
+		if !strings.Contains(err.String(), "\r\x1b[2K\x1b[2ma note\x1b[m\n") {
+			t.Errorf("the note runs into the bar: %q", err.String())
+		}
+		pass(100 * time.Millisecond)
+		p.Stop()
+		if !strings.HasSuffix(err.String(), "\r\x1b[2K") || out.String() != "" {
+			t.Errorf("the bar stays: stdout %q, stderr %q", out.String(), err.String())
+		}
+	})
+}
+
+func TestShortWorkShowsNoBar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out, err paper
+		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000)
+		p.Sent(1000)
+		p.Stop()
+		if out.String() != "" || err.String() != "" {
+			t.Errorf("stdout %q, stderr %q", out.String(), err.String())
+		}
+	})
+}
+
+func TestProgressInPlainTextIsTwoLines(t *testing.T) {
+	for _, tt := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "Uploading 2 files (1 KiB)\nUploaded 2 files\n"},
+		{Options{JSON: true}, ""},
+	} {
+		var out, err paper
+		tt.o.Out, tt.o.Err = &out, &err
+		s := New(tt.o)
+		p := s.Progress(2, 1024)
+		p.Sent(1024)
+		p.Stored()
+		p.Stored()
+		p.Stop()
+		if e := s.Object(1); e != nil || err.String() != tt.want || out.String() != "1\n" {
+			t.Errorf("stdout %q, stderr %q, error %v", out.String(), err.String(), e)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package screen
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Clean makes one line of a text from elsewhere that cannot steer a terminal: control characters, escape sequences and
+// marks that turn the direction of writing are shown as U+FFFD.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if steers(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// steers tells whether a terminal obeys a character instead of showing it.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
+
+var (
+	secrets = regexp.MustCompile(`\bap_([a-z]{2})_(production|preview|live)_[A-Za-z0-9._-]+`)
+	queries = regexp.MustCompile(`(https?://[^\s?#"'<>]+)[?#][^\s"'<>]*`)
+)
+
+// Scrub takes credentials and the signed parts of URLs out of a message. Errors are made without them; this is the
+// second fence.
+func Scrub(message string) string {
+	message = secrets.ReplaceAllString(message, "ap_${1}_[hidden]")
+	return queries.ReplaceAllString(message, "${1}[…]")
+}
+
+// escapeControls escapes what JSON leaves as it is and a terminal obeys: DEL, the control characters of C1 and marks of
+// direction. Those below a space are escaped already, but for the line's own end.
+func escapeControls(text []byte) []byte {
+	var b strings.Builder
+	for _, r := range string(text) {
+		if r >= 0x7f && steers(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return []byte(b.String())
+}
+
+// Bytes is a size for people.
+func Bytes(n int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB"}
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	size, unit := float64(n)/1024, 0
+	for size >= 1023.95 && unit < len(units)-1 {
+		size, unit = size/1024, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", size), ".0") + " " + units[unit]
+}
+
+// Count is a number with its noun.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// When is an instant for people, with how far ahead it is.
+func When(t, now time.Time) string {
+	text := t.UTC().Format("2006-01-02 15:04 UTC")
+	switch ahead := t.Sub(now); {
+	case ahead <= 0:
+		return text
+	case ahead < 2*time.Hour:
+		return text + " (in " + Count(int(ahead.Round(time.Minute)/time.Minute), "minute") + ")"
+	case ahead < 48*time.Hour:
+		return text + " (in " + Count(int(ahead.Round(time.Hour)/time.Hour), "hour") + ")"
+	default:
+		return text + " (in " + Count(int(ahead.Round(24*time.Hour)/(24*time.Hour)), "day") + ")"
+	}
+}
+
+func lookup(environ []string, name string) (value string) {
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v // the last one counts, as in os/exec
+		}
+	}
+	return value
+}

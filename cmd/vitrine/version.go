@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker in releases.
+var version = "0.1.0-dev"
+
+func userAgent() string {
+	return "vitrine/" + version + " (" + runtime.GOOS + "; " + runtime.GOARCH + ")"
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Long: versionGuide, Args: cobra.NoArgs,
+		RunE: a.does(func(context.Context, []string) error {
+			if a.screen.IsJSON() {
+				return a.screen.Object(map[string]string{"schema_version": schemaVersion, "version": version})
+			}
+			return a.screen.Text("vitrine " + version + "\n")
+		}),
+	}
+}
