@@ -13,6 +13,10 @@ func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error)
 	return h.Addresses.Discovery(), nil
 }
 
+func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, error) {
+	return contract.CLIVersion{Latest: contract.Release, MinSupported: contract.OldestCLI}, nil
+}
+
 func (h *Host) whoami(ctx context.Context, call *web.Call, _ *struct{}) (contract.Whoami, error) {
 	return h.Accounts.Whoami(ctx, call.Actor), nil
 }

@@ -24,6 +24,7 @@ type Host struct {
 	Publisher   *artifact.Publisher
 	Deleter     *artifact.Deleter
 	Lister      *artifact.Lister
+	Historian   *artifact.Historian
 	Viewer      *view.Viewer
 	Addresses   *address.Book
 }
@@ -39,6 +40,9 @@ func (h *Host) routes() []web.Route {
 		web.Public(web.Operation{
 			ID: "discovery.get", Method: "GET", Path: "/.well-known/vitrine", Summary: "Where the hosts of this deployment are", CacheControl: forFiveMinutes,
 		}, h.discovery),
+		web.Public(web.Operation{
+			ID: "cli.version", Method: "GET", Path: "/v1/public/cli-version", Summary: "Which versions of the CLI fit this deployment", CacheControl: forFiveMinutes,
+		}, h.cliVersion),
 
 		web.Guarded(web.Operation{
 			ID: "whoami.get", Method: "GET", Path: "/v1/whoami", Summary: "Who the credential is and what it may do", Beside: true,
@@ -77,6 +81,15 @@ func (h *Host) routes() []web.Route {
 		}, h.publish),
 
 		web.Guarded(web.Operation{
+			ID: "artifacts.fileContent", Method: "GET", Path: "/v1/artifacts/{artifact_id}/file-content", Summary: "One file of a revision, as text where it fits",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.NotFound, fault.StorageUnavailable},
+		}, h.fileContent),
+		web.Guarded(web.Operation{
+			ID: "revisions.list", Method: "GET", Path: "/v1/artifacts/{artifact_id}/revisions", Summary: "All revisions of an artifact",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.ArtifactNotFound},
+		}, h.revisions),
+
+		web.Guarded(web.Operation{
 			ID: "agentView.getLatest", Method: "GET", Path: "/v1/artifacts/{artifact_id}/agent-view", Summary: "The newest revision for agents",
 			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.NotFound},
 		}, h.latest),
@@ -86,7 +99,7 @@ func (h *Host) routes() []web.Route {
 		}, h.pinned),
 		web.Public(web.Operation{
 			ID: "agentView.public", Method: "GET", Path: "/v1/public/agent-view/{token}", Summary: "One revision for whoever holds its token",
-			Security: web.ViewToken, Errors: []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable},
+			Security: web.ViewToken, Errors: []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable}, Page: h.publicPage,
 		}, h.public),
 		web.Public(web.Operation{
 			ID: "accessLinks.resolve", Method: "POST", Path: "/v1/access-links/resolve", Summary: "What an access link opens",

@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 	"vitrine/shared/web"
 )
 
@@ -64,6 +65,20 @@ func (h *Host) latest(ctx context.Context, call *web.Call, _ *artifactInput) (co
 
 func (h *Host) pinned(ctx context.Context, call *web.Call, _ *revisionInput) (contract.AgentView, error) {
 	return h.Viewer.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
+}
+
+type fileInput struct {
+	artifactInput
+	Path     string `query:"path" doc:"of the file, as the agent view lists it"`
+	Revision string `query:"revision_id" doc:"published; the newest one if left out"`
+}
+
+func (h *Host) fileContent(ctx context.Context, call *web.Call, in *fileInput) (contract.FileContent, error) {
+	return h.Viewer.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
+}
+
+func (h *Host) revisions(ctx context.Context, call *web.Call, _ *artifactInput) (contract.RevisionList, error) {
+	return h.Historian.List(ctx, call.Actor, call.Artifact)
 }
 
 type tokenInput struct {

@@ -140,6 +140,15 @@ func (s *Services) Lister() (*artifact.Lister, error) {
 	return &artifact.Lister{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }
 
+// Historian lists revisions.
+func (s *Services) Historian() *artifact.Historian { return &artifact.Historian{Store: s.store} }
+
+// Files makes a viewer read files back, which needs the bucket.
+func (s *Services) Files(v *view.Viewer) *view.Viewer {
+	v.Bytes = s.blobs
+	return v
+}
+
 // Viewer answers agent views and opens access links.
 func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.Viewer {
 	return &view.Viewer{Store: s.store, Addresses: addresses, Limits: &s.Config.Limits, Limiter: limiter, Now: s.Config.Now}

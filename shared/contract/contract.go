@@ -12,6 +12,12 @@ import (
 // Version is the version of the OpenAPI documents.
 const Version = "0.1.0"
 
+// Release is the version of this service and of the CLI in the same tree; OldestCLI is the oldest one that works with it.
+const (
+	Release   = "0.1.0"
+	OldestCLI = "0.1.0"
+)
+
 // Time is an instant on the wire: ISO 8601 UTC with milliseconds and Z.
 type Time struct{ time.Time }
 

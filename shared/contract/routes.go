@@ -166,3 +166,40 @@ type Solution struct {
 	Nonce   string `json:"nonce"`
 	Counter uint64 `json:"counter"`
 }
+
+// CLIVersion answers cli.version.
+type CLIVersion struct {
+	Latest       string `json:"latest" pattern:"^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$"`
+	MinSupported string `json:"min_supported" pattern:"^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$"`
+}
+
+// FileContent answers artifacts.fileContent (strict). Body is there for text whose answer stays below the inline cap.
+type FileContent struct {
+	_           struct{} `json:"-" additionalProperties:"false"`
+	Path        string   `json:"path" minLength:"1" maxLength:"4096"`
+	SHA256      string   `json:"sha256" pattern:"^[a-f0-9]{64}$"`
+	SizeBytes   int64    `json:"size_bytes" minimum:"0"`
+	ContentType string   `json:"content_type" minLength:"1" maxLength:"200"`
+	IsBinary    bool     `json:"is_binary"`
+	Body        *string  `json:"body,omitempty" maxLength:"10485760"`
+}
+
+// RevisionSummary is one row of a list of revisions.
+type RevisionSummary struct {
+	RevisionID     id.Revision `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	RevisionNumber *int        `json:"revision_number" exclusiveMinimum:"0"`
+	Status         string      `json:"status" enum:"draft,published,retained"`
+	Entrypoint     string      `json:"entrypoint" minLength:"1" maxLength:"4096"`
+	RenderMode     string      `json:"render_mode" enum:"html,markdown,text,image,audio,video"`
+	FileCount      int         `json:"file_count" minimum:"1"`
+	SizeBytes      int64       `json:"size_bytes" minimum:"0"`
+	CreatedAt      Time        `json:"created_at" format:"date-time"`
+	PublishedAt    *Time       `json:"published_at" format:"date-time"`
+}
+
+// RevisionList answers revisions.list: drafts first, then the newest. It is never paged.
+type RevisionList struct {
+	ArtifactID id.Artifact       `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Items      []RevisionSummary `json:"items" maxItems:"100"`
+	PageInfo   PageInfo          `json:"page_info"`
+}

@@ -76,10 +76,10 @@ func allowanceKey(w id.Workspace, day time.Time, shard int) string {
 	return fmt.Sprintf("d:%s:%s:%d", w, day.UTC().Format("20060102"), shard)
 }
 
-// recordKey hashes what the client chose, so that no client text is a key.
+// recordKey hashes what the client chose, the target in the path too, so that no client text is a key.
 func recordKey(k idempotency.Key) string {
-	sum := sha256.Sum256([]byte(k.Client))
-	return fmt.Sprintf("i:%s:%s:%s:%s", k.Actor, k.Operation, k.Target, base64.RawURLEncoding.EncodeToString(sum[:]))
+	sum := sha256.Sum256([]byte(k.Target + "\x00" + k.Client)) // a client key holds no NUL
+	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
 // Partitions of gsi1.

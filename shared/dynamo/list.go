@@ -12,6 +12,30 @@ import (
 	"vitrine/shared/id"
 )
 
+// Revisions implements artifact.History.
+func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
+	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: values{"artifact": artifactKey(a).pk, "revisions": revisionKey(a, "").sk}.attributes(),
+	}
+	var out []artifact.Revision
+	for {
+		page, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, i := range page.Items {
+			r := id.Revision(strings.TrimPrefix(item(i).getStr("sk"), revisionKey(a, "").sk))
+			out = append(out, *readRevision(i, a, r))
+		}
+		if page.LastEvaluatedKey == nil {
+			return out, nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
 // Artifacts implements artifact.Listing. Expired artifacts leave the index only when a job finds them, so the query
 // filters them and goes on until the page is full.
 func (s *Store) Artifacts(ctx context.Context, w id.Workspace, after artifact.Position, limit int, now time.Time) ([]artifact.Artifact, bool, error) {

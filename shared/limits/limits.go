@@ -17,6 +17,7 @@ const (
 	PageMax       = 100
 	CursorLength  = 500
 	ListedEntries = 100
+	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
 )
 
 // Lifetimes.

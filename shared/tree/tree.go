@@ -18,6 +18,9 @@ type Digest [sha256.Size]byte
 // EmptyDigest is the digest of a file without bytes.
 var EmptyDigest = Digest(sha256.Sum256(nil))
 
+// DigestOf is the digest of a text.
+func DigestOf(s string) Digest { return sha256.Sum256([]byte(s)) }
+
 // ParseDigest reads 64 lower-case hexadecimal characters.
 func ParseDigest(s string) (d Digest, ok bool) {
 	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {

@@ -34,6 +34,7 @@ type Viewer struct {
 	Addresses *address.Book
 	Limits    *limits.Limits
 	Limiter   *rate.Limiter
+	Bytes     Bytes // of hosts that read files back; nil on the others
 	Now       func() time.Time
 }
 

@@ -57,6 +57,12 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 		WriteError(w, r, err)
 		return
 	}
+	if e.op.Page != nil && prefersHTML(r) {
+		if err := e.op.Page(w, r); err != nil {
+			WriteError(w, r, err)
+		}
+		return
+	}
 	defer e.touch(r.Context(), call)()
 	var raw []byte
 	if e.body {
@@ -75,6 +81,12 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
 	}
 	next(huma.WithValue(c, callKey{}, call))
+}
+
+// prefersHTML tells whether a client asks for a page: its Accept names text/html and not JSON.
+func prefersHTML(r *http.Request) bool {
+	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
 // open checks everything that comes before the body and starts counting.

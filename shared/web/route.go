@@ -23,6 +23,8 @@ type Operation struct {
 	CacheControl     string       // of a success; empty: no-store
 	Answers          []Answer     // successes of a plain route, which nothing else documents
 
+	// Page answers instead, on public routes, when a client wants text/html and not JSON.
+	Page func(http.ResponseWriter, *http.Request) error
 	// Before runs before the body is read, on public routes; its refusal beats every other.
 	Before func(*http.Request) error
 
@@ -86,10 +88,14 @@ func Guarded[I, O any](op Operation, handle func(context.Context, *Call, *I) (O,
 func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
 	return Route{func(s *Surface, api huma.API) {
 		entry := entrance{Surface: s, op: op, body: takesBody[I]()}
-		huma.Register(api, entry.operation(api, takesParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+		declared := entry.operation(api, takesParameters[I]())
+		huma.Register(api, declared, func(ctx context.Context, in *I) (*answer[O], error) {
 			out, err := handle(ctx, in)
 			return &answer[O]{out}, err
 		})
+		if op.Page != nil {
+			declared.Responses["200"].Content["text/html"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
 	}}
 }
 

@@ -29,7 +29,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	}
 	h := &api.Host{
 		Surface: surface, Accounts: s.Accounts(), Keys: s.Revoker(), Provisioner: provisioner, Publisher: s.Publisher(addresses),
-		Deleter: s.Deleter(), Lister: lister, Viewer: s.Viewer(addresses, surface.Limiter), Addresses: addresses,
+		Deleter: s.Deleter(), Lister: lister, Historian: s.Historian(), Viewer: s.Files(s.Viewer(addresses, surface.Limiter)), Addresses: addresses,
 	}
 	return h.Handler(), nil
 }

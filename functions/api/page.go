@@ -1,0 +1,46 @@
+package api
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+	"time"
+
+	"vitrine/shared/contract"
+)
+
+// publicPage is the public agent view for people who open its URL in a browser. It is plain markup without script or
+// style: the function that serves it links no template engine.
+func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
+	v, err := h.Viewer.Public(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	head := w.Header()
+	head.Set("Content-Type", "text/html; charset=utf-8")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Vary", "Accept")
+	if v.EphemeralTier {
+		head.Set("X-Robots-Tag", "noindex, nofollow")
+	}
+	w.Write([]byte(page(v)))
+	return nil
+}
+
+// page writes the view; every text of a stranger is escaped.
+func page(v contract.PublicAgentView) string {
+	var b strings.Builder
+	text := html.EscapeString
+	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+
+		`<title>%s</title><h1>%s</h1><p>Agent View of artifact %s, revision %s. Expires %s.</p>`+
+		`<p><a href="%s" rel="noreferrer">Open %s</a></p><table><tr><th>File<th>Bytes<th>Type<th>SHA-256`,
+		text(v.Title), text(v.Title), v.ArtifactID, v.RevisionID, v.ExpiresAt.UTC().Format(time.RFC1123), text(v.RevisionContentURL), text(v.Entrypoint))
+	for _, f := range v.Files {
+		fmt.Fprintf(&b, `<tr><td><a href="%s" rel="noreferrer">%s</a><td>%d<td>%s<td><code>%s</code>`,
+			text(f.URL), text(f.Path), f.SizeBytes, text(f.ContentType), f.SHA256)
+	}
+	b.WriteString(`</table><p>Ask with <code>Accept: application/json</code> for the same as JSON.</p></html>`)
+	return b.String()
+}

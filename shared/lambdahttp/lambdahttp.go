@@ -1,0 +1,68 @@
+// Package lambdahttp serves an http.Handler as a Lambda function behind API Gateway, as net/http would serve it.
+package lambdahttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+// Mode is how the gateway takes the answers of a function. A function cannot see it in its events, so its settings say it.
+type Mode string
+
+const (
+	// Buffered answers are sent as a whole, 6 MB at most. The empty mode means the same.
+	Buffered Mode = "buffered"
+	// Stream sends answers while they are made. REST APIs only: to events of an HTTP API the answer is buffered.
+	Stream Mode = "stream"
+)
+
+// Challenge repeats WWW-Authenticate, which API Gateway renames on its way out; the stack maps this header back to it.
+const Challenge = "X-Vitrine-Challenge"
+
+// Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs.
+func Start(h http.Handler, m Mode) {
+	lambda.Start(adapter{handler: h, mode: m}.serve)
+}
+
+type adapter struct {
+	handler http.Handler
+	mode    Mode
+}
+
+// serve handles one event.
+func (a adapter) serve(ctx context.Context, e event) (any, error) {
+	if !e.known() {
+		return nil, errors.New("this is not an event of an HTTP or REST API")
+	}
+	ctx, cancel := beforeDeadline(ctx)
+	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID}
+	var err error
+	if x.request, err = e.request(ctx); err != nil {
+		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx)
+	}
+	if a.mode == Stream && !e.ofHTTPAPI() {
+		return x.stream(cancel), nil
+	}
+	defer cancel()
+	w := x.buffer()
+	if e.ofHTTPAPI() {
+		return w.httpAPI(), nil
+	}
+	return w.restAPI(), nil
+}
+
+// farewell is the longest time that is kept for saying that time ran out: at its deadline a function is just stopped.
+const farewell = 300 * time.Millisecond
+
+// beforeDeadline ends the context of a request a little before its function is stopped.
+func beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(farewell, time.Until(deadline)/10)))
+}
