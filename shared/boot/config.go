@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/dynamo"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/setting"
 )
 
 // Config is everything that a deployment is told. It is read once; what is missing stops the start.
@@ -33,6 +34,8 @@ type Config struct {
 	S3Endpoint, S3Domain string
 	// DirectPut hands out S3's own URLs instead of ones on the upload host.
 	DirectPut bool
+	// ResponseMode is how the gateway of a function takes its answers.
+	ResponseMode string
 	Limits    limits.Limits
 	Now       func() time.Time
 	// CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
@@ -49,20 +52,22 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is not set", name))
 		}
 	}
-	need("the name of table core", c.Tables.Core)
-	need("the name of table events", c.Tables.Events)
-	need("the name of table hot", c.Tables.Hot)
-	need("the bucket", c.Bucket)
+	need(setting.CoreTable, c.Tables.Core)
+	need(setting.EventsTable, c.Tables.Events)
+	need(setting.HotTable, c.Tables.Hot)
+	need(setting.Bucket, c.Bucket)
 	if c.Environment != credential.Production && c.Environment != credential.Preview {
-		wrong = append(wrong, fmt.Errorf("the environment is %q, not %s or %s", c.Environment, credential.Production, credential.Preview))
+		wrong = append(wrong, fmt.Errorf("%s is %q, not %s or %s", setting.Environment, c.Environment, credential.Production, credential.Preview))
 	}
 	if c.Environment == credential.Production && c.Limits.Off {
 		wrong = append(wrong, errors.New("limits cannot be off in production"))
 	}
 	o := c.Origins
-	for name, origin := range map[string]string{"api": o.API, "upload": o.Upload, "content": o.Content, "app": o.App, "mcp": o.MCP} {
-		if u, err := url.Parse(origin); err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http") || u.Path != "" {
-			wrong = append(wrong, fmt.Errorf("the %s host's URL %q is not an http origin without path", name, origin))
+	for _, host := range []struct{ name, origin string }{
+		{setting.APIURL, o.API}, {setting.UploadURL, o.Upload}, {setting.ContentURL, o.Content}, {setting.AppURL, o.App}, {setting.MCPURL, o.MCP},
+	} {
+		if u, err := url.Parse(host.origin); err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http") || u.Path != "" {
+			wrong = append(wrong, fmt.Errorf("%s is %q, not an http origin without path", host.name, host.origin))
 		}
 	}
 	return errors.Join(wrong...)

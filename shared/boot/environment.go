@@ -16,8 +16,9 @@ import (
 )
 
 // FromEnvironment reads the configuration of a function: the settings that shared/setting names, and the key rings that
-// are named among them. Everything that is missing or wrong comes in one error.
-func FromEnvironment(ctx context.Context, getenv func(string) string) (Config, error) {
+// are named among them. Needs are the rings without which the host cannot serve. Everything that is missing or wrong comes
+// in one error.
+func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
 	c := Config{
 		Environment: credential.Environment(getenv(setting.Environment)),
 		Origins: address.Origins{
@@ -37,6 +38,12 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (Config, e
 	}
 	choose(setting.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(setting.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
+	choose(setting.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
+	for _, ring := range needs {
+		if getenv(ring) == "" {
+			wrong = append(wrong, fmt.Errorf("%s is not set", ring))
+		}
+	}
 	if c.S3Endpoint != "" && c.S3Domain == "" {
 		wrong = append(wrong, fmt.Errorf("%s needs %s", setting.S3Endpoint, setting.S3Domain))
 	}

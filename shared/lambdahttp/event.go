@@ -135,11 +135,12 @@ func (e *event) query() string {
 
 // header holds every header as it was sent, commas included; the gateway has joined those that came several times.
 func (e *event) header() http.Header {
-	h := make(http.Header, len(e.Headers)+1)
-	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		if e.ofHTTPAPI() || e.AllHeaders == nil {
-			h.Add(name, e.Headers[name])
-		}
+	single, h := e.Headers, make(http.Header, len(e.Headers)+1)
+	if !e.ofHTTPAPI() && e.AllHeaders != nil {
+		single = nil // they hold the last value of each
+	}
+	for _, name := range slices.Sorted(maps.Keys(single)) {
+		h.Add(name, single[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.AllHeaders)) {
 		for _, value := range e.AllHeaders[name] {

@@ -48,7 +48,7 @@ func (x exchange) fail(w *writer) {
 		name = x.gatewayID
 	}
 	w.reset()
-	refuse(w, http.StatusInternalServerError, fault.Internal, fault.Internal.String(), name)
+	refuse(w, http.StatusInternalServerError, fault.Internal, string(fault.Internal), name)
 	w.finish() // the envelope is as long as it says
 }
 
@@ -60,11 +60,12 @@ func malformed(w http.ResponseWriter, r *http.Request) {
 }
 
 // blank stands for a malformed request.
-func blank(ctx context.Context) *http.Request {
+func blank(ctx context.Context, id string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	if err != nil {
 		panic(err) // nothing in it can be wrong
 	}
+	r.Header.Set(requestID, id)
 	return r
 }
 

@@ -42,7 +42,7 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
-		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx)
+		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)
 	}
 	if a.mode == Stream && !e.ofHTTPAPI() {
 		return x.stream(cancel), nil
