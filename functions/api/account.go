@@ -6,6 +6,7 @@ import (
 
 	"vitrine/shared/account"
 	"vitrine/shared/contract"
+	"vitrine/shared/ephemeral"
 	"vitrine/shared/web"
 )
 
@@ -34,18 +35,22 @@ func (h *Host) revokeCurrent(ctx context.Context, call *web.Call, _ *struct{}) (
 }
 
 // admit counts a provision before its body is read.
-func (h *Host) admit(r *http.Request) error {
-	return h.Provisioner.Admit(r.Context(), web.ClientAddress(r))
+func (h *Host) admit(r *http.Request) (context.Context, error) {
+	admission, err := h.Provisioner.Admit(r.Context(), web.ClientAddress(r))
+	return context.WithValue(r.Context(), admissionKey{}, admission), err
 }
+
+type admissionKey struct{}
 
 type provisionInput struct {
 	Body *contract.ProvisionRequest
 }
 
 func (h *Host) provision(ctx context.Context, in *provisionInput) (contract.Provisioned, error) {
-	var code any
+	admission, _ := ctx.Value(admissionKey{}).(ephemeral.Admission)
+	var asked contract.ProvisionRequest
 	if in.Body != nil {
-		code = in.Body.ClaimCode
+		asked = *in.Body
 	}
-	return h.Provisioner.Provision(ctx, code, web.RequestID(ctx))
+	return h.Provisioner.Provision(ctx, admission, asked, web.RequestID(ctx))
 }

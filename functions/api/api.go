@@ -57,7 +57,7 @@ func (h *Host) routes() []web.Route {
 		web.Public(web.Operation{
 			ID: "ephemeral.provision", Method: "POST", Path: "/v1/ephemeral/provision", Summary: "Make a workspace without an account",
 			Status: http.StatusCreated, Before: h.admit,
-			Errors: []fault.Code{fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest},
+			Errors: []fault.Code{fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest, fault.PowRequired, fault.PowInvalid},
 		}, h.provision),
 
 		web.Guarded(web.Operation{

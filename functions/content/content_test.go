@@ -112,12 +112,12 @@ func (s *stand) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, erro
 	return s.tree, s.storeErr
 }
 
-func (s *stand) Count(_ context.Context, w rate.Window, limit int) (bool, error) {
+func (s *stand) Count(_ context.Context, w rate.Window, limit int) (int, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	window := w.Subject + w.Start.String()
 	s.counts[window]++
-	return s.counts[window] <= limit, nil
+	return s.counts[window], s.counts[window] <= limit, nil
 }
 
 func (s *stand) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {

@@ -36,8 +36,8 @@ type Config struct {
 	DirectPut bool
 	// ResponseMode is how the gateway of a function takes its answers.
 	ResponseMode string
-	Limits    limits.Limits
-	Now       func() time.Time
+	Limits       limits.Limits
+	Now          func() time.Time
 	// CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
 	CreateTables bool
 	// Middleware joins the AWS clients' stacks; fault tests use it.

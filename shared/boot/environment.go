@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -44,6 +45,10 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 			wrong = append(wrong, fmt.Errorf("%s is not set", ring))
 		}
 	}
+	choose(setting.Pow, func(v string) bool {
+		c.Limits.Pow = limits.Pow(v)
+		return slices.Contains([]limits.Pow{limits.PowAdaptive, limits.PowAlways, limits.PowOff}, c.Limits.Pow)
+	})
 	if c.S3Endpoint != "" && c.S3Domain == "" {
 		wrong = append(wrong, fmt.Errorf("%s needs %s", setting.S3Endpoint, setting.S3Domain))
 	}

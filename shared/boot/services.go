@@ -19,6 +19,7 @@ import (
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 	"vitrine/shared/meter"
+	"vitrine/shared/pow"
 	"vitrine/shared/rate"
 	"vitrine/shared/token"
 	"vitrine/shared/upload"
@@ -117,11 +118,12 @@ func (s *Services) Revoker() *credential.Revoker {
 
 // Provisioner makes ephemeral workspaces; it needs the ring pepper.
 func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
-	peppers, err := s.peppers()
+	peppers, err1 := s.peppers()
+	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
 	return &ephemeral.Provisioner{
 		Store: s.store, Limiter: limiter, Counters: s.store, Limits: &s.Config.Limits, Peppers: peppers, Environment: s.Config.Environment,
-		Now: s.Config.Now,
-	}, err
+		Desk: &pow.Desk{Keys: signing, Store: s.store, Now: s.Config.Now}, Now: s.Config.Now,
+	}, errors.Join(err1, err2)
 }
 
 // Publisher publishes drafts.

@@ -42,6 +42,8 @@ func AtOrNull(t time.Time) *Time {
 // Envelope is the body of every JSON error.
 type Envelope struct {
 	Error Problem `json:"error"`
+	// Challenge comes with pow_required alone.
+	Challenge *Challenge `json:"challenge,omitempty"`
 }
 
 // Problem is the content of an Envelope.

@@ -35,8 +35,10 @@ type RevokedKey struct {
 
 // ProvisionRequest asks for an ephemeral workspace (strict). ClaimCode may be any value; a malformed one is ignored.
 type ProvisionRequest struct {
-	_         struct{} `json:"-" additionalProperties:"false"`
-	ClaimCode any      `json:"claim_code,omitempty"`
+	_         struct{}   `json:"-" additionalProperties:"false"`
+	ClaimCode any        `json:"claim_code,omitempty"`
+	Challenge *Challenge `json:"challenge,omitempty" doc:"of the refusal pow_required, as it came"`
+	Solution  *Solution  `json:"solution,omitempty"`
 }
 
 // Provisioned answers ephemeral.provision (strict). Both secrets are shown this once.

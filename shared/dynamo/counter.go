@@ -18,15 +18,37 @@ const (
 )
 
 // Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
-func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (bool, error) {
+func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
 	up, below := countUp, belowMost
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &up, ConditionExpression: &below,
 		ExpressionAttributeNames:  names(up, below),
 		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
-		ReturnValues:              types.ReturnValueNone,
+		ReturnValues:              types.ReturnValueUpdatedNew,
 	})
 	if _, full := conditionFailed(err); full {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, unavailable(err)
+	}
+	return int(item(out.Attributes).getNum("c")), true, nil
+}
+
+// Counted implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
+func (s *Store) Counted(ctx context.Context, w rate.Window) (int, error) {
+	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
+	return int(i.getNum("c")), err
+}
+
+// Burn implements pow.Nonces.
+func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
+	condition := "attribute_not_exists(#pk)"
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.tables.Hot, Item: item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)),
+		ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+	})
+	if _, used := conditionFailed(err); used {
 		return false, nil
 	}
 	if err != nil {

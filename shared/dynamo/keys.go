@@ -27,7 +27,7 @@ import (
 //	        AL#{pub}  L               access link
 //	        CFG#provision  C          provision gate setting
 //	events  W#{ws}    {ms13}#{evt}
-//	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record
+//	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, gsi2 (g2p, g2s) what falls due.
 
@@ -71,6 +71,8 @@ func eventKey(w id.Workspace, at time.Time, e id.Event) key {
 func rateKey(w rate.Window) string {
 	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
 }
+
+func nonceKey(nonce string) string { return "n:" + nonce }
 
 func allowanceKey(w id.Workspace, day time.Time, shard int) string {
 	return fmt.Sprintf("d:%s:%s:%d", w, day.UTC().Format("20060102"), shard)

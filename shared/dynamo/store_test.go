@@ -394,7 +394,7 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 	var mu sync.Mutex
 	passed := 0
 	parallel(12, func(int) error {
-		ok, err := s.Count(ctx, w, 5)
+		_, ok, err := s.Count(ctx, w, 5)
 		if err != nil {
 			t.Error(err)
 		}

@@ -3,10 +3,6 @@ package ephemeral
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"net/netip"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,10 +11,10 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
-	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/pow"
 	"vitrine/shared/rate"
 	"vitrine/shared/workspace"
 )
@@ -28,6 +24,8 @@ type Store interface {
 	// Gate reads how many workspaces may be made in a minute. A missing or malformed setting is
 	// ephemeral_provision_unavailable: nobody passes a gate that nobody set.
 	Gate(ctx context.Context) (Gate, error)
+	// Counted tells how many passed in a window. A copy may serve.
+	Counted(ctx context.Context, w rate.Window) (int, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
 }
@@ -63,6 +61,7 @@ type Provisioner struct {
 	Limiter     *rate.Limiter
 	Counters    rate.Counters
 	Limits      *limits.Limits
+	Desk        *pow.Desk
 	Peppers     keyring.Derived
 	Environment credential.Environment
 	Now         func() time.Time
@@ -72,49 +71,19 @@ type Provisioner struct {
 	gateAt time.Time
 }
 
-const (
-	gateFresh  = 15 * time.Second // how old a cached gate setting may be
-	unknownFor = time.Hour        // what a caller without an address is told to wait
-)
-
-// Admit counts a request before its body is read: first everybody together with this address, address refusals last.
-// address is the client's, from a source that the client cannot set; the zero value is refused.
-func (p *Provisioner) Admit(ctx context.Context, address netip.Addr) error {
-	if !address.IsValid() {
-		return fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
-	}
-	all := make(chan error, 1)
-	go func() { all <- p.Limiter.Provision(ctx) }()
-	err := p.Limiter.Address(ctx, p.subject(address))
-	if global := <-all; global != nil {
-		return global
-	}
-	return err
-}
-
-// subject hides an address: counters must not tell who came. IPv6 clients own whole /64 networks.
-func (p *Provisioner) subject(address netip.Addr) string {
-	address = address.Unmap()
-	if address.Is6() {
-		prefix, _ := address.Prefix(64)
-		address = prefix.Addr()
-	}
-	_, key := p.Peppers.Active()
-	m := hmac.New(sha256.New, key)
-	m.Write([]byte("address\x00" + address.String()))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
-}
-
-// Provision makes a workspace with a key and a claim token, whose secrets it answers this once. claimCode is
-// attribution; anything that is not one is ignored.
-func (p *Provisioner) Provision(ctx context.Context, claimCode any, requestID string) (contract.Provisioned, error) {
+// Provision makes a workspace with a key and a claim token, whose secrets it answers this once. The claim code is
+// attribution; anything that is not one is ignored. Refusals in order: pow_required, pow_invalid, the gate's.
+func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.ProvisionRequest, requestID string) (contract.Provisioned, error) {
 	now := p.Now()
+	if err := p.work(ctx, a, r); err != nil {
+		return contract.Provisioned{}, err
+	}
 	if err := p.pass(ctx, now); err != nil {
 		return contract.Provisioned{}, err
 	}
 	ws := id.NewWorkspace()
 	key := credential.Mint(credential.APIKey, p.Environment, ws, "")
-	claim := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(claimCode))
+	claim := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(r.ClaimCode))
 	made := Provision{
 		Workspace: workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
 		Key: credential.Key{
@@ -136,43 +105,6 @@ func (p *Provisioner) Provision(ctx context.Context, claimCode any, requestID st
 	return contract.Provisioned{
 		APIKeySecret: key.Reveal(), ClaimToken: claim.Reveal(), WorkspaceID: ws, APIKeyID: made.Key.ID, ClaimTokenID: made.Claim.ID,
 	}, nil
-}
-
-// pass takes one place of the minute's gate.
-func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
-	if p.Limits.Off {
-		return nil
-	}
-	gate, err := p.setting(ctx, now)
-	if err != nil {
-		return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(time.Minute)
-	}
-	start := now.Truncate(time.Minute)
-	w := rate.Window{Kind: "gate", Subject: "provision", Start: start, End: start.Add(time.Minute)}
-	ok, err := p.Counters.Count(ctx, w, gate.PerMinute)
-	switch {
-	case err != nil:
-		return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(time.Minute)
-	case !ok:
-		return fault.New(fault.ProvisionRateLimited, "many workspaces are being made; wait as long as Retry-After says").After(w.End.Sub(now))
-	}
-	return nil
-}
-
-func (p *Provisioner) setting(ctx context.Context, now time.Time) (Gate, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.gateAt.IsZero() || now.Sub(p.gateAt) >= gateFresh {
-		gate, err := p.Store.Gate(ctx)
-		if err != nil {
-			return Gate{}, err
-		}
-		p.gate, p.gateAt = gate, now
-	}
-	if g := p.gate; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
-		return Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
-	}
-	return p.gate, nil
 }
 
 var claimCodes = regexp.MustCompile(`^clm_[0-9A-HJKMNP-TV-Z]{26}$`)

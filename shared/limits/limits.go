@@ -90,10 +90,28 @@ type Limits struct {
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
 	ProvisionGlobal  Rate // ephemeral workspaces asked for, whoever asks
+	Pow              Pow  // when a provision has to prove work
 
 	// Off lifts rate counters, the provision gate and the daily allowance, never sizes or counts; for load tests.
 	Off bool
 }
+
+// Pow is when proof of work is asked.
+type Pow string
+
+// The choices of Pow.
+const (
+	PowAdaptive Pow = "adaptive" // when the gate is half used, or one address asks often
+	PowAlways   Pow = "always"
+	PowOff      Pow = "off"
+)
+
+// How hard proof of work is, in leading zero bits.
+const (
+	PowBits     = 18
+	PowBitsBusy = 20 // above four fifths of the gate
+	PowFree     = 3  // provisions of one address in a window without work
+)
 
 // BundlesEnabled tells whether zips of revisions are made.
 const BundlesEnabled = false
@@ -119,5 +137,6 @@ func Default() Limits {
 		Artifact:         Rate{600, time.Minute},
 		ProvisionAddress: Rate{10, time.Minute},
 		ProvisionGlobal:  Rate{300, time.Minute},
+		Pow:              PowAdaptive,
 	}
 }

@@ -23,8 +23,8 @@ type Window struct {
 
 // Counters is what Limiter needs of the store.
 type Counters interface {
-	// Count adds one unless the window holds limit already; false means that it does.
-	Count(ctx context.Context, w Window, limit int) (bool, error)
+	// Count adds one and tells how many there are now, unless the window holds limit already; false means that it does.
+	Count(ctx context.Context, w Window, limit int) (n int, ok bool, err error)
 }
 
 // Limiter counts for one host.
@@ -48,9 +48,10 @@ const (
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Public) error {
 	other := make(chan error, 1)
 	go func() {
-		other <- l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+		other <- err
 	}()
-	err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, fault.RateLimitedActor)
+	_, err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, fault.RateLimitedActor)
 	if err2 := <-other; err == nil {
 		err = err2
 	}
@@ -59,37 +60,40 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Publ
 
 // Artifact counts a read of an artifact by signed URL; all hosts share its budget.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact) error {
-	return l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, fault.RateLimitedArtifact)
+	_, err := l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, fault.RateLimitedArtifact)
+	return err
 }
 
-// Address counts a provision by one client; subject must not be the raw address.
-func (l *Limiter) Address(ctx context.Context, subject string) error {
+// Address counts a provision by one client and tells how many it asked for in this window; subject must not be the raw
+// address.
+func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
 	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, fault.ProvisionRateLimited)
 }
 
 // Provision counts a provision by anybody.
 func (l *Limiter) Provision(ctx context.Context) error {
-	return l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, fault.ProvisionRateLimited)
+	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, fault.ProvisionRateLimited)
+	return err
 }
 
-func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code fault.Code) error {
+func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code fault.Code) (int, error) {
 	if l.Limits.Off {
-		return nil
+		return 0, nil
 	}
 	now := l.Now()
 	w := WindowAt(kind, host, subject, r.Window, now)
 	if until := l.known(kind + subject); now.Before(until) {
-		return refusal(code, until.Sub(now))
+		return 0, refusal(code, until.Sub(now))
 	}
-	ok, err := l.Counters.Count(ctx, w, r.Limit)
+	n, ok, err := l.Counters.Count(ctx, w, r.Limit)
 	switch {
 	case err != nil:
-		return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+		return 0, fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
 	case !ok:
 		l.remember(kind+subject, w.End, now)
-		return refusal(code, w.End.Sub(now))
+		return 0, refusal(code, w.End.Sub(now))
 	}
-	return nil
+	return n, nil
 }
 
 func refusal(code fault.Code, wait time.Duration) error {

@@ -34,17 +34,17 @@ func TestF56AWindowEndsAfterNowAndBeginsAnewThen(t *testing.T) {
 // broken is a counter that is out of reach, and counts how often it was asked.
 type broken struct{ asked int }
 
-func (b *broken) Count(context.Context, Window, int) (bool, error) {
+func (b *broken) Count(context.Context, Window, int) (int, bool, error) {
 	b.asked++
-	return false, errors.New("out of reach")
+	return 0, false, errors.New("out of reach")
 }
 
 // full is a counter without room.
 type full struct{ asked int }
 
-func (f *full) Count(context.Context, Window, int) (bool, error) {
+func (f *full) Count(context.Context, Window, int) (int, bool, error) {
 	f.asked++
-	return false, nil
+	return 0, false, nil
 }
 
 func TestF46ALimiterWithoutItsCounterRefuses(t *testing.T) {

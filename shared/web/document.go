@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,6 +190,9 @@ func envelopeOf(schemas huma.Registry, codes []fault.Code) *huma.Schema {
 	}
 	if schemas.Map()[name] == nil {
 		schemas.Map()[name] = envelopeSchema(codes)
+		if name == "PowRequiredEnvelope" {
+			addChallenge(schemas, schemas.Map()[name])
+		}
 	}
 	return &huma.Schema{Ref: schemaPrefix + name}
 }
@@ -209,6 +213,12 @@ func envelopeSchema(codes []fault.Code) *huma.Schema {
 		"request_id": {Type: huma.TypeString, MinLength: &one},
 	}}
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"error"}, Properties: map[string]*huma.Schema{"error": problem}}
+}
+
+// addChallenge documents what comes beside the error of pow_required.
+func addChallenge(schemas huma.Registry, envelope *huma.Schema) {
+	envelope.Properties["challenge"] = schemas.Schema(reflect.TypeFor[contract.Challenge](), true, "Challenge")
+	envelope.Required = append(envelope.Required, "challenge")
 }
 
 func camel(code string) string {

@@ -52,7 +52,7 @@ type entrance struct {
 
 func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(c)
-	call, err := e.open(r)
+	call, ctx, err := e.open(r)
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -80,7 +80,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	if e.op.Command.Operation != "" {
 		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
 	}
-	next(huma.WithValue(c, callKey{}, call))
+	next(huma.WithContext(c, context.WithValue(ctx, callKey{}, call)))
 }
 
 // prefersHTML tells whether a client asks for a page: its Accept names text/html and not JSON.
@@ -89,38 +89,44 @@ func prefersHTML(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
-// open checks everything that comes before the body and starts counting.
-func (e entrance) open(r *http.Request) (*Call, error) {
+// open checks everything that comes before the body.
+func (e entrance) open(r *http.Request) (*Call, context.Context, error) {
 	annotatePath(r)
 	call := &Call{limited: unlimited}
 	if !e.guarded {
 		if e.op.Before == nil {
-			return call, nil
+			return call, r.Context(), nil
 		}
-		return call, e.op.Before(r)
+		ctx, err := e.op.Before(r)
+		return call, ctx, err
 	}
+	return call, r.Context(), e.authenticate(r, call)
+}
+
+// authenticate lets a caller with a credential in, and starts counting.
+func (e entrance) authenticate(r *http.Request, call *Call) error {
 	bearer, err := bearerOf(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	wants, keyed := e.wants(r)
 	if call.Opened, err = e.Authenticate(r.Context(), bearer, wants, RequestID(r.Context())); err != nil {
-		return nil, err
+		return err
 	}
 	Annotate(r.Context(), slog.String("workspace", string(call.Actor.Workspace.ID)), slog.String("key", string(call.Actor.Key.Public)))
 	if keyed != nil {
-		return nil, keyed
+		return keyed
 	}
 	if e.op.Scope != "" {
 		if err := call.Actor.Require(e.op.Scope); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	call.Command.Key = wants.Command(call.Actor.Key.Public)
 	if !e.op.Unlimited && !call.Record.Finished(e.Now()) {
 		call.limited = e.limit(r.Context(), call)
 	}
-	return call, nil
+	return nil
 }
 
 // limit starts counting; the result waits for it.

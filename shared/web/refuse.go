@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/pow"
 )
 
 const (
@@ -34,6 +36,10 @@ func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	n.failed(f.Code, err)
 	e := &errorEnvelope{status: Status(f.Code)}
 	e.Envelope.Error = contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: n.id}
+	var work *pow.Required
+	if errors.As(err, &work) {
+		e.Challenge = &work.Challenge
+	}
 	header.Set("Content-Type", jsonType)
 	header.Set("Cache-Control", noStore)
 	if f.RetryAfter > 0 {

@@ -25,8 +25,9 @@ type Operation struct {
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
-	// Before runs before the body is read, on public routes; its refusal beats every other.
-	Before func(*http.Request) error
+	// Before runs before the body is read, on public routes; its refusal beats every other, and its context goes on to the
+	// handler.
+	Before func(*http.Request) (context.Context, error)
 
 	// Scope is the right that a guarded route asks for; empty: any credential will do.
 	Scope credential.Scope

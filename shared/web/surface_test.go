@@ -54,12 +54,12 @@ type counters struct {
 	count atomic.Int32
 }
 
-func (c *counters) Count(ctx context.Context, _ rate.Window, _ int) (bool, error) {
+func (c *counters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, error) {
 	c.count.Add(1)
 	if c.hold != nil {
 		<-c.hold
 	}
-	return !c.full, c.err
+	return 1, !c.full, c.err
 }
 
 type (
@@ -193,11 +193,11 @@ func (s *stand) create(ctx context.Context, call *web.Call, in *createIn) (made,
 	return made{ID: string(call.Command.Key.Operation), Title: in.Body.Title}, nil
 }
 
-func (s *stand) before(r *http.Request) error {
+func (s *stand) before(r *http.Request) (context.Context, error) {
 	if r.Header.Get("X-Refuse") != "" {
-		return fault.New(fault.ProvisionRateLimited, "wait").After(1500 * time.Millisecond)
+		return nil, fault.New(fault.ProvisionRateLimited, "wait").After(1500 * time.Millisecond)
 	}
-	return nil
+	return r.Context(), nil
 }
 
 func (s *stand) file(w http.ResponseWriter, r *http.Request) error {

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 
+	"vitrine/cmd/vitrine/pow"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -123,11 +124,30 @@ func Discover(ctx context.Context, client *http.Client, base string) (*Agent, er
 	return g, g.call(ctx, &g.At, http.StatusOK, "GET", base+"/.well-known/vitrine", nil)
 }
 
-// Provision makes an ephemeral workspace; the agent it returns holds its key.
+// Provision makes an ephemeral workspace, with proof of work where it is asked; the agent it returns holds its key.
 func (g *Agent) Provision(ctx context.Context) (*Agent, contract.Provisioned, error) {
 	var p contract.Provisioned
-	err := g.call(ctx, &p, http.StatusCreated, "POST", g.At.APIURL+"/v1/ephemeral/provision", nil)
+	target := g.At.APIURL + "/v1/ephemeral/provision"
+	err := g.call(ctx, &p, http.StatusCreated, "POST", target, nil)
+	var refused *Refused
+	if errors.As(err, &refused) && refused.Code() == fault.PowRequired {
+		var proof contract.ProvisionRequest
+		if proof, err = Prove(ctx, refused.Answer); err == nil {
+			err = g.call(ctx, &p, http.StatusCreated, "POST", target, proof)
+		}
+	}
 	return &Agent{HTTP: g.HTTP, At: g.At, Key: p.APIKeySecret}, p, err
+}
+
+// Prove solves the challenge of a refusal.
+func Prove(ctx context.Context, refusal Answer) (contract.ProvisionRequest, error) {
+	var e contract.Envelope
+	if err := json.Unmarshal(refusal.Body, &e); err != nil || e.Challenge == nil {
+		return contract.ProvisionRequest{}, errors.New("the refusal carries no challenge")
+	}
+	c := e.Challenge
+	s, err := pow.Solve(ctx, pow.Challenge{Nonce: c.Nonce, Difficulty: c.Difficulty, ExpiresAt: c.ExpiresAt.Time, Signature: c.Signature})
+	return contract.ProvisionRequest{Challenge: c, Solution: &contract.Solution{Nonce: s.Nonce, Counter: s.Counter}}, err
 }
 
 // File is a file to publish.

@@ -7,7 +7,11 @@ import (
 
 	"vitrine/functions/api"
 	"vitrine/shared/boot"
+	"vitrine/shared/setting"
 )
+
+// Rings are the settings of the key rings that the host needs.
+var Rings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
 
 // Handler is the api host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

@@ -7,7 +7,11 @@ import (
 
 	"vitrine/functions/app"
 	"vitrine/shared/boot"
+	"vitrine/shared/setting"
 )
+
+// Rings are the settings of the key rings that the host needs.
+var Rings = []string{setting.ContentRing, setting.LinksRing}
 
 // Handler is the app host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

@@ -8,7 +8,11 @@ import (
 	"vitrine/functions/content"
 	"vitrine/shared/boot"
 	"vitrine/shared/credential"
+	"vitrine/shared/setting"
 )
+
+// Rings are the settings of the key rings that the host needs.
+var Rings = []string{setting.ContentRing}
 
 // Handler is the content host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

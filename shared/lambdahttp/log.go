@@ -1,0 +1,35 @@
+package lambdahttp
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// NewLog writes JSON lines as Lambda's logs want them: timestamp, level and message, and which invocation they belong to.
+func NewLog(to io.Writer) *slog.Logger {
+	return slog.New(invocationHandler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
+}
+
+// invocationHandler adds the id of the invocation that a context belongs to.
+type invocationHandler struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h invocationHandler) Handle(ctx context.Context, r slog.Record) error {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h invocationHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return invocationHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h invocationHandler) WithGroup(name string) slog.Handler {
+	return invocationHandler{h.Handler.WithGroup(name)}
+}

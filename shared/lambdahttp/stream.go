@@ -1,0 +1,72 @@
+package lambdahttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda/messages"
+)
+
+// errCut ends a stream whose answer is not whole, so that the gateway breaks it off too.
+var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answer broke off"}
+
+// stream returns as soon as status and headers are known; the handler goes on while the body is read, and nothing but a
+// pipe is between them. Cancel ends the request's context.
+func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
+	reader, out := io.Pipe()
+	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+	response := &events.APIGatewayProxyStreamingResponse{Body: s}
+	begun := make(chan struct{})
+	w := newWriter(x.request.Method, out, func(status int, h http.Header) {
+		response.StatusCode, response.MultiValueHeaders = status, h
+		close(begun)
+	})
+	stop := context.AfterFunc(x.request.Context(), func() {
+		select {
+		case <-begun: // the handler may wait for a reader that has stopped
+			out.CloseWithError(errCut)
+		default:
+		}
+	})
+	go func() {
+		defer close(s.done)
+		defer stop()
+		err := x.run(w)
+		if err != nil && !w.begun {
+			x.fail(w)
+			err = nil
+		}
+		if err != nil {
+			err = errCut
+		}
+		out.CloseWithError(err)
+	}()
+	<-begun
+	return response
+}
+
+// stream is the body of an answer that is being made.
+type stream struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Read ends only after the handler has: what runs on after an answer may be frozen with the function.
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.PipeReader.Read(b)
+	if err != nil {
+		<-s.done
+	}
+	return n, err
+}
+
+// Close ends the handler, whose reader is gone, and waits for it.
+func (s *stream) Close() error {
+	s.cancel()
+	err := s.PipeReader.Close()
+	<-s.done
+	return err
+}

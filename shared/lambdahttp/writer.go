@@ -1,0 +1,113 @@
+package lambdahttp
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// writer keeps the rules of net/http: the first final status counts, and the headers as they are then; informational
+// ones go nowhere; an answer to HEAD, a 204 and a 304 have no body; a body is no longer than its Content-Length.
+type writer struct {
+	method string
+	body   io.Writer
+	// begin is called once, before the first byte of the body or at the end.
+	begin func(status int, h http.Header)
+
+	header  http.Header // the handler's
+	status  int         // 0: not told yet
+	told    http.Header // what goes out
+	length  int64       // Content-Length, -1 if there is none
+	written int64
+	begun   bool
+}
+
+func newWriter(method string, body io.Writer, begin func(int, http.Header)) *writer {
+	return &writer{method: method, body: body, begin: begin, header: http.Header{}, length: -1}
+}
+
+// reset forgets an answer of which nothing has gone out.
+func (w *writer) reset() { *w = *newWriter(w.method, w.body, w.begin) }
+
+// Header implements http.ResponseWriter.
+func (w *writer) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter. It panics where net/http does.
+func (w *writer) WriteHeader(status int) {
+	if status < 100 || status > 999 {
+		panic("invalid status " + strconv.Itoa(status))
+	}
+	if w.status != 0 || status < http.StatusOK {
+		return
+	}
+	w.status, w.told = status, w.header.Clone()
+	for name, values := range w.told {
+		for i := range values {
+			values[i] = oneLine.Replace(values[i])
+		}
+		if len(values) == 0 {
+			delete(w.told, name)
+		}
+	}
+	if challenge := w.told.Values("WWW-Authenticate"); len(challenge) > 0 {
+		w.told[Challenge] = challenge
+	}
+	if n, err := strconv.ParseInt(w.told.Get("Content-Length"), 10, 64); err == nil {
+		w.length = n
+	}
+}
+
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
+
+// Write implements http.ResponseWriter.
+func (w *writer) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if !mayHaveBody(w.status) {
+		return 0, http.ErrBodyNotAllowed
+	}
+	if w.written += int64(len(b)); w.length >= 0 && w.written > w.length {
+		return 0, http.ErrContentLength
+	}
+	w.start(b)
+	if w.method == http.MethodHead {
+		return len(b), nil
+	}
+	return w.body.Write(b)
+}
+
+func mayHaveBody(status int) bool {
+	return status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// start sends status and headers, once. As with net/http, a body without a type is looked at.
+func (w *writer) start(first []byte) {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	_, typed := w.header["Content-Type"]
+	if !typed && len(first) > 0 && w.told.Get("Content-Encoding") == "" {
+		w.told.Set("Content-Type", http.DetectContentType(first))
+	}
+	w.begin(w.status, w.told)
+}
+
+// Flush implements http.Flusher: nothing is held back but the headers.
+func (w *writer) Flush() {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.start(nil)
+}
+
+// finish ends the answer of a handler that returned.
+func (w *writer) finish() error {
+	w.Flush()
+	if w.method != http.MethodHead && mayHaveBody(w.status) && w.written < w.length {
+		return errShort
+	}
+	return nil
+}
