@@ -3,6 +3,7 @@ package dynamo
 import (
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -142,16 +143,24 @@ func attribute(value any) types.AttributeValue {
 
 var alias = regexp.MustCompile(`#[a-z0-9_]+`)
 
+// aliases are those of the expressions that were used before; expressions are constants of this package, so few.
+var aliases sync.Map // expression to []string
+
 // names maps every #alias of the expressions to its attribute: #status stands for status. Many plain names are reserved.
 func names(expressions ...string) map[string]string {
-	out := map[string]string{}
+	var out map[string]string
 	for _, e := range expressions {
-		for _, a := range alias.FindAllString(e, -1) {
+		found, ok := aliases.Load(e)
+		if !ok {
+			found = alias.FindAllString(e, -1)
+			aliases.Store(e, found)
+		}
+		for _, a := range found.([]string) {
+			if out == nil {
+				out = map[string]string{}
+			}
 			out[a] = a[1:]
 		}
-	}
-	if len(out) == 0 {
-		return nil
 	}
 	return out
 }

@@ -1,0 +1,78 @@
+// Command benchmark is the program behind scripts/bench: it measures a stack of its own on the real engines. The hosts
+// run in a process of their own, so that their CPU time can be told from that of the load and of the engines.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// serveWord is the argument with which the program starts itself as the process of the hosts.
+const serveWord = "serve"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == serveWord {
+		signal.Ignore(os.Interrupt, syscall.SIGTERM) // this process ends when its standard input does
+		os.Exit(exitCode(serve(os.Stdin, os.Stdout), os.Stderr))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once; hosts and engines follow
+	o, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err == nil {
+		err = run(ctx, o, os.Stdout, os.Stderr)
+	}
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// interrupted is the exit code after Ctrl-C.
+const interrupted = 130
+
+func exitCode(err error, stderr io.Writer) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "stopped")
+		return interrupted
+	}
+	fmt.Fprintln(stderr, err)
+	return 1
+}
+
+// options are what the command line says.
+type options struct {
+	rows     *regexp.Regexp
+	duration time.Duration // of each row
+	profiles string        // folder for CPU profiles of the hosts; empty: none
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
+	seconds := flags.Float64("seconds", 3, "`N` seconds for each row")
+	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("%q is no option: see scripts/bench -help", flags.Arg(0))
+	}
+	if *seconds <= 0 || *seconds > 600 {
+		return o, fmt.Errorf("-seconds %g is not between 0 and 600", *seconds)
+	}
+	o.duration = time.Duration(*seconds * float64(time.Second))
+	o.rows, err = regexp.Compile(*pattern)
+	return o, err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// row is one line of the table.
+type row struct {
+	name    string // for -row
+	title   string
+	clients int
+	work    operation
+	// logged is how many lines an operation leaves in the request log of the hosts; 0: it asks engines only.
+	logged int
+
+	took    []time.Duration // of each measured operation
+	elapsed time.Duration
+	used    reading // by all measured operations
+}
+
+func (r *row) id() string { return fmt.Sprintf("%s/%d", r.name, r.clients) }
+
+// percentile is the time that p percent of the operations stayed below or at.
+func (r *row) percentile(p int) time.Duration {
+	if len(r.took) == 0 {
+		return 0
+	}
+	slices.Sort(r.took)
+	return r.took[(len(r.took)-1)*p/100]
+}
+
+// per is a sum divided among the operations.
+func (r *row) per(sum float64) float64 { return sum / float64(max(len(r.took), 1)) }
+
+// cpu is the time that the counting process worked for one operation.
+func (r *row) cpu() time.Duration { return r.used.CPU / time.Duration(max(len(r.took), 1)) }
+
+// rate is operations in a second.
+func (r *row) rate() float64 { return float64(len(r.took)) / r.elapsed.Seconds() }
+
+// Rows of a group are to be compared: they take turns, so that whatever else the machine does falls on all of them.
+const (
+	turns = 6
+)
+
+// measure runs a group of rows for the asked time each.
+func (b *bench) measure(ctx context.Context, group []*row) error {
+	for _, r := range group {
+		if _, err := drive(ctx, r.clients, b.duration/turns, r.work); err != nil {
+			return fmt.Errorf("%s: %w", r.id(), err)
+		}
+	}
+	for range turns {
+		for _, r := range group {
+			if err := b.turn(ctx, r); err != nil {
+				return fmt.Errorf("%s: %w", r.id(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// turn measures a row once and adds to what it has.
+func (b *bench) turn(ctx context.Context, r *row) error {
+	before, err := b.before(r)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	took, err := drive(ctx, r.clients, b.duration/turns, r.work)
+	elapsed := time.Since(began)
+	if err != nil {
+		return err
+	}
+	after, err := b.after(ctx, r, before.Requests+len(took)*r.logged)
+	if err != nil {
+		return err
+	}
+	r.took, r.elapsed = append(r.took, took...), r.elapsed+elapsed
+	r.used.CPU += after.CPU - before.CPU
+	r.used.Allocated += after.Allocated - before.Allocated
+	r.used.spent.add(after.spent.minus(before.spent))
+	return nil
+}
+
+// before reads the sums of the process that a row's operations are counted in: the hosts', or this one.
+func (b *bench) before(r *row) (reading, error) {
+	if r.logged == 0 {
+		return b.bare.reading(), nil
+	}
+	return b.hosts.quiet()
+}
+
+func (b *bench) after(ctx context.Context, r *row, requests int) (reading, error) {
+	if r.logged == 0 {
+		return b.bare.reading(), nil
+	}
+	return b.hosts.settled(ctx, requests)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+)
+
+// Budgets of a content GET of 4 KB.
+const (
+	ratioBudget = 1.3
+	cpuBudget   = 240 * time.Microsecond
+)
+
+const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p99 ms | Requests/s | CPU ms | KB allocated |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+`
+
+const legend = `
+Each figure is of one whole flow or one GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
+process, in brackets those of the load's own process, which makes the calls of such a row itself. The PUTs of a flow go to
+S3 and are not among the hosts' calls.
+Machine: %d cores, %s, %s/%s, which load, hosts and engines (on disk) share.
+`
+
+// report prints the table, the figures that have a budget, and the machine.
+func report(w io.Writer, groups [][]*row) {
+	fmt.Fprint(w, head)
+	rows := map[string]*row{}
+	for _, group := range groups {
+		for _, r := range group {
+			fmt.Fprintln(w, r.line())
+			rows[r.id()] = r
+		}
+	}
+	fmt.Fprintln(w)
+	for _, clients := range []int{1, manyClients} {
+		small, bare := rows[fmt.Sprintf("content-4k/%d", clients)], rows[fmt.Sprintf("bare-4k/%d", clients)]
+		if small != nil && bare != nil {
+			compare(w, small, bare)
+		}
+		if large := rows[fmt.Sprintf("content-1m/%d", clients)]; small != nil && large != nil {
+			fmt.Fprintf(w, "- %s: a GET of 1 MB allocates %.0f KB, one of 4 KB %.0f KB (budget: nothing grows with the file).\n",
+				many(clients), large.kilobytes(), small.kilobytes())
+		}
+	}
+	fmt.Fprintf(w, legend, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// compare prints what a content GET of 4 KB takes beside its bare calls.
+func compare(w io.Writer, ours, bare *row) {
+	fmt.Fprintf(w, "- %s: a content GET of 4 KB takes %.2fx the time of its bare calls by p50 (budget %.1fx at 1 client).\n",
+		many(ours.clients), float64(ours.percentile(50))/float64(bare.percentile(50)), ratioBudget)
+	fmt.Fprintf(w, "- %s: it takes %d µs of CPU (budget %d µs); the bare calls alone take %d µs, so that %d µs are our own.\n",
+		many(ours.clients), ours.cpu().Microseconds(), cpuBudget.Microseconds(), bare.cpu().Microseconds(), (ours.cpu() - bare.cpu()).Microseconds())
+}
+
+func many(clients int) string {
+	if clients == 1 {
+		return "1 client"
+	}
+	return fmt.Sprint(clients, " clients")
+}
+
+func (r *row) line() string {
+	own := "%.2f | %.0f"
+	if r.logged == 0 {
+		own = "(%.2f) | (%.0f)"
+	}
+	u := r.used
+	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.0f | "+own+" |", r.title, r.clients,
+		r.per(float64(u.Calls)), r.per(u.RRU), r.per(u.WRU), r.per(float64(u.RoundTrips)),
+		millis(r.percentile(50)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), r.kilobytes())
+}
+
+// kilobytes is the heap that the counting process allocated for one operation.
+func (r *row) kilobytes() float64 { return r.per(float64(r.used.Allocated)) / (1 << 10) }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,89 @@
+package invariant
+
+import (
+	"fmt"
+	"strings"
+
+	"vitrine/shared/tree"
+)
+
+// checkObjects holds the bucket against the tables: I1 and I2.
+func (s *snapshot) checkObjects(b *breaches) {
+	reachable := map[string]bool{}
+	for _, a := range s.artifacts {
+		for r, files := range a.trees {
+			for _, f := range files {
+				if f.Size == 0 {
+					continue
+				}
+				key := objectKey(a.meta.text("home"), f.Object)
+				reachable[key] = true
+				if size, ok := s.objects[key]; a.is(live) && (!ok || size != f.Size) {
+					b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, a.revisions[r].text("status"), f.Size, size, ok)
+				}
+			}
+		}
+		s.checkDue(b, a)
+	}
+	for key := range s.objects {
+		if !reachable[key] && !s.pending(key) {
+			b.add("I2: nothing leads to the object %s", key)
+		}
+	}
+}
+
+func objectKey(home string, o tree.Object) string {
+	return fmt.Sprintf("o/%s/%s/%03d", home, o.Session, o.Entry)
+}
+
+// pending tells whether an object belongs to a session that is pending and falls due, when it will be cleaned.
+func (s *snapshot) pending(key string) bool {
+	parts := strings.Split(key, "/")
+	u := s.sessions[parts[2]]
+	return u.text("status") == "pending" && u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), "DUE#SESSION#") && u.has("g2s")
+}
+
+// checkDue checks that an artifact ends some time, and that the bytes of a deleted one are queued for purge.
+func (s *snapshot) checkDue(b *breaches, a *artifact) {
+	kind := "DUE#ARTIFACT#"
+	if a.is(deleted) {
+		kind = "DUE#PURGE#"
+	}
+	if !strings.HasPrefix(a.meta.text("g2p"), kind) || !a.meta.has("g2s") {
+		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
+	}
+}
+
+// checkRevisions is I4.
+func (s *snapshot) checkRevisions(b *breaches) {
+	for _, a := range s.artifacts {
+		numbers, drafts, newest := map[int64]string{}, []string{}, a.meta.number("no")
+		for r, i := range a.revisions {
+			if _, ok := a.trees[r]; !ok {
+				b.add("I4: revision %s has no files", r)
+			}
+			n := i.number("no")
+			switch {
+			case i.text("status") == draft && n != 0:
+				b.add("I4: the draft %s has the number %d", r, n)
+			case i.text("status") == draft:
+				drafts = append(drafts, r)
+			case n < 1 || n > newest:
+				b.add("I4: revision %s of %s has the number %d, the artifact %d", r, a.id, n, newest)
+			case numbers[n] != "":
+				b.add("I4: the revisions %s and %s both have the number %d", r, numbers[n], n)
+			default:
+				numbers[n] = r
+			}
+		}
+		if int64(len(numbers)) != newest || numbers[newest] != a.meta.text("cur") {
+			b.add("I4: artifact %s has the number %d, %d published revisions and shows %q", a.id, newest, len(numbers), a.meta.text("cur"))
+		}
+		if named := a.meta.text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
+			b.add("I4: artifact %s names the draft %q and has the drafts %q", a.id, named, drafts)
+		}
+		if share := a.meta.text("share"); share != "" && s.links[share].text("art") != a.id {
+			b.add("I4: artifact %s names a share link %s that is not its own", a.id, share)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package invariant
+
+import "strings"
+
+// checkEvents is I6: what is stored tells which actions were committed.
+func (s *snapshot) checkEvents(b *breaches) {
+	done := s.actions()
+	told := map[string]int{}
+	for _, e := range s.events {
+		told[e.text("pk")+" "+e.text("action")+" "+e.text("on_id")]++
+		if at, _, _ := strings.Cut(e.text("sk"), "#"); len(at) != len("1700000000000") {
+			b.add("I6: an event has the sort key %q, whose time is not of 13 digits", e.text("sk"))
+		}
+	}
+	for action, n := range done {
+		if told[action] != n {
+			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
+		}
+	}
+	for action, n := range told {
+		if done[action] == 0 {
+			b.add("I6: %s has %d events and did not happen", action, n)
+		}
+	}
+}
+
+// actions are the committed actions that the state shows, by workspace, action and target.
+func (s *snapshot) actions() map[string]int {
+	done := map[string]int{}
+	add := func(workspace, action, target string) { done["W#"+workspace+" "+action+" "+target]++ }
+	for w := range s.workspaces {
+		add(w, "ephemeral.workspace.provisioned", w)
+	}
+	for u, i := range s.sessions {
+		add(i.text("ws"), "upload_session.created", u)
+	}
+	for _, i := range s.keys {
+		if i.has("rev_at") {
+			add(i.text("ws"), "api_key.revoked", i.text("id"))
+		}
+	}
+	for _, a := range s.artifacts {
+		owner := a.meta.text("own")
+		add(owner, "artifact.created", a.id)
+		if a.is(deleted) {
+			add(owner, "artifact.deleted", a.id)
+		}
+		for r, i := range a.revisions {
+			add(owner, "revision.draft_created", r)
+			if i.number("no") > 0 {
+				add(owner, "artifact.published", r)
+			}
+		}
+	}
+	return done
+}
+
+// checkWholes checks that what one transaction makes is there as a whole: the rest of I6.
+func (s *snapshot) checkWholes(b *breaches) {
+	keys, claims := map[string]int{}, map[string]int{}
+	for p, i := range s.keys {
+		if keys[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {
+			b.add("I6: the key %s has no workspace", p)
+		}
+	}
+	for p, i := range s.claims {
+		if claims[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {
+			b.add("I6: the claim token %s has no workspace", p)
+		}
+	}
+	for w := range s.workspaces {
+		if keys[w] == 0 || claims[w] != 1 {
+			b.add("I6: workspace %s has %d keys and %d claim tokens", w, keys[w], claims[w])
+		}
+	}
+	made := map[string]bool{}
+	for _, a := range s.artifacts {
+		if a.meta == nil {
+			b.add("I6: revisions of %s exist and the artifact does not", a.id)
+		}
+		for r := range a.revisions {
+			made[r] = true
+		}
+	}
+	for u, i := range s.sessions {
+		if finalized := i.text("status") == "finalized"; finalized != made[i.text("rev")] {
+			b.add("I6: session %s is %s, and its revision exists: %t", u, i.text("status"), !finalized)
+		}
+	}
+}
+
+// checkWorkspaces is I7: every write checks one of the fences, so that all of them have to be closed.
+func (s *snapshot) checkWorkspaces(b *breaches) {
+	const fences = 8
+	for w, i := range s.workspaces {
+		into, closed := i.text("into"), 0
+		for _, f := range s.fences[w] {
+			if f.text("into") == into {
+				closed++
+			}
+		}
+		if into != "" && closed != fences {
+			b.add("I7: workspace %s was claimed and has %d of %d fences closed", w, closed, fences)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package invariant
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// checkRecords is the first half of I8.
+func (s *snapshot) checkRecords(b *breaches) {
+	for _, i := range s.hot {
+		name := i.text("pk")
+		if !strings.HasPrefix(name, "i:") {
+			continue
+		}
+		if len(i.bytes("print")) != 32 {
+			b.add("I8: the record %s has no fingerprint", name)
+		}
+		switch state := i.text("state"); {
+		case state == "done" && (!json.Valid(i.bytes("result")) || i.has("lease")):
+			b.add("I8: the record %s is done with the result %q; a lease is left: %t", name, i.bytes("result"), i.has("lease"))
+		case state == "flight" && (i.text("owner") == "" || !i.has("lease") || i.has("result")):
+			b.add("I8: the record %s is in flight without owner or lease, or with a result", name)
+		case state != "done" && state != "flight":
+			b.add("I8: the record %s is in state %q", name, state)
+		}
+	}
+}
+
+// secret is what no table may hold: a credential, a signed upload or a URL, which may be signed.
+var secret = regexp.MustCompile(`ap_[a-z]{2}_(production|preview)_|X-Amz-|https?://`)
+
+// checkSecrets is the second half.
+func (s *snapshot) checkSecrets(b *breaches) {
+	for _, table := range [][]item{s.core, s.events, s.hot} {
+		for _, i := range table {
+			for name, v := range i {
+				if found := secret.FindString(plain(v)); found != "" {
+					b.add("I8: the attribute %s of %s %s holds %s…", name, i.text("pk"), i.text("sk"), found)
+				}
+			}
+		}
+	}
+}
+
+func plain(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberB:
+		return string(v.Value)
+	}
+	return ""
+}
