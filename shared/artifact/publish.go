@@ -69,6 +69,7 @@ type Publisher struct {
 type Target struct {
 	Command  idempotency.Command
 	Record   *idempotency.Record // finished or not; nil: none
+	Named    id.Artifact         // in the request, whether there is one or not
 	Artifact *Artifact
 	Revision *Revision
 }
@@ -92,8 +93,11 @@ func resultOf(a *Artifact, r *Revision) published {
 func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) (contract.Published, error) {
 	now := p.Now()
 	if t.Record.Finished(now) {
-		return p.replay(by, t.Record, t.Command)
-	}
+		first, err := p.replay(by, t.Record, t.Command)
+		if err != nil || first.ArtifactID == t.Named {
+			return first, err
+		}
+	} // of a revision under another artifact nothing is replayed: what is named does not exist
 	for range moves {
 		result, err := p.try(ctx, by, t, now)
 		var taken *idempotency.Taken

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"vitrine/shared/address"
 	"vitrine/shared/credential"
@@ -18,7 +19,8 @@ import (
 
 // FromEnvironment reads the configuration of a function: the settings that shared/setting names, and the key rings that
 // are named among them. Needs are the rings without which the host cannot serve. Everything that is missing or wrong comes
-// in one error.
+// in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for others would
+// be a tenth of each binary.
 func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
 	c := Config{
 		Environment: credential.Environment(getenv(setting.Environment)),
@@ -40,9 +42,9 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	choose(setting.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(setting.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
 	choose(setting.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
-	for _, ring := range needs {
-		if getenv(ring) == "" {
-			wrong = append(wrong, fmt.Errorf("%s is not set", ring))
+	for _, name := range append([]string{setting.Region, setting.AccessKeyID, setting.SecretAccessKey}, needs...) {
+		if getenv(name) == "" {
+			wrong = append(wrong, fmt.Errorf("%s is not set", name))
 		}
 	}
 	choose(setting.Pow, func(v string) bool {
@@ -55,10 +57,11 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	if err := errors.Join(append(wrong, c.check())...); err != nil {
 		return Config{}, err
 	}
-	var err error
-	if c.AWS, err = config.LoadDefaultConfig(ctx); err != nil {
-		return Config{}, fmt.Errorf("the AWS configuration: %w", err)
+	c.AWS = aws.Config{
+		Region:      getenv(setting.Region),
+		Credentials: credentials.NewStaticCredentialsProvider(getenv(setting.AccessKeyID), getenv(setting.SecretAccessKey), getenv(setting.SessionToken)),
 	}
+	var err error
 	c.Rings, err = namedRings(ctx, c.AWS, getenv)
 	return c, err
 }

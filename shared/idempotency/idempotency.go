@@ -78,10 +78,18 @@ type Record struct {
 // Finished tells whether the record answers a repetition at an instant.
 func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
 
-// Replay unpacks the first result into out; the same key with another body is refused.
-func (r *Record) Replay(c Command, out any) error {
+// Compare refuses the same key with another body.
+func (r *Record) Compare(c Command) error {
 	if r.Fingerprint != c.Fingerprint {
 		return fault.New(fault.InvalidIdempotencyKey, "this Idempotency-Key was used for another request; use a new one")
+	}
+	return nil
+}
+
+// Replay unpacks the first result into out, unless the body is another one.
+func (r *Record) Replay(c Command, out any) error {
+	if err := r.Compare(c); err != nil {
+		return err
 	}
 	return json.Unmarshal(r.Result, out)
 }

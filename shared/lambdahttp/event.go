@@ -71,8 +71,10 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, errMalformed
 	}
-	r.Method, r.RequestURI, r.Host, r.Header = method, target, e.host(), e.header()
-	r.URL.Scheme, r.URL.Host = "", ""
+	r.Method, r.RequestURI, r.Header = method, target, e.header()
+	r.Host, r.URL.Scheme, r.URL.Host = e.host(r.Header.Get("Host")), "", ""
+	r.Header.Del("Host") // net/http keeps these two elsewhere
+	r.Header.Del("Transfer-Encoding")
 	from := e.source()
 	r.RemoteAddr = ""
 	if from.IsValid() {
@@ -150,20 +152,13 @@ func (e *event) header() http.Header {
 	if len(e.Cookies) > 0 {
 		h.Set("Cookie", strings.Join(e.Cookies, "; "))
 	}
-	h.Del("Host") // net/http keeps these two elsewhere
-	h.Del("Transfer-Encoding")
 	return h
 }
 
 // host is the name that the gateway routed by. The Host header adds a port, if it says the same name.
-func (e *event) host() string {
-	sent := ""
-	for name, value := range e.Headers {
-		if strings.EqualFold(name, "Host") {
-			sent = value
-		}
-	}
-	if name, _, err := net.SplitHostPort(sent); e.Context.DomainName == "" || err == nil && strings.EqualFold(name, e.Context.DomainName) {
+func (e *event) host(sent string) string {
+	name, _, err := net.SplitHostPort(sent)
+	if e.Context.DomainName == "" || err == nil && strings.EqualFold(name, e.Context.DomainName) {
 		return sent
 	}
 	return e.Context.DomainName

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
@@ -17,7 +18,8 @@ import (
 type exchange struct {
 	handler   http.Handler
 	request   *http.Request
-	gatewayID string // names the request where the handler did not
+	gatewayID string    // names the request where the handler did not
+	last      time.Time // when a stream has to end, zero if never
 }
 
 // run lets the handler answer to the end. An error means that the answer is not whole; the handler may have cut it off

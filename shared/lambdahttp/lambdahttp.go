@@ -38,8 +38,8 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	if !e.known() {
 		return nil, errors.New("this is not an event of an HTTP or REST API")
 	}
-	ctx, cancel := beforeDeadline(ctx)
-	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID}
+	ctx, cancel, last := beforeDeadline(ctx)
+	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID, last: last}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
 		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)
@@ -58,11 +58,14 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 // farewell is the longest time that is kept for saying that time ran out: at its deadline a function is just stopped.
 const farewell = 300 * time.Millisecond
 
-// beforeDeadline ends the context of a request a little before its function is stopped.
-func beforeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+// beforeDeadline ends the context of a request a little before its function is stopped. What is said by last arrives.
+func beforeDeadline(ctx context.Context) (_ context.Context, _ context.CancelFunc, last time.Time) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return context.WithCancel(ctx)
+		ctx, cancel := context.WithCancel(ctx)
+		return ctx, cancel, last
 	}
-	return context.WithDeadline(ctx, deadline.Add(-min(farewell, time.Until(deadline)/10)))
+	kept := min(farewell, time.Until(deadline)/10)
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-kept))
+	return ctx, cancel, deadline.Add(-kept / 3)
 }

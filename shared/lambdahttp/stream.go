@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda/messages"
@@ -23,28 +24,28 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
 	})
-	stop := context.AfterFunc(x.request.Context(), func() {
-		select {
-		case <-begun: // the handler may wait for a reader that has stopped
-			out.CloseWithError(errCut)
-		default:
-		}
-	})
 	go func() {
 		defer close(s.done)
-		defer stop()
-		err := x.run(w)
-		if err != nil && !w.begun {
-			x.fail(w)
-			err = nil
+		if !x.last.IsZero() { // the handler may wait for a reader that has stopped
+			defer time.AfterFunc(time.Until(x.last), func() { out.CloseWithError(errCut) }).Stop()
 		}
-		if err != nil {
-			err = errCut
-		}
-		out.CloseWithError(err)
+		out.CloseWithError(x.into(w))
 	}()
 	<-begun
 	return response
+}
+
+// into lets the handler answer into w. Nil: the answer is whole, be it one that says that the handler failed.
+func (x exchange) into(w *writer) error {
+	err := x.run(w)
+	switch {
+	case err == nil:
+		return nil
+	case w.begun:
+		return errCut
+	}
+	x.fail(w)
+	return nil
 }
 
 // stream is the body of an answer that is being made.

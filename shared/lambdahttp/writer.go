@@ -41,21 +41,33 @@ func (w *writer) WriteHeader(status int) {
 	if w.status != 0 || status < http.StatusOK {
 		return
 	}
-	w.status, w.told = status, w.header.Clone()
-	for name, values := range w.told {
+	w.status, w.told = status, outgoing(status, w.header)
+	if n, err := strconv.ParseInt(w.told.Get("Content-Length"), 10, 64); err == nil {
+		w.length = n
+	}
+}
+
+// outgoing are the headers of a handler as they are sent.
+func outgoing(status int, h http.Header) http.Header {
+	h = h.Clone()
+	for name, values := range h {
 		for i := range values {
 			values[i] = oneLine.Replace(values[i])
 		}
 		if len(values) == 0 {
-			delete(w.told, name)
+			delete(h, name)
 		}
 	}
-	if challenge := w.told.Values("WWW-Authenticate"); len(challenge) > 0 {
-		w.told[Challenge] = challenge
+	if challenge := h.Values("WWW-Authenticate"); len(challenge) > 0 {
+		h[Challenge] = challenge
 	}
-	if n, err := strconv.ParseInt(w.told.Get("Content-Length"), 10, 64); err == nil {
-		w.length = n
+	if !mayHaveBody(status) {
+		h.Del("Content-Length")
 	}
+	if status == http.StatusNotModified {
+		h.Del("Content-Type")
+	}
+	return h
 }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")

@@ -48,10 +48,10 @@ const (
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Public) error {
 	other := make(chan error, 1)
 	go func() {
-		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, refuses{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
 		other <- err
 	}()
-	_, err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, fault.RateLimitedActor)
+	_, err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, refuses{fault.RateLimitedActor, fault.RateLimitedActor})
 	if err2 := <-other; err == nil {
 		err = err2
 	}
@@ -60,38 +60,41 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Publ
 
 // Artifact counts a read of an artifact by signed URL; all hosts share its budget.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact) error {
-	_, err := l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, fault.RateLimitedArtifact)
+	_, err := l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
 	return err
 }
 
 // Address counts a provision by one client and tells how many it asked for in this window; subject must not be the raw
 // address.
 func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
-	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, fault.ProvisionRateLimited)
+	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 }
 
 // Provision counts a provision by anybody.
 func (l *Limiter) Provision(ctx context.Context) error {
-	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, fault.ProvisionRateLimited)
+	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 	return err
 }
 
-func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code fault.Code) (int, error) {
+// refuses are the codes of a limit: that it is reached, and that its counter is out of reach.
+type refuses struct{ full, broken fault.Code }
+
+func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code refuses) (int, error) {
 	if l.Limits.Off {
 		return 0, nil
 	}
 	now := l.Now()
 	w := WindowAt(kind, host, subject, r.Window, now)
 	if until := l.known(kind + subject); now.Before(until) {
-		return 0, refusal(code, until.Sub(now))
+		return 0, refusal(code.full, until.Sub(now))
 	}
 	n, ok, err := l.Counters.Count(ctx, w, r.Limit)
 	switch {
 	case err != nil:
-		return 0, fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+		return 0, fault.Wrap(code.broken, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
 	case !ok:
 		l.remember(kind+subject, w.End, now)
-		return 0, refusal(code, w.End.Sub(now))
+		return 0, refusal(code.full, w.End.Sub(now))
 	}
 	return n, nil
 }

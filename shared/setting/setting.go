@@ -30,6 +30,12 @@ const (
 	// ResponseMode is "stream" where the gateway streams a function's answers; empty or "buffered" otherwise. Optional.
 	ResponseMode = "VITRINE_RESPONSE_MODE"
 
+	// Where a function runs and as whom; Lambda sets them.
+	Region          = "AWS_REGION"
+	AccessKeyID     = "AWS_ACCESS_KEY_ID"
+	SecretAccessKey = "AWS_SECRET_ACCESS_KEY"
+	SessionToken    = "AWS_SESSION_TOKEN" // optional
+
 	// DynamoDBEndpoint and S3Endpoint are engines that are not AWS. Optional.
 	DynamoDBEndpoint = "AWS_ENDPOINT_URL_DYNAMODB"
 	S3Endpoint       = "AWS_ENDPOINT_URL_S3"

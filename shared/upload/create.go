@@ -168,6 +168,9 @@ func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *i
 	if s == nil {
 		return contract.Session{}, fault.New(fault.UploadSessionNotFound, "the session of this Idempotency-Key is gone; create a new one")
 	}
+	if !c.Now().Before(s.ExpiresAt) { // no URL can be signed for it any more
+		return contract.Session{}, fault.New(fault.UploadSessionExpired, "the session of this Idempotency-Key expired; create a new one")
+	}
 	return c.answer(ctx, *s, entries)
 }
 

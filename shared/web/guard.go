@@ -79,6 +79,12 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	}
 	if e.op.Command.Operation != "" {
 		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
+		if call.Record.Finished(e.Now()) { // it judges the body, before anything else does
+			if err := call.Record.Compare(call.Command); err != nil {
+				WriteError(w, r, err)
+				return
+			}
+		}
 	}
 	next(huma.WithContext(c, context.WithValue(ctx, callKey{}, call)))
 }

@@ -1,0 +1,171 @@
+package lambdahttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda/messages"
+)
+
+func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
+	release := make(chan struct{})
+	_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "first ")
+		<-release
+		io.WriteString(w, "second")
+	})
+	if _, err := io.ReadFull(body, make([]byte, len("first "))); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	if rest, err := io.ReadAll(body); string(rest) != "second" || err != nil {
+		t.Error(string(rest), err)
+	}
+}
+
+// TestNothingIsHeldOfAStream lets the handler write until it has to wait: nobody has read a byte of the body then.
+func TestNothingIsHeldOfAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		written := 0
+		_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+			for range 3 {
+				n, _ := w.Write(make([]byte, 64<<10))
+				written += n
+			}
+		})
+		synctest.Wait()
+		if written != 0 {
+			t.Errorf("%d bytes are taken from the handler before anyone reads", written)
+		}
+		io.ReadFull(body, make([]byte, 64<<10))
+		synctest.Wait()
+		if written != 64<<10 {
+			t.Errorf("%d bytes are taken after reading one chunk", written)
+		}
+		if rest, err := io.ReadAll(body); len(rest) != 128<<10 || err != nil {
+			t.Error(len(rest), err)
+		}
+	})
+}
+
+func TestAnAnswerThatBreaksOffEndsInAnError(t *testing.T) {
+	captureLog(t)
+	for name, h := range map[string]http.HandlerFunc{
+		"aborted": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			io.WriteString(w, "half")
+			panic(http.ErrAbortHandler)
+		},
+		"panicked": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "half"); panic("boom") },
+		"short": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			io.WriteString(w, "half")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body := streamOf(t, t.Context(), h)
+			got, err := io.ReadAll(body)
+			var said messages.InvokeResponse_Error
+			if status != 200 || string(got) != "half" || !errors.As(err, &said) || said.Type != "AnswerCut" {
+				t.Errorf("%d %q %v", status, got, err)
+			}
+		})
+	}
+}
+
+func TestAStreamEndsAfterItsHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+			defer func() { ended = true }() // as the log line of a request
+			io.WriteString(w, "all")
+			<-time.After(time.Second) // of the bubble
+		})
+		if got, err := io.ReadAll(body); string(got) != "all" || err != nil || !ended {
+			t.Errorf("%q, %v, handler ended: %v", got, err, ended)
+		}
+	})
+}
+
+func TestAReaderThatLeavesEndsTheHandler(t *testing.T) {
+	var failed error
+	var why error
+	_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, r *http.Request) {
+		for failed == nil {
+			_, failed = w.Write(make([]byte, 1000))
+		}
+		why = r.Context().Err()
+	})
+	io.ReadFull(body, make([]byte, 10))
+	if err := body.Close(); err != nil || failed == nil || why == nil {
+		t.Errorf("close %v, write %v, context %v", err, failed, why)
+	}
+}
+
+func TestAReaderThatLeavesAtOnceEndsAHandlerThatWaitsForAnotherService(t *testing.T) {
+	_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	if err := body.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheHandlerSeesTheDeadlineInTimeToSaySo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct{ limit, left time.Duration }{{28 * time.Second, 300 * time.Millisecond}, {time.Second, 100 * time.Millisecond}} {
+			ctx, cancel := context.WithTimeout(t.Context(), c.limit)
+			start := time.Now()
+			h := func(w http.ResponseWriter, r *http.Request) {
+				<-r.Context().Done()
+				w.WriteHeader(http.StatusServiceUnavailable)
+				io.WriteString(w, "no time")
+			}
+			status, body := streamOf(t, ctx, h)
+			got, err := io.ReadAll(body)
+			if took := time.Since(start); status != 503 || string(got) != "no time" || err != nil || took != c.limit-c.left {
+				t.Errorf("%d %q %v after %v", status, got, err, took)
+			}
+			cancel()
+		}
+	})
+}
+
+func TestAStreamThatNobodyReadsIsCutAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var failed error
+		done := make(chan struct{})
+		_, body := streamOf(t, ctx, func(w http.ResponseWriter, _ *http.Request) {
+			defer close(done)
+			_, failed = io.WriteString(w, "nobody listens")
+		})
+		<-done
+		if _, err := io.ReadAll(body); failed == nil || err == nil {
+			t.Errorf("the handler is told %v, the gateway %v", failed, err)
+		}
+	})
+}
+
+func TestHTTPAPIsAreNeverStreamed(t *testing.T) {
+	out, err := adapter{handler: http.NotFoundHandler(), mode: Stream}.serve(t.Context(), httpAPIEvent("GET", "/"))
+	if _, streams := out.(io.Reader); err != nil || streams {
+		t.Errorf("%T, %v", out, err)
+	}
+}
+
+func TestABigStreamComesThroughWhole(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 1<<16) + "\x00\x00\x00\x00\x00\x00\x00\x00end"
+	got := invoke(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, big) }), Stream, restEvent("GET", "/"))
+	if got.body != big {
+		t.Errorf("%d bytes of %d", len(got.body), len(big))
+	}
+}
