@@ -22,7 +22,11 @@ type listInput struct {
 // Resolve implements huma.Resolver.
 func (in *listInput) Resolve(c huma.Context) []error {
 	u := c.URL()
-	in.blank = in.Cursor == "" && u.Query().Has("cursor")
+	q := u.Query()
+	in.blank = in.Cursor == "" && q.Has("cursor")
+	if q.Has("limit") && q.Get("limit") == "" { // else it would count as left out
+		return []error{&huma.ErrorDetail{Location: "query.limit", Message: "invalid integer"}}
+	}
 	return nil
 }
 
@@ -55,8 +59,10 @@ func (h *Host) delete(ctx context.Context, call *web.Call, _ *artifactInput) (co
 	return h.Deleter.Delete(ctx, call.Actor, target(call))
 }
 
-func (h *Host) publish(ctx context.Context, call *web.Call, _ *publishInput) (contract.Published, error) {
-	return h.Publisher.Publish(ctx, call.Actor, target(call))
+func (h *Host) publish(ctx context.Context, call *web.Call, in *publishInput) (contract.Published, error) {
+	t := target(call)
+	t.Named = id.Artifact(in.Artifact)
+	return h.Publisher.Publish(ctx, call.Actor, t)
 }
 
 func (h *Host) latest(ctx context.Context, call *web.Call, _ *artifactInput) (contract.AgentView, error) {

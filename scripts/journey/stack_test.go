@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -59,12 +58,12 @@ func (d *deployment) client(t testing.TB) *http.Client {
 	t.Helper()
 	documents := map[string]*conform.Document{}
 	for name, origin := range map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content} {
-		document, err := conform.Load(filepath.Join("..", "..", "openapi", name+".json"))
+		golden, err := goldenDocuments()
 		if err != nil {
 			t.Fatal(err)
 		}
 		u, _ := url.Parse(origin)
-		documents[u.Host] = document
+		documents[u.Host] = golden[name]
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)

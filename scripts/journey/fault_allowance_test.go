@@ -1,0 +1,156 @@
+package journey
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/chaos"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+)
+
+// aDay lets an unclaimed workspace publish n artifacts a day.
+func aDay(n int) func(*stack.Options) {
+	return func(o *stack.Options) { tier(func(p *limits.Policy) { p.NewArtifactsPerDay = n })(&o.Limits) }
+}
+
+func TestF50ParallelPublicationsAtTheLastPlaceOfTheDay(t *testing.T) {
+	t.Parallel()
+	const day, rivals = 2 * limits.AllowanceShards, 10
+	s := newFaultStand(t, aDay(day))
+	g := s.agent(t)
+	for range day - 1 {
+		d := s.blank(t, g, "")
+		must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	}
+	drafts := make([]contract.Finalized, rivals)
+	for i := range drafts {
+		drafts[i] = s.blank(t, g, "")
+	}
+	s.clock.pass(time.Minute) // the rate of requests is another matter
+	answers := s.atOnce(t, rivals, func(i int) (wire.Answer, error) {
+		return s.publish(g, wire.NewKey(), drafts[i].ArtifactID, drafts[i].RevisionID)
+	})
+	won := -1
+	for i, a := range answers {
+		revision := s.item(t, "A#"+string(drafts[i].ArtifactID), "R#"+string(drafts[i].RevisionID))
+		if a.Status == http.StatusOK {
+			if won >= 0 {
+				t.Error("the last place was given twice")
+			}
+			won = i
+			continue
+		}
+		refused(t, a, 429, fault.WriteAllowanceExceeded)
+		if text(revision["status"]) != "draft" {
+			t.Errorf("a refused draft is %s", text(revision["status"]))
+		}
+	}
+	if won < 0 {
+		t.Fatal("nobody got the last place")
+	}
+	s.clock.pass(wait(t, answers[(won+1)%rivals]))
+	next := drafts[(won+1)%rivals]
+	must(g.Publish(ctx, wire.NewKey(), next.ArtifactID, next.RevisionID))(t) // tomorrow
+}
+
+func TestF49TheLastMomentOfADayCountsForThatDay(t *testing.T) {
+	t.Parallel()
+	const day = limits.AllowanceShards
+	s := newFaultStand(t, aDay(day))
+	midnight := s.options.Now().UTC().Truncate(limits.Day).Add(limits.Day)
+	s.clock.pass(midnight.Add(-100 * time.Millisecond).Sub(s.options.Now()))
+	g := s.agent(t)
+	key := wire.NewKey()
+	var drafts []contract.Finalized
+	for range day + 2 {
+		drafts = append(drafts, s.blank(t, g, ""))
+	}
+	for _, d := range drafts[:day] {
+		must(g.Publish(ctx, key, d.ArtifactID, d.RevisionID))(t)
+	}
+	last := drafts[day]
+	over := tryPublish(t, g, key, last.ArtifactID, last.RevisionID, nil)
+	if refused(t, over, 429, fault.WriteAllowanceExceeded); wait(t, over) != time.Second {
+		t.Errorf("a tenth of a second before midnight Retry-After is %s", wait(t, over))
+	}
+	s.clock.pass(100 * time.Millisecond)
+	for _, d := range drafts { // those of yesterday are answered again and count for yesterday
+		if a := tryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil); a.Status != http.StatusOK {
+			t.Errorf("at midnight it answers %d %s", a.Status, a.Code())
+		}
+	}
+	for range day - 2 {
+		d := s.blank(t, g, "")
+		must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	}
+	last = s.blank(t, g, "")
+	over = tryPublish(t, g, key, last.ArtifactID, last.RevisionID, nil)
+	if refused(t, over, 429, fault.WriteAllowanceExceeded); wait(t, over) != limits.Day {
+		t.Errorf("at midnight Retry-After is %s", wait(t, over))
+	}
+}
+
+// The actions of a first publication, in their order.
+const (
+	ofArtifact = iota + 1
+	ofRevision
+	ofFence
+	ofAllowance
+)
+
+// falseConditions cancels a transaction because of these actions.
+func falseConditions(actions ...int) chaos.Action {
+	reasons := make([]types.CancellationReason, ofAllowance+1)
+	for i := range reasons {
+		reasons[i].Code = aws.String("None")
+	}
+	for _, i := range actions {
+		reasons[i].Code = aws.String("ConditionalCheckFailed")
+	}
+	return chaos.Cancel(reasons...)
+}
+
+func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t)
+	g := s.agent(t)
+	for _, tt := range []struct {
+		name   string
+		failed []int
+		status int
+		code   fault.Code
+	}{
+		{"artifact before all", []int{ofAllowance, ofFence, ofRevision, ofArtifact}, 404, fault.ArtifactNotFound},
+		{"workspace before allowance", []int{ofAllowance, ofFence}, 401, fault.NotAuthenticated},
+		{"a revision that moved is looked at again", []int{ofRevision, ofFence, ofAllowance}, 200, ""},
+		{"another part of the allowance has room", []int{ofAllowance}, 200, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := s.blank(t, g, "")
+			s.faults.On("TransactWriteItems").Before(falseConditions(tt.failed...))
+			if a := tryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil); a.Status != tt.status || a.Code() != tt.code {
+				t.Errorf("%d %s, want %d %s", a.Status, a.Code(), tt.status, tt.code)
+			}
+		})
+	}
+	d := s.blank(t, g, "")
+	late := s.overtaken(t, "TransactWriteItems", func() (wire.Answer, error) { return s.publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID) }, func() {
+		if a := tryDelete(t, g, d.ArtifactID); a.Status != http.StatusOK {
+			t.Errorf("deleting answers %d", a.Status)
+		}
+		for n := range 8 { // the workspace is closed, too
+			s.put(t, stored{}, map[string]any{"pk": "W#" + string(parsed(t, g).Workspace), "sk": fmt.Sprint("FENCE#", n), "lock": "lkd_00000000000000000000000000"})
+		}
+	})
+	refused(t, late, 404, fault.ArtifactNotFound)
+	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("closed", page("closed"))), 401, fault.NotAuthenticated)
+}

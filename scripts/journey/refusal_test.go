@@ -1,0 +1,296 @@
+package journey
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/chaos"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+// provocation is a request that meets one code. It gets a deployment and an agent of its own.
+type provocation struct {
+	status int
+	limits func(*limits.Limits)
+	ask    func(*testing.T, *probe, *wire.Agent) wire.Answer
+}
+
+var provocations = map[fault.Code]provocation{
+	fault.NotAuthenticated:        {401, nil, askWithoutKey},
+	fault.InvalidAuth:             {400, nil, askWithTwoKeys},
+	fault.InvalidIdempotencyKey:   {400, nil, createWithoutIdempotencyKey},
+	fault.InvalidRequest:          {400, nil, createNothing},
+	fault.InvalidCursor:           {400, nil, listFromNowhere},
+	fault.Forbidden:               {403, nil, createAsReader},
+	fault.NotFound:                {404, nil, askNowhere},
+	fault.ArtifactNotFound:        {404, nil, deleteNothing},
+	fault.RevisionUnpublished:     {404, nil, publishNoRevision},
+	fault.UploadSessionNotFound:   {404, nil, replayALostSession},
+	fault.RevisionRetained:        {410, nil, viewWithoutBytes},
+	fault.DraftRevisionConflict:   {409, nil, reviseADraft},
+	fault.IdempotencyInFlight:     {409, nil, finalizeTwiceAtOnce},
+	fault.UploadIncomplete:        {409, nil, finalizeWithoutUpload},
+	fault.UnexpectedUploadObject:  {409, nil, finalizeWithAStranger},
+	fault.UploadSessionExpired:    {409, nil, finalizeTooLate},
+	fault.EntrypointNotInRevision: {422, nil, createWithoutEntrypoint},
+	fault.FileCountCapExceeded:    {400, tier(func(p *limits.Policy) { p.FileCount = 1 }), createTwoFiles},
+	fault.FileSizeCapExceeded:     {400, tier(func(p *limits.Policy) { p.FileSize = 5 }), createTwoFiles},
+	fault.RevisionSizeCapExceeded: {400, tier(func(p *limits.Policy) { p.ArtifactSize = 11 }), createTwoFiles},
+	fault.RevisionCeilingExceeded: {429, tier(func(p *limits.Policy) { p.Revisions = 1 }), publishTwice},
+	fault.WriteAllowanceExceeded:  {429, tier(func(p *limits.Policy) { p.NewArtifactsPerDay = limits.AllowanceShards }), publishDaily},
+	fault.RateLimitedActor:        {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
+	fault.RateLimitedWorkspace:    {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
+	fault.RateLimitedArtifact:     {429, func(l *limits.Limits) { l.Artifact.Limit = 1 }, readTwice},
+	fault.ProvisionRateLimited:    {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, provisionAgain},
+	fault.ProvisionUnavailable:    {503, nil, provisionWithoutGate},
+	fault.PowRequired:             {401, nil, provisionOften},
+	fault.PowInvalid:              {400, nil, provisionWithoutWork},
+	fault.DatabaseUnavailable:     {503, nil, askWithoutDatabase},
+	fault.StorageUnavailable:      {503, nil, finalizeWithoutStorage},
+	fault.Internal:                {500, nil, viewDamagedFiles},
+}
+
+// unprovokable are the codes that no request meets, with the reason.
+var unprovokable = map[fault.Code]string{
+	fault.APIKeyNotFound:       "no route names a key other than the caller's own yet",
+	fault.APIKeyRevoked:        "a revoked key is refused as a credential, with not_authenticated, before anything else is asked",
+	fault.InvalidContentLength: "S3 itself takes the bytes and refuses other lengths, in XML",
+	fault.PatchConflict:        "there are no patches yet",
+	fault.PinnedArtifactCap:    "there is no route to pin yet",
+	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
+}
+
+// tier changes the numbers of unclaimed workspaces.
+func tier(change func(*limits.Policy)) func(*limits.Limits) {
+	return func(l *limits.Limits) {
+		l.Tiers = maps.Clone(l.Tiers)
+		p := l.Tiers[limits.Ephemeral]
+		change(&p)
+		l.Tiers[limits.Ephemeral] = p
+	}
+}
+
+func TestEveryCodeOfTheContractIsProvokedOrExplained(t *testing.T) {
+	t.Parallel()
+	for _, code := range slices.Sorted(slices.Values(fault.Codes())) {
+		how, can := provocations[code]
+		if _, cannot := unprovokable[code]; can == cannot {
+			t.Errorf("%s: provoke it or say why nothing can, not both", code)
+		}
+		if !can {
+			continue
+		}
+		t.Run(string(code), func(t *testing.T) {
+			t.Parallel()
+			now := &clock{now: time.Now()}
+			p := pry(t, now.rule, func(o *stack.Options) {
+				if how.limits != nil {
+					how.limits(&o.Limits)
+				}
+			})
+			p.clock = now
+			a := how.ask(t, p, p.agent(t))
+			refused(t, a, how.status, code)
+			if challenge := a.Header.Get("WWW-Authenticate"); (challenge != "") != (how.status == http.StatusUnauthorized) {
+				t.Errorf("WWW-Authenticate is %q", challenge)
+			}
+		})
+	}
+}
+
+var errDown = errors.New("the engine is down")
+
+func askWithoutKey(t *testing.T, p *probe, _ *wire.Agent) wire.Answer {
+	return do(t, p.anyone, "GET", p.Origins.API+"/v1/whoami", nil)
+}
+
+func askWithTwoKeys(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	return p.raw(t, "api", "GET /v1/whoami", "", "Authorization: Bearer "+g.Key, "Authorization: Bearer "+g.Key)
+}
+
+func createWithoutIdempotencyKey(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return do(t, g, "POST", g.At.UploadURL+"/v1/upload-sessions", wire.Declare("T", page("p")))
+}
+
+func createNothing(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return tryCreate(t, g, wire.NewKey(), "{}")
+}
+
+func listFromNowhere(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return do(t, g, "GET", g.At.APIURL+"/v1/artifacts?cursor=nowhere", nil)
+}
+
+func createAsReader(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	return tryCreate(t, p.sibling(t, g, credential.Read), wire.NewKey(), wire.Declare("T", page("p")))
+}
+
+func askNowhere(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return do(t, g, "GET", g.At.APIURL+"/v1/nowhere", nil)
+}
+
+func deleteNothing(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return tryDelete(t, g, id.NewArtifact())
+}
+
+func publishNoRevision(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return tryPublish(t, g, wire.NewKey(), draft(t, g, "d").ArtifactID, id.NewRevision(), nil)
+}
+
+func replayALostSession(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	idem, r := wire.NewKey(), wire.Declare("T", page("p"))
+	s := must(g.Create(ctx, idem, r))(t)
+	p.change(t, "U#"+string(s.UploadSessionID), "META", nil)
+	return tryCreate(t, g, idem, r)
+}
+
+func viewWithoutBytes(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	first := published(t, g, "first")
+	must(g.PublishFiles(ctx, "second", first.ArtifactID, page("second")))(t)
+	p.change(t, "A#"+string(first.ArtifactID), "R#"+string(first.RevisionID), map[string]any{"status": "retained"})
+	return do(t, g, "GET", g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions/"+string(first.RevisionID)+"/agent-view", nil)
+}
+
+func reviseADraft(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	r := wire.Declare("T", page("p"))
+	r.ArtifactID = draft(t, g, "d").ArtifactID
+	return tryCreate(t, g, wire.NewKey(), r)
+}
+
+func finalizeTwiceAtOnce(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	s := must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
+	must(g.Put(ctx, s.Files[0], page("p").Body))(t)
+	release, ended := make(chan struct{}), make(chan error)
+	held := p.faults.On("ListObjectsV2").Before(chaos.Hold(release))
+	idem := wire.NewKey()
+	go func() {
+		_, err := g.Finalize(ctx, idem, s.UploadSessionID)
+		ended <- err
+	}()
+	<-held.Reached()
+	a := untilClaimed(t, p, g, idem, s.UploadSessionID)
+	close(release)
+	succeed(t, <-ended)
+	if again := tryFinalize(t, g, idem, s.UploadSessionID); again.Status != http.StatusOK {
+		t.Errorf("after that the same request answers %d %s", again.Status, again.Code())
+	}
+	return a
+}
+
+// untilClaimed finalizes when the first attempt, whose listing is held, has taken the command.
+func untilClaimed(t *testing.T, p *probe, g *wire.Agent, idem string, s id.Session) wire.Answer {
+	t.Helper()
+	for p.count(t, p.names.Hot, "i:"+string(parsed(t, g).Public)+":upload.session.finalize") == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody claimed the command")
+		}
+	}
+	return tryFinalize(t, g, idem, s)
+}
+
+func finalizeWithoutUpload(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	s := must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
+	return tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+}
+
+func finalizeWithAStranger(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	s := must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
+	must(g.Put(ctx, s.Files[0], page("p").Body))(t)
+	p.smuggle(t, g, s.UploadSessionID, "077", "stranger")
+	return tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+}
+
+func finalizeTooLate(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	s := must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
+	must(g.Put(ctx, s.Files[0], page("p").Body))(t)
+	p.clock.pass(limits.SessionLife)
+	return tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+}
+
+func createWithoutEntrypoint(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	r := wire.Declare("T", page("p"))
+	r.Entrypoint = "other.html"
+	return tryCreate(t, g, wire.NewKey(), r)
+}
+
+func createTwoFiles(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	return tryCreate(t, g, wire.NewKey(), wire.Declare("T", wire.File{Path: "a", Body: []byte("sixsix")}, wire.File{Path: "b", Body: []byte("twelve")}))
+}
+
+func publishTwice(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	first := published(t, g, "first")
+	r := wire.Declare("second", page("second"))
+	r.ArtifactID = first.ArtifactID
+	second := must(g.Draft(ctx, wire.NewKey(), r, page("second")))(t)
+	return tryPublish(t, g, wire.NewKey(), second.ArtifactID, second.RevisionID, nil)
+}
+
+func publishDaily(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	for range limits.AllowanceShards {
+		published(t, g, "today")
+	}
+	last := draft(t, g, "tomorrow")
+	return tryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
+}
+
+func whoamiTwice(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	do(t, g, "GET", g.At.APIURL+"/v1/whoami", nil)
+	return do(t, g, "GET", g.At.APIURL+"/v1/whoami", nil)
+}
+
+func readTwice(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	content := published(t, g, "popular").RevisionContentURL
+	p.reads(t, content, page("popular").Body)
+	return p.get(t, content)
+}
+
+func provisionAgain(t *testing.T, p *probe, _ *wire.Agent) wire.Answer {
+	return do(t, p.anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", nil)
+}
+
+func provisionOften(t *testing.T, p *probe, _ *wire.Agent) wire.Answer {
+	for range limits.PowFree - 1 { // the agent's own was the first
+		p.agent(t)
+	}
+	return provisionAgain(t, p, nil)
+}
+
+func provisionWithoutWork(t *testing.T, p *probe, _ *wire.Agent) wire.Answer {
+	var e contract.Envelope
+	succeed(t, json.Unmarshal(provisionOften(t, p, nil).Body, &e))
+	idle := contract.ProvisionRequest{Challenge: e.Challenge, Solution: &contract.Solution{Nonce: e.Challenge.Nonce}}
+	return do(t, p.anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", idle)
+}
+
+func provisionWithoutGate(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	p.change(t, "CFG#provision", "C", nil)
+	p.clock.pass(time.Minute)
+	return provisionAgain(t, p, g)
+}
+
+func askWithoutDatabase(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	p.faults.On("BatchGetItem").Before(chaos.Fail(errDown))
+	return do(t, g, "GET", g.At.APIURL+"/v1/whoami", nil)
+}
+
+func finalizeWithoutStorage(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	s := must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
+	p.faults.On("ListObjectsV2").Before(chaos.Fail(errDown))
+	return tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+}
+
+func viewDamagedFiles(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	a := published(t, g, "damaged")
+	p.change(t, "A#"+string(a.ArtifactID), "M#"+string(a.RevisionID), map[string]any{"files": []byte("no DEFLATE")})
+	return do(t, g, "GET", g.At.APIURL+"/v1/artifacts/"+string(a.ArtifactID)+"/agent-view", nil)
+}
