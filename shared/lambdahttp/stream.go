@@ -55,16 +55,8 @@ type stream struct {
 	done   chan struct{}
 }
 
-// Read ends only after the handler has: what runs on after an answer may be frozen with the function.
-func (s *stream) Read(b []byte) (int, error) {
-	n, err := s.PipeReader.Read(b)
-	if err != nil {
-		<-s.done
-	}
-	return n, err
-}
-
-// Close ends the handler, whose reader is gone, and waits for it.
+// Close waits for the handler, because what runs on after an answer may be frozen with the function. A handler whose reader
+// has gone is told to end.
 func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
