@@ -3,9 +3,11 @@ package journey
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -33,13 +35,18 @@ func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 	d := &deployment{log: &logBook{}}
 	o := stack.Options{
 		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
-		Log: slog.New(slog.NewJSONHandler(d.log, nil)),
+		Log: slog.New(slog.NewJSONHandler(d.log, nil)), Lambda: os.Getenv("VITRINE_MODE") == "lambda", Output: d.log,
 	}
 	for _, f := range change {
 		f(&o)
 	}
 	var err error
-	if d.Stack, err = stack.Start(ctx, o); err != nil {
+	d.Stack, err = stack.Start(ctx, o)
+	if errors.Is(err, stack.ErrInProcess) { // what the test changes cannot be told to functions
+		o.Lambda = false
+		d.Stack, err = stack.Start(ctx, o)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

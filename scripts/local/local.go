@@ -73,7 +73,11 @@ func (l *local) startEngines(ctx context.Context) error {
 }
 
 func (l *local) startHosts(ctx context.Context) error {
-	l.say("hosts    tables are made and the hosts start")
+	if l.lambda {
+		l.say("hosts    tables are made, templates and functions too if they are old, and the hosts start")
+	} else {
+		l.say("hosts    tables are made and the hosts start")
+	}
 	numbers := limits.Default()
 	numbers.Off = l.limitsOff
 	var err error
@@ -85,6 +89,8 @@ func (l *local) startHosts(ctx context.Context) error {
 		Limits:   numbers,
 		Now:      time.Now,
 		Log:      slog.New(slog.NewTextHandler(l.log, nil)),
+		Lambda:   l.lambda,
+		Output:   l.log,
 	})
 	if err != nil {
 		return err

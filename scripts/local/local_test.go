@@ -33,6 +33,21 @@ func TestTheStackStartsStopsAndKeepsItsData(t *testing.T) {
 	second.stop(t)
 }
 
+func TestTheStackRunsAsLambdaFunctions(t *testing.T) {
+	base := freeBase(t)
+	s := startStack(t, base, "--memory", "--lambda")
+	wantAnswers(t, base)
+	response, err := http.Get(fmt.Sprintf("http://localhost:%d/v1/whoami", base+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if got := response.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") || response.Header.Get("Apigw-Requestid") == "" {
+		t.Errorf("the challenge is %q, and the headers are %v", got, response.Header)
+	}
+	s.stop(t)
+}
+
 func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 	l := &local{options: options{base: freeBase(t)}, out: io.Discard, log: io.Discard}
 	if err := l.start(t.Context()); err != nil {

@@ -23,6 +23,7 @@ type options struct {
 	base      int
 	data      string // absolute; empty: keep nothing
 	limitsOff bool
+	lambda    bool // hosts as Lambda functions behind a local API Gateway
 }
 
 // errUsage stands for a message that the flag package has printed already.
@@ -38,6 +39,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "`DIR` that keeps the data (default .vitrine in the repository)")
 	memory := flags.Bool("memory", false, "keep nothing")
 	limits := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
+	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		err = errUsage

@@ -20,6 +20,7 @@ func TestOptions(t *testing.T) {
 		"a data folder":            {[]string{"--data", "x"}, options{base: 8700, data: here}, ""},
 		"other ports":              {[]string{"--memory", "--ports", "9700"}, options{base: 9700}, ""},
 		"no limits":                {[]string{"--memory", "--limits", "off"}, options{base: 8700, limitsOff: true}, ""},
+		"Lambda functions":         {[]string{"--memory", "--lambda"}, options{base: 8700, lambda: true}, ""},
 		"limits on":                {[]string{"--memory", "--limits=on"}, options{base: 8700}, ""},
 		"limits half":              {[]string{"--limits", "half"}, options{}, "on or off"},
 		"ports too high":           {[]string{"--ports", "65530"}, options{}, "choose a base"},

@@ -1,4 +1,5 @@
-// Package stack runs all hosts in one process against local engines: what scripts/dev starts, and what journeys test.
+// Package stack runs all hosts on local engines, in this process or as Lambda functions: what scripts/dev starts, and what
+// journeys test.
 package stack
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"vitrine/scripts/local/edge"
 	"vitrine/scripts/local/engine"
+	"vitrine/scripts/localapi"
 	"vitrine/shared/address"
 	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
@@ -44,6 +46,12 @@ type Options struct {
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
+
+	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
+	// Now, Middleware and the numbers of Limits cannot be told to them: Start refuses those with ErrInProcess.
+	Lambda bool
+	// Output takes what functions print and what making them says, line by line and from several goroutines. It may be nil.
+	Output io.Writer
 }
 
 // The hosts, in the order of their ports from BasePort+1.
@@ -65,8 +73,9 @@ type Stack struct {
 	Origins address.Origins
 	Engines *engine.Engines
 
-	servers []*http.Server
-	failed  chan error
+	servers   []*http.Server
+	functions *localapi.Hosts // nil without Lambda
+	failed    chan error
 }
 
 // Start makes the tables and serves all hosts. It returns when every port is taken; hosts answer from then on.
@@ -93,7 +102,11 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
 	}
 	s := &Stack{Origins: origins(ports, o.BasePort), Engines: o.Engines, failed: make(chan error, 2*hostCount)}
-	handlers, err := s.open(ctx, o)
+	open := s.open
+	if o.Lambda {
+		open = s.openLambda
+	}
+	handlers, err := open(ctx, o)
 	if err != nil {
 		return fail(err)
 	}
@@ -120,8 +133,12 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 			return handlers, err
 		}
 	}
-	handlers[uploadHost] = edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: handlers[uploadHost], Log: o.Log})
+	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
 	return handlers, nil
+}
+
+func withEdge(o Options, upload http.Handler) http.Handler {
+	return edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: upload, Log: o.Log})
 }
 
 func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
@@ -211,6 +228,9 @@ func (s *Stack) Close(ctx context.Context) error {
 	}
 	for range s.servers {
 		<-done
+	}
+	if s.functions != nil {
+		s.functions.Close()
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,71 @@
+package runtime
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestAStreamComesPieceByPiece(t *testing.T) {
+	f := function(t)
+	g := newGate(t)
+	a, err := f.Stream(t.Context(), command{Do: "stream", Gate: g.URL}.event())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if want := "application/vnd.awslambda.http-integration-response"; a.ContentType != want {
+		t.Errorf("the media type is %q", a.ContentType)
+	}
+	start := `{"statusCode":200}` + strings.Repeat("\x00", 8) + "first"
+	got := make([]byte, len(start))
+	if _, err := io.ReadFull(a, got); err != nil || string(got) != start { // the function waits at the gate
+		t.Fatalf("%q, %v", got, err)
+	}
+	<-g.arrived
+	g.open(1)
+	if rest, err := io.ReadAll(a); err != nil || len(rest) != 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+func TestAStreamThatBreaksOffIsNoWholeAnswer(t *testing.T) {
+	f := function(t)
+	for do, want := range map[string]struct{ kind, message string }{
+		"stream, fail": {"errorString", "it went wrong"},
+		"stream, exit": {"Runtime.TruncatedResponse", "the process ended"},
+	} {
+		g := newGate(t)
+		g.open(1)
+		a, err := f.Stream(t.Context(), command{Do: do, Gate: g.URL}.event())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(a)
+		a.Close()
+		if !bytes.HasSuffix(body, []byte("first")) {
+			t.Errorf("%s: %q", do, body)
+		}
+		var why *Failure
+		if !errors.As(err, &why) || why.Type != want.kind && why.Type != "Runtime.ExitError" {
+			t.Errorf("%s: %v", do, err)
+		}
+	}
+	tell(t, f)
+}
+
+func TestSizes(t *testing.T) {
+	f := function(t)
+	whole, err := f.Invoke(t.Context(), command{Do: "large", Size: MaxAnswer - 2}.event()) // JSON adds two quotes
+	if err != nil || len(whole) != MaxAnswer {
+		t.Errorf("%d bytes, %v", len(whole), err)
+	}
+	_, err = f.Invoke(t.Context(), command{Do: "large", Size: MaxAnswer - 1}.event())
+	wantFailure(t, err, "Function.ResponseSizeTooLarge", "exceeded maximum")
+	if _, err := f.Invoke(t.Context(), make([]byte, MaxEvent+1)); !errors.Is(err, ErrEventTooLarge) {
+		t.Errorf("a large event: %v", err)
+	}
+	tell(t, f)
+}

@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// maxErrorBody is more than any runtime tells about an error.
+const maxErrorBody = 1 << 20
+
+// api is the Runtime API, version 2018-06-01, as one process sees it.
+func (p *process) api() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", p.handleNext)
+	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/response", p.handleResponse)
+	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/error", p.handleError)
+	mux.HandleFunc("POST /2018-06-01/runtime/init/error", p.handleInitError)
+	return mux
+}
+
+func (p *process) handleNext(w http.ResponseWriter, r *http.Request) {
+	i := p.function.await(r.Context(), p)
+	if i == nil {
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Lambda-Runtime-Aws-Request-Id", i.id)
+	h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(i.deadline.UnixMilli(), 10))
+	h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:us-east-1:000000000000:function:"+p.function.Name)
+	h.Set("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000;Parent=0000000000000000;Sampled=0")
+	_, _ = w.Write(i.event) // a process that has ended is seen by watch
+}
+
+// invocation is what the process has, if the request names it.
+func (p *process) invocation(w http.ResponseWriter, r *http.Request) *invocation {
+	p.function.mu.Lock()
+	i := p.current
+	p.function.mu.Unlock()
+	if i == nil || i.id != r.PathValue("id") {
+		refuse(w, http.StatusBadRequest, &Failure{"InvalidRequestID", "Invalid request ID"})
+		return nil
+	}
+	return i
+}
+
+// handleResponse holds the function until its answer is read, so that nothing but a connection is between them.
+func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
+	i := p.invocation(w, r)
+	if i == nil {
+		return
+	}
+	a := &Answer{ContentType: r.Header.Get("Content-Type"), process: p, request: r, invocation: i, closed: make(chan struct{})}
+	if !i.begin(a, nil) {
+		refuse(w, http.StatusBadRequest, &Failure{"InvalidStateTransition", "the invocation is answered already"})
+		return
+	}
+	select {
+	case <-a.closed:
+	case <-i.left: // without the answer
+	}
+	_, _ = io.Copy(io.Discard, r.Body) // the function may end in the middle
+	if a.refused {
+		refuse(w, http.StatusRequestEntityTooLarge, tooLarge)
+		return
+	}
+	accept(w)
+}
+
+func (p *process) handleError(w http.ResponseWriter, r *http.Request) {
+	i := p.invocation(w, r)
+	if i == nil {
+		return
+	}
+	why := readFailure(r)
+	p.release()
+	i.begin(nil, why)
+	accept(w)
+}
+
+func (p *process) handleInitError(w http.ResponseWriter, r *http.Request) {
+	why := readFailure(r)
+	p.function.mu.Lock()
+	p.initError = why
+	p.function.mu.Unlock()
+	accept(w)
+}
+
+func readFailure(r *http.Request) *Failure {
+	f := &Failure{Type: "Runtime.Unknown"}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
+	if err == nil {
+		err = json.Unmarshal(body, f)
+	}
+	if err != nil {
+		f.Message = string(body)
+	}
+	return f
+}
+
+func accept(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusAccepted)
+	_, _ = io.WriteString(w, `{"status":"OK"}`)
+}
+
+func refuse(w http.ResponseWriter, status int, why *Failure) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(why)
+}

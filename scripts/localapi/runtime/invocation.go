@@ -1,0 +1,114 @@
+package runtime
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// invocation is one event on its way through a process.
+type invocation struct {
+	id    string
+	event []byte
+	begun chan beginning // gets one value
+	left  chan struct{}  // closed when the caller has gone
+
+	deadline time.Time
+	timer    *time.Timer // kills the process at the deadline
+
+	mu      sync.Mutex
+	settled bool     // begun has its value
+	failure *Failure // why the process ended in the middle
+}
+
+// beginning is an answer that begins, or why there is none.
+type beginning struct {
+	answer *Answer
+	err    error
+}
+
+// begin tells the caller, once; it reports whether this was the first time.
+func (i *invocation) begin(a *Answer, err error) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.settled {
+		return false
+	}
+	i.settled = true
+	i.begun <- beginning{a, err}
+	return true
+}
+
+// fail is the end of the process in the middle of the invocation. The first reason counts.
+func (i *invocation) fail(why *Failure) {
+	i.mu.Lock()
+	if i.failure == nil {
+		i.failure = why
+	}
+	why = i.failure
+	i.mu.Unlock()
+	i.begin(nil, why)
+}
+
+func (i *invocation) failed() *Failure {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.failure
+}
+
+// Answer is the body that a function sends, as it comes. Read ends with io.EOF only if the answer is whole, and with a
+// *Failure if the function failed in the middle.
+type Answer struct {
+	ContentType string // as the function's runtime said it
+
+	process    *process
+	request    *http.Request
+	invocation *invocation
+	refused    bool // it is more than the caller takes
+	closed     chan struct{}
+	close      sync.Once
+}
+
+// Trailers of an answer that broke off.
+const (
+	errorType = "Lambda-Runtime-Function-Error-Type"
+	errorBody = "Lambda-Runtime-Function-Error-Body"
+)
+
+// Read implements io.Reader.
+func (a *Answer) Read(b []byte) (int, error) {
+	n, err := a.request.Body.Read(b)
+	switch {
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		if why := a.invocation.failed(); why != nil {
+			return n, why
+		}
+		return n, &Failure{"Runtime.TruncatedResponse", "the process ended in the middle of its answer"}
+	case a.request.Trailer.Get(errorType) != "":
+		return n, trailerFailure(a.request.Trailer)
+	}
+	return n, io.EOF
+}
+
+func trailerFailure(trailer http.Header) *Failure {
+	f := &Failure{Type: trailer.Get(errorType)}
+	if body, err := base64.StdEncoding.DecodeString(trailer.Get(errorBody)); err == nil {
+		_ = json.Unmarshal(body, f) // the type alone will do
+	}
+	return f
+}
+
+// Close lets the function go on; what is left of its answer is thrown away. The answer must be read by nobody then.
+func (a *Answer) Close() error {
+	a.close.Do(func() {
+		a.process.release()
+		close(a.closed)
+	})
+	return nil
+}
