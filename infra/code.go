@@ -1,0 +1,58 @@
+package main
+
+import (
+	"archive/zip"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// architectures are those that functions run on, as scripts/build and the head of a binary name them.
+var architectures = map[string]struct {
+	build   string
+	machine elf.Machine
+}{
+	"arm64": {"arm64", elf.EM_AARCH64}, "x86_64": {"amd64", elf.EM_X86_64},
+}
+
+// code is the zip of a host's function.
+func (o options) code(host string) string { return filepath.Join(o.Dist, host+".zip") }
+
+// findCode checks that the functions are built, for the machine that is to run them.
+func (o options) findCode() error {
+	want := architectures[o.Arch]
+	for _, host := range hostNames {
+		machine, err := machineOf(o.code(host))
+		if err == nil && machine != want.machine {
+			err = fmt.Errorf("it is for %s", machine)
+		}
+		if err != nil {
+			return fmt.Errorf("%s cannot be deployed on %s (%w): run scripts/build -arch %s first", o.code(host), o.Arch, err, want.build)
+		}
+	}
+	return nil
+}
+
+// machineOf reads for which machine the bootstrap in a zip is.
+func machineOf(file string) (elf.Machine, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return 0, err
+	}
+	defer z.Close()
+	f, err := z.Open("bootstrap")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var head [20]byte // an ELF file has its machine in bytes 18 and 19
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return 0, err
+	}
+	if string(head[:4]) != elf.ELFMAG {
+		return 0, fmt.Errorf("bootstrap is no Linux binary")
+	}
+	return elf.Machine(binary.LittleEndian.Uint16(head[18:])), nil
+}

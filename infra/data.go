@@ -1,0 +1,77 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/dynamo"
+)
+
+// data is the stack of everything that has to survive: tables, objects, keys.
+type data struct {
+	stack             awscdk.Stack
+	core, events, hot awsdynamodb.TableV2
+	key               awskms.Key
+	bucket            awss3.Bucket
+	rings             map[string]awssecretsmanager.Secret // by the setting that names them
+}
+
+const backupDays = 35 // the longest that DynamoDB offers
+
+func newData(app awscdk.App, o options) *data {
+	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects and key rings")}
+	d.tables(o)
+	d.key = awskms.NewKey(d.stack, jsii.String("Key"), &awskms.KeyProps{
+		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
+		RemovalPolicy: o.removal(),
+	})
+	d.objects(o)
+	d.makeRings(o)
+	output(d.stack, "CoreTable", d.core.TableName())
+	output(d.stack, "EventsTable", d.events.TableName())
+	output(d.stack, "HotTable", d.hot.TableName())
+	output(d.stack, "Bucket", d.bucket.BucketName())
+	output(d.stack, "Key", d.key.KeyArn())
+	return d
+}
+
+// tables makes what dynamo.CreateTables makes on one machine; a test holds them equal.
+func (d *data) tables(o options) {
+	core := o.table(backupDays, "pk", "sk")
+	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
+	core.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
+		{
+			IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"),
+			ProjectionType: awsdynamodb.ProjectionType_INCLUDE, NonKeyAttributes: jsii.Strings(dynamo.Listed...),
+		},
+		{IndexName: jsii.String("gsi2"), PartitionKey: text("g2p"), SortKey: text("g2s"), ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY},
+	}
+	d.core = awsdynamodb.NewTableV2(d.stack, jsii.String("Core"), core)
+	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), o.table(backupDays, "pk", "sk"))
+	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be thrown away
+}
+
+// table is what all tables have; days is how far back one can be restored.
+func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
+	props := &awsdynamodb.TablePropsV2{
+		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: awsdynamodb.Billing_OnDemand(nil),
+		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
+	}
+	if len(keys) > 1 {
+		props.SortKey = text(keys[1])
+	}
+	if days > 0 {
+		props.PointInTimeRecoverySpecification = &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: number(days),
+		}
+	}
+	return props
+}
+
+func text(attribute string) *awsdynamodb.Attribute {
+	return &awsdynamodb.Attribute{Name: jsii.String(attribute), Type: awsdynamodb.AttributeType_STRING}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/dynamo"
+)
+
+// recorder answers every call to DynamoDB with nothing and keeps what CreateTable was asked for.
+type recorder struct{ tables []object }
+
+func (r *recorder) Do(q *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".CreateTable") {
+		var table object
+		if err := json.Unmarshal(body, &table); err != nil {
+			return nil, err
+		}
+		r.tables = append(r.tables, table)
+	}
+	answer := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}
+	return answer, nil
+}
+
+func TestTheTablesAreThoseOfOneMachine(t *testing.T) {
+	calls := &recorder{}
+	client := dynamodb.New(dynamodb.Options{
+		HTTPClient: calls, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		BaseEndpoint: aws.String("http://tables.invalid"),
+	})
+	if err := dynamo.CreateTables(t.Context(), client, dynamo.Tables{Core: "Core", Events: "Events", Hot: "Hot"}); err != nil {
+		t.Fatal(err)
+	}
+	deployed := read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")
+	if len(calls.tables) != len(deployed) {
+		t.Fatalf("%d tables are deployed and %d made on one machine", len(deployed), len(calls.tables))
+	}
+	for _, local := range calls.tables {
+		name := local["TableName"].(string)
+		table := deployed[name]
+		if table == nil {
+			t.Fatalf("table %s is not deployed", name)
+		}
+		for _, property := range []string{"AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode"} {
+			same(t, property+" of "+name, sorted(table.Properties[property]), sorted(local[property]))
+		}
+		same(t, "time to live of "+name, table.Properties["TimeToLiveSpecification"], object{"AttributeName": "ttl", "Enabled": true})
+	}
+}
+
+// sorted puts a list into an order; attributes and indexes have none.
+func sorted(v any) any {
+	l, ok := v.([]any)
+	if !ok {
+		return v
+	}
+	l = slices.Clone(l)
+	slices.SortFunc(l, func(a, b any) int {
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		return bytes.Compare(x, y)
+	})
+	return l
+}
+
+func TestOnlyCoreHasAStream(t *testing.T) {
+	for name, table := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable") {
+		want := any(nil)
+		if name == "Core" {
+			want = object{"StreamViewType": "NEW_AND_OLD_IMAGES"}
+		}
+		same(t, "stream of "+name, table.Properties["StreamSpecification"], want)
+	}
+}
+
+func TestTablesCanBeRestoredAndNotBeDeleted(t *testing.T) {
+	for stack, protected := range map[string]bool{"Plain-Data": true, "Named-Data": true, "Loose-Data": false} {
+		for name, table := range read(t, stack).of("AWS::DynamoDB::GlobalTable") {
+			replica := at(t, table.Properties, "Replicas", 0).(object)
+			same(t, stack+"/"+name+": deletion protection", replica["DeletionProtectionEnabled"], protected)
+			if name == "Hot" {
+				same(t, stack+"/"+name+": restore", replica["PointInTimeRecoverySpecification"], nil)
+				continue
+			}
+			same(t, stack+"/"+name+": restore", replica["PointInTimeRecoverySpecification"],
+				object{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35})
+		}
+	}
+}
+
+func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
+	kinds := []string{"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::KMS::Key"}
+	for stack, want := range map[string]string{"Plain-Data": "Retain", "Named-Data": "Retain", "Loose-Data": "Delete"} {
+		tpl, count := read(t, stack), 0
+		for id, r := range tpl.Resources {
+			if !slices.Contains(kinds, r.Type) {
+				continue
+			}
+			count++
+			if r.DeletionPolicy != want || r.UpdateReplacePolicy != want {
+				t.Errorf("%s/%s: %s on deletion and %s on replacement, want %s", stack, tpl.construct(id), r.DeletionPolicy, r.UpdateReplacePolicy, want)
+			}
+		}
+		if count != 3+2+4+1 {
+			t.Errorf("%s keeps %d things", stack, count)
+		}
+	}
+}
+
+func TestOnlyProductionStacksRefuseTheirEnd(t *testing.T) {
+	for name, d := range made {
+		for _, f := range d.hosts {
+			same(t, name+" "+f.name, *f.stack.TerminationProtection(), name == "Named")
+		}
+		same(t, name+" data", *d.data.stack.TerminationProtection(), name == "Named")
+	}
+}
+
+func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
+	tpl := read(t, "Plain-Data")
+	buckets := tpl.of("AWS::S3::Bucket")
+	for name, b := range buckets {
+		same(t, name+": public access", b.Properties["PublicAccessBlockConfiguration"],
+			object{"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true})
+		same(t, name+": owner", at(t, b.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership"), "BucketOwnerEnforced")
+		same(t, name+": versions", b.Properties["VersioningConfiguration"], nil)
+	}
+	p := buckets["Objects"].Properties
+	encryption := at(t, p, "BucketEncryption", "ServerSideEncryptionConfiguration", 0).(object)
+	same(t, "bucket key", encryption["BucketKeyEnabled"], true)
+	if key := tpl.text(at(t, encryption, "ServerSideEncryptionByDefault", "KMSMasterKeyID")); key != "Key.Arn" {
+		t.Errorf("objects are encrypted with %s", key)
+	}
+	same(t, "lifecycle", at(t, p, "LifecycleConfiguration", "Rules"), []any{
+		object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "Id": "unfinished", "Status": "Enabled"},
+		object{"ExpirationInDays": 2, "Id": "diffs", "Prefix": "d/", "Status": "Enabled"},
+	})
+	if log := tpl.text(at(t, p, "LoggingConfiguration", "DestinationBucketName")); log != "AccessLog" {
+		t.Errorf("access is logged to %q", log)
+	}
+	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
+}
+
+func TestTheBucketTakesTLSAndItsOwnEncryptionOnly(t *testing.T) {
+	tpl := read(t, "Plain-Data")
+	policies := tpl.of("AWS::S3::BucketPolicy")
+	var denied []string
+	for _, s := range at(t, policies["Objects/Policy"].Properties, "PolicyDocument", "Statement").([]any) {
+		statement := s.(object)
+		same(t, "effect", statement["Effect"], "Deny") // nobody gets anything from the bucket's side
+		denied = append(denied, tpl.text(statement["Action"])+" if "+tpl.text(statement["Condition"]))
+	}
+	for _, want := range []string{
+		`s3:* if {"Bool":{"aws:SecureTransport":"false"}}`,
+		`s3:* if {"NumericLessThan":{"s3:TlsVersion":1.2}}`,
+		`s3:PutObject if {"Null":{"s3:x-amz-server-side-encryption":"false"},"StringNotEquals":{"s3:x-amz-server-side-encryption":"aws:kms"}}`,
+	} {
+		if !slices.Contains(denied, want) {
+			t.Errorf("the bucket does not deny %s but %q", want, denied)
+		}
+	}
+}
+
+// A change here makes CloudFormation replace the secrets, which ends every credential and URL of every deployment.
+func TestRingsAreBornAsASeed(t *testing.T) {
+	rings := read(t, "Plain-Data").of("AWS::SecretsManager::Secret")
+	for _, name := range ringNames {
+		if rings[name] == nil {
+			t.Errorf("there is no secret %s", name)
+			continue
+		}
+		same(t, name, rings[name].Properties["GenerateSecretString"],
+			object{"ExcludePunctuation": true, "GenerateStringKey": "seed", "PasswordLength": 64, "SecretStringTemplate": "{}"})
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each writes down its calls; the CDK
+// "deploys" by giving every stack an output, as CloudFormation would give it out then.
+type account struct {
+	folder string
+	env    []string
+}
+
+const awsStandIn = `#!/usr/bin/env bash
+echo "aws $*" >>"$CALLS"
+case "$1 $2" in
+  "sts get-caller-identity") [ "$CREDENTIALS" = yes ] && echo 111122223333 ;;
+  "configure get") echo "$CONFIGURED_REGION" ;;
+  "ssm get-parameter") [ "$BOOTSTRAPPED" = yes ] ;;
+  "apigateway get-account") echo "$LOG_WRITER" ;;
+  "cloudformation describe-stacks")
+    if [ -n "$OUTAGE" ]; then echo "An error occurred (Throttling): Rate exceeded" >&2; exit 254; fi
+    if [ ! -e "deployed/$4" ]; then echo "Stack with id $4 does not exist" >&2; exit 254; fi
+    echo "[{\"OutputKey\":\"Url\",\"OutputValue\":\"https://$4.example\"},{\"OutputKey\":\"CoreTable\",\"OutputValue\":\"core\"}]" ;;
+esac
+`
+
+const cdkStandIn = `#!/usr/bin/env bash
+echo "cdk $*" >>"$CALLS"
+[ "$FAILS" != yes ] || exit 1
+mkdir -p deployed && touch deployed/V-{Data,Api,Upload,Content,App}
+exec scripts/synth
+`
+
+// The stand-in of scripts/synth tells the functions what the settings file knows.
+const synthStandIn = `#!/usr/bin/env bash
+echo "synth $*" >>"$CALLS"
+mkdir -p cdk.out
+node -e '
+  const fs = require("fs"), file = "settings.json", known = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file)) : {};
+  const hosts = {api: "V-Api", upload: "V-Upload", content: "V-Content", app: "V-App"}, told = {};
+  for (const h in hosts) told[h] = (known[hosts[h]] || {}).Url || "https://" + h + ".invalid";
+  fs.writeFileSync("cdk.out/deployment.json", JSON.stringify({
+    name: "V", settings: file, final: process.env.FINAL === "yes", hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));
+'
+`
+
+const buildStandIn = "#!/usr/bin/env bash\necho \"build $*\" >>\"$CALLS\"\n"
+
+const goStandIn = "#!/usr/bin/env bash\necho \"go $*\" >>\"$CALLS\"\n"
+
+func newAccount(t *testing.T) *account {
+	t.Helper()
+	a := &account{folder: t.TempDir()}
+	for name, text := range map[string]string{
+		"bin/aws": awsStandIn, "bin/go": goStandIn, "node_modules/.bin/cdk": cdkStandIn, "scripts/synth": synthStandIn, "scripts/build": buildStandIn,
+		"scripts/deploy": source(t, "deploy"), "scripts/prepare": source(t, "prepare"),
+	} {
+		file := filepath.Join(a.folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(a.folder, "calls"),
+		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=")
+	return a
+}
+
+func source(t *testing.T, script string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "scripts", script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// deploy runs the script with changes to its environment; calls is what it had done.
+func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, stderr, calls string, ok bool) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), filepath.Join(a.folder, "scripts", "deploy"), args...)
+	c.Env = append(a.env, env...)
+	var out, complaints strings.Builder
+	c.Stdout, c.Stderr = &out, &complaints
+	err := c.Run()
+	log, _ := os.ReadFile(filepath.Join(a.folder, "calls"))
+	return out.String(), complaints.String(), string(log), err == nil
+}
+
+func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
+	tests := []struct {
+		name string
+		env  []string
+		args []string
+		want string
+	}{
+		{"a word that is no option", nil, []string{"--force"}, "--force is no option"},
+		{"an option without its value", nil, []string{"-c"}, "-c needs NAME=VALUE"},
+		{"nobody to ask", nil, nil, "pass --yes"},
+		{"no credentials", []string{"CREDENTIALS=no"}, []string{"--yes"}, "AWS does not accept your credentials"},
+		{"no region", []string{"CONFIGURED_REGION="}, []string{"--yes"}, "No region is chosen"},
+		{"no bootstrap", []string{"BOOTSTRAPPED=no"}, []string{"--yes"}, "run npx cdk bootstrap aws://111122223333/eu-west-1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, stderr, calls, ok := newAccount(t).deploy(t, tt.env, tt.args...)
+			if ok || !strings.Contains(stderr, tt.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("got %v with %q, want one sentence with %q", ok, stderr, tt.want)
+			}
+			if strings.Contains(calls, "build ") || strings.Contains(calls, "cdk deploy") {
+				t.Errorf("it did\n%s", calls)
+			}
+		})
+	}
+}
+
+func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
+	a := newAccount(t)
+	stdout, stderr, calls, ok := a.deploy(t, nil, "--yes", "-c", "arch=x86_64")
+	if !ok {
+		t.Fatal(stderr)
+	}
+	if n := strings.Count(calls, "cdk deploy --all --no-notices --require-approval never -c arch=x86_64"); n != 2 {
+		t.Errorf("%d deployments, want 2:\n%s", n, calls)
+	}
+	for _, want := range []string{"build -arch amd64", "go run ./infra/gate -table core"} {
+		if !strings.Contains(calls, want) {
+			t.Errorf("it did not %s:\n%s", want, calls)
+		}
+	}
+	for _, want := range []string{"content  https://V-Content.example", "scripts/smoke https://V-Api.example"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q does not say %q", stdout, want)
+		}
+	}
+	if err := os.Remove(filepath.Join(a.folder, "settings.json")); err != nil { // another machine deploys next
+		t.Fatal(err)
+	}
+	_, _, again, _ := a.deploy(t, nil, "--yes")
+	if n := strings.Count(strings.TrimPrefix(again, calls), "cdk deploy"); n != 1 {
+		t.Errorf("%d deployments the next time, want 1", n)
+	}
+}
+
+func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
+	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
+	if n := strings.Count(calls, "cdk deploy"); !ok || n != 1 {
+		t.Errorf("%d deployments, want 1: %s", n, stderr)
+	}
+}
+
+func TestAnOutageDoesNotReplaceAddresses(t *testing.T) {
+	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"OUTAGE=yes"}, "--yes")
+	if ok || !strings.Contains(stderr, "CloudFormation does not tell") || strings.Contains(calls, "cdk deploy") {
+		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
+	}
+}
+
+func TestAFailedDeploymentSetsNoGate(t *testing.T) {
+	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FAILS=yes"}, "--yes")
+	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/gate") {
+		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
+	}
+}
+
+func TestTheAccountsRightToWriteGatewayLogsStaysWhoseItIs(t *testing.T) {
+	for writer, left := range map[string]bool{
+		"None": false, "": false, "arn:aws:iam::111122223333:role/V-Content-ApiCloudWatchRole": false, "arn:aws:iam::111122223333:role/theirs": true,
+	} {
+		_, _, calls, _ := newAccount(t).deploy(t, []string{"LOG_WRITER=" + writer, "FAILS=yes"}, "--yes")
+		if got := strings.Contains(calls, "-c gateway-log-role=existing"); got != left {
+			t.Errorf("with the writer %q: left alone %v, want %v", writer, got, left)
+		}
+	}
+}

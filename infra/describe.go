@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"vitrine/shared/setting"
+)
+
+// description is what scripts need to know of a synthesis; it lies beside the templates as deployment.json.
+type description struct {
+	Name     string            `json:"name"`
+	Settings string            `json:"settings"` // file that scripts/deploy writes
+	Stacks   []string          `json:"stacks"`   // in the order of deployment
+	Final    bool              `json:"final"`    // the addresses are names of our own, so that one deployment is enough
+	Hosts    map[string]string `json:"hosts"`    // stack of each host
+	Told     map[string]string `json:"told"`     // address of each host as the functions are told
+}
+
+// describe writes deployment.json and env.json.
+func (d *deployment) describe(folder string) error {
+	a := d.Addresses
+	out := description{
+		Name: d.Name, Settings: d.Settings, Stacks: []string{d.stackName("data")}, Final: len(d.Domains) > 0, Hosts: map[string]string{},
+		Told: map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
+	}
+	for _, f := range d.hosts {
+		out.Stacks = append(out.Stacks, *f.stack.StackName())
+		out.Hosts[f.name] = *f.stack.StackName()
+	}
+	if err := writeJSON(filepath.Join(folder, "deployment.json"), out); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(folder, "env.json"), d.localEnvironment())
+}
+
+// localEnvironment is what `sam local start-api --docker-network host --env-vars cdk.out/env.json` tells the functions:
+// the engines and addresses of scripts/dev, whose keys have to be in the environment of sam itself. Rings that are
+// deployed are read from there; otherwise a container makes its own, so that one host does not accept another's tokens.
+func (d *deployment) localEnvironment() map[string]map[string]string {
+	deployed, _ := readSettings(d.Settings)
+	all := map[string]map[string]string{}
+	for _, f := range d.hosts {
+		env := map[string]string{
+			setting.Environment: "preview", setting.APIURL: "http://localhost:8701", setting.UploadURL: "http://localhost:8702",
+			setting.ContentURL: "http://127.0.0.1:8703", setting.AppURL: "http://localhost:8704", setting.MCPURL: "http://localhost:8705",
+			setting.CoreTable: "vitrine-core", setting.EventsTable: "vitrine-events", setting.HotTable: "vitrine-hot", setting.Bucket: "vitrine",
+			setting.DynamoDBEndpoint: "http://127.0.0.1:8711", setting.S3Endpoint: "http://127.0.0.1:8712", setting.S3Domain: "s3.localhost:8712",
+		}
+		if f.name == "content" {
+			env[setting.ResponseMode] = "buffered" // sam local does not stream
+		}
+		for _, ring := range f.rings {
+			if env[ring] = deployed[d.stackName("data")][ringNames[ring]]; env[ring] == "" {
+				env[ring] = "file:/tmp/rings.json"
+			}
+		}
+		all[*f.stack.GetLogicalId(f.cfn())] = env
+	}
+	return all
+}
+
+func writeJSON(file string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}

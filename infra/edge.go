@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	cf "github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
+	origins "github.com/aws/aws-cdk-go/awscdk/v2/awscloudfrontorigins"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/setting"
+)
+
+// uploadFront gives the upload host an HTTP API and, under a domain of its own, CloudFront before it: the paths of
+// presigned PUTs go to S3, with only the host swapped, and everything else to the API. Without a domain clients are sent
+// to S3 itself.
+func uploadFront(f *function) {
+	named, own := f.Domains[f.name]
+	if !own {
+		httpFront(f)
+		return
+	}
+	behind, hidden := f.Domains["origin"]
+	api := f.httpAPI(hidden)
+	origin := fmt.Sprintf("%s.execute-api.%s.%s", *api.Ref(), *f.stack.Region(), *f.stack.UrlSuffix())
+	if hidden {
+		f.httpDomain(api, "origin", behind)
+		origin = behind.Name
+	}
+	f.lambda.AddEnvironment(jsii.String(setting.PutMode), jsii.String("edge"), nil)
+	edge := f.uploadEdge(origin, api, named)
+	f.edgeRecord(edge, named)
+	output(f.stack, "Url", jsii.String("https://"+named.Name))
+}
+
+func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named domain) cf.Distribution {
+	// No origin access control: a presigned PUT brings its own signature, and S3 takes one at a time.
+	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
+	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
+		Comment: jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"), HttpVersion: cf.HttpVersion_HTTP2_AND_3,
+		DomainNames: jsii.Strings(named.Name), MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
+		Certificate:         awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"), jsii.String(named.Certificate)),
+		DefaultBehavior:     passing(httpsOrigin(origin)),
+		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
+		ErrorResponses:      neverCached(),
+	})
+	edge.Node().AddDependency(api)
+	suppress(edge, edgeRules()...)
+	return edge
+}
+
+// contentEdge hides the stage of the content host's gateway. It changes nothing else: no cache, no compression.
+func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
+	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
+		Comment: jsii.String(*f.stack.StackName() + ": an origin without a path"), HttpVersion: cf.HttpVersion_HTTP2_AND_3,
+		DefaultBehavior: passing(origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(60)})),
+		ErrorResponses:  neverCached(),
+	})
+	suppress(edge, append(edgeRules(), rule{"AwsSolutions-CFR4", "the address that AWS makes up has the certificate of CloudFront, whose TLS version cannot be chosen; production has a domain"})...)
+	return edge
+}
+
+func httpsOrigin(name string) cf.IOrigin {
+	return origins.NewHttpOrigin(jsii.String(name), &origins.HttpOriginProps{
+		ProtocolPolicy: cf.OriginProtocolPolicy_HTTPS_ONLY, OriginSslProtocols: &[]cf.OriginSslPolicy{cf.OriginSslPolicy_TLS_V1_2},
+	})
+}
+
+// passing hands every request on as it came, except for the host: signatures and gateways expect the origin's own name.
+func passing(origin cf.IOrigin) *cf.BehaviorOptions {
+	return &cf.BehaviorOptions{
+		Origin: origin, ViewerProtocolPolicy: cf.ViewerProtocolPolicy_HTTPS_ONLY, AllowedMethods: cf.AllowedMethods_ALLOW_ALL(),
+		CachePolicy: cf.CachePolicy_CACHING_DISABLED(), OriginRequestPolicy: cf.OriginRequestPolicy_ALL_VIEWER_EXCEPT_HOST_HEADER(),
+		Compress: jsii.Bool(false),
+	}
+}
+
+// neverCached lists the statuses that CloudFront would otherwise keep for ten seconds, caching disabled or not.
+func neverCached() *[]*cf.ErrorResponse {
+	var all []*cf.ErrorResponse
+	for _, status := range []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504} {
+		all = append(all, &cf.ErrorResponse{HttpStatus: number(status), Ttl: seconds(0)})
+	}
+	return &all
+}

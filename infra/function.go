@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/setting"
+)
+
+// function is a host's stack with its function and a role that no other function has.
+type function struct {
+	options
+	host
+	stack  awscdk.Stack
+	data   *data
+	lambda awslambda.Function
+}
+
+const alarmPeriod = 5 // minutes
+
+func newFunction(app awscdk.App, o options, d *data, h host) *function {
+	f := &function{options: o, host: h, data: d, stack: o.newStack(app, h.name, "Vitrine: the "+h.name+" host")}
+	log := f.newLog("Log")
+	role := awsiam.NewRole(f.stack, jsii.String("Role"), &awsiam.RoleProps{
+		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description: jsii.String("What the " + h.name + " host of Vitrine may do"),
+	})
+	for _, s := range h.grants(d) {
+		role.AddToPolicy(s)
+	}
+	for _, ring := range h.rings {
+		for _, s := range d.readRing(ring) {
+			role.AddToPolicy(s)
+		}
+	}
+	log.GrantWrite(role)
+	f.lambda = awslambda.NewFunction(f.stack, jsii.String(h.title()+"Function"), &awslambda.FunctionProps{
+		Description: jsii.String("Vitrine: the " + h.name + " host"), Runtime: awslambda.Runtime_PROVIDED_AL2023(), Handler: jsii.String("bootstrap"),
+		Code: awslambda.Code_FromAsset(jsii.String(o.code(h.name)), nil), Architecture: f.architecture(), Role: role, LogGroup: log,
+		MemorySize: number(h.memory), Timeout: seconds(h.timeout), Tracing: awslambda.Tracing_DISABLED, Environment: f.environment(),
+		ReservedConcurrentExecutions: f.reserved(),
+	})
+	f.cfn().AddMetadata(jsii.String("vitrine:host"), h.name)
+	suppressFiles(role)
+	f.alarm("Errors", "The function fails or times out", f.lambda.MetricErrors(sum()))
+	f.alarm("Throttles", "The function has no free concurrency", f.lambda.MetricThrottles(sum()))
+	output(f.stack, "FunctionName", f.lambda.FunctionName())
+	output(f.stack, "LogGroup", log.LogGroupName())
+	return f
+}
+
+func (f *function) cfn() awslambda.CfnFunction {
+	return f.lambda.Node().DefaultChild().(awslambda.CfnFunction)
+}
+
+func (f *function) architecture() awslambda.Architecture {
+	if f.Arch == "x86_64" {
+		return awslambda.Architecture_X86_64()
+	}
+	return awslambda.Architecture_ARM_64()
+}
+
+func (f *function) reserved() *float64 {
+	if n, given := f.Concurrency[f.name]; given {
+		return &n
+	}
+	return nil
+}
+
+// environment is the settings of the host. Those of other engines are empty in AWS, and declared because sam local sets
+// declared variables only.
+func (f *function) environment() *map[string]*string {
+	a := f.Addresses
+	env := map[string]*string{
+		setting.CoreTable: f.data.core.TableName(), setting.EventsTable: f.data.events.TableName(), setting.HotTable: f.data.hot.TableName(),
+		setting.Bucket: f.data.bucket.BucketName(),
+	}
+	for name, value := range map[string]string{
+		setting.Environment: string(f.Environment), setting.APIURL: a.API, setting.UploadURL: a.Upload, setting.ContentURL: a.Content,
+		setting.AppURL: a.App, setting.MCPURL: a.MCP, setting.Limits: "on",
+		setting.DynamoDBEndpoint: "", setting.S3Endpoint: "", setting.S3Domain: "",
+	} {
+		env[name] = jsii.String(value)
+	}
+	for name, value := range f.settings {
+		env[name] = jsii.String(value)
+	}
+	for _, ring := range f.rings {
+		env[ring] = f.data.rings[ring].SecretArn()
+	}
+	return &env
+}
+
+// newLog makes a log group that forgets.
+func (f *function) newLog(id string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(f.stack, jsii.String(id), &awslogs.LogGroupProps{
+		Retention: awslogs.RetentionDays_ONE_MONTH, RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+}
+
+// alarm reports when a metric is above zero.
+func (f *function) alarm(id, description string, m awscloudwatch.Metric) {
+	a := m.CreateAlarm(f.stack, jsii.String(id), &awscloudwatch.CreateAlarmOptions{
+		AlarmDescription: jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description)), Threshold: number(1), EvaluationPeriods: number(1),
+		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+	})
+	if f.AlarmTopic != "" {
+		topic := awssns.Topic_FromTopicArn(f.stack, jsii.String(id+"Topic"), jsii.String(f.AlarmTopic))
+		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
+	}
+}
+
+func sum() *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{Statistic: jsii.String("Sum"), Period: awscdk.Duration_Minutes(number(alarmPeriod))}
+}

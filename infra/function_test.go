@@ -1,0 +1,130 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/shared/boot/api"
+	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/upload"
+	"vitrine/shared/setting"
+)
+
+// needed are the rings that the hosts say they need.
+var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "content": content.Rings, "app": app.Rings}
+
+func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
+	common := []string{
+		setting.Environment, setting.APIURL, setting.UploadURL, setting.ContentURL, setting.AppURL, setting.MCPURL, setting.CoreTable,
+		setting.EventsTable, setting.HotTable, setting.Bucket, setting.Limits, setting.DynamoDBEndpoint, setting.S3Endpoint, setting.S3Domain,
+	}
+	own := map[string][]string{"api": {setting.Pow}, "upload": {setting.PutMode}, "content": {setting.ResponseMode}}
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		want := slices.Concat(common, own[host], needed[host])
+		slices.Sort(want)
+		same(t, "environment", slices.Sorted(maps.Keys(tpl.variables(t))), want)
+	})
+}
+
+func TestSettingsNameTheDataOfTheDeployment(t *testing.T) {
+	want := map[string]string{setting.CoreTable: "Core", setting.EventsTable: "Events", setting.HotTable: "Hot", setting.Bucket: "Objects"}
+	maps.Copy(want, ringNames)
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for name, value := range tpl.variables(t) {
+			if want[name] != "" && value != want[name] {
+				t.Errorf("%s is %q, want %s", name, value, want[name])
+			}
+		}
+	})
+}
+
+func TestSettingsOfTheLayouts(t *testing.T) {
+	tests := []struct {
+		stack, name, want string
+	}{
+		{"Plain-Api", setting.Environment, "preview"},
+		{"Plain-Api", setting.ContentURL, "https://content.invalid"},
+		{"Plain-Upload", setting.PutMode, "direct"},
+		{"Plain-Content", setting.ResponseMode, "stream"},
+		{"Loose-App", setting.APIURL, "https://known.example"},
+		{"Loose-App", setting.MCPURL, "https://known.example"},
+		{"Loose-App", setting.ContentURL, "https://content.invalid"},
+		{"Named-Api", setting.Environment, "production"},
+		{"Named-Api", setting.ContentURL, "https://files.example.net"},
+		{"Named-Api", setting.MCPURL, "https://mcp.example.org"},
+		{"Named-Content", setting.AppURL, "https://app.example.org"},
+		{"Named-Upload", setting.PutMode, "edge"},
+	}
+	for _, tt := range tests {
+		if got := read(t, tt.stack).variables(t)[tt.name]; got != tt.want {
+			t.Errorf("%s tells %s=%q, want %q", tt.stack, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestNoSecretIsInAnEnvironment(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for name, value := range tpl.variables(t) {
+			if strings.Contains(value, "{{resolve:") {
+				t.Errorf("%s holds the value of a secret", name)
+			}
+		}
+	})
+}
+
+func TestFunctionsRunOurBinaryAndNothingElse(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		f := tpl.only(t, "AWS::Lambda::Function") // no custom resources
+		same(t, "runtime", f.Properties["Runtime"], "provided.al2023")
+		same(t, "architecture", f.Properties["Architectures"], []string{d.Arch})
+		same(t, "tracing", f.Properties["TracingConfig"], nil)
+		same(t, "host", f.Metadata["vitrine:host"], host)
+		for _, never := range []string{"AWS::Lambda::Url", "AWS::CloudFormation::CustomResource"} {
+			if len(tpl.of(never)) > 0 {
+				t.Errorf("there is a %s", never)
+			}
+		}
+	})
+}
+
+func TestLogsForget(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		logs := tpl.of("AWS::Logs::LogGroup")
+		for name, log := range logs {
+			same(t, name, log.Properties["RetentionInDays"], 30)
+		}
+		if len(logs) != 2 {
+			t.Errorf("%d log groups, want one of the function and one of the gateway", len(logs))
+		}
+		if got := tpl.text(at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig", "LogGroup")); got != "Log" {
+			t.Errorf("the function logs to %q", got)
+		}
+	})
+}
+
+func TestAlarms(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		alarms := tpl.of("AWS::CloudWatch::Alarm")
+		same(t, "alarms", slices.Sorted(maps.Keys(alarms)), []string{"Errors", "ServerErrors", "Throttles"})
+		for name, a := range alarms {
+			want := any(nil)
+			if d.AlarmTopic != "" {
+				want = []string{d.AlarmTopic}
+			}
+			same(t, name+" reports to", a.Properties["AlarmActions"], want)
+		}
+	})
+}
+
+func TestReservedConcurrencyIsAnOption(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		want := any(nil)
+		if d.Name == "Named" && host == "content" {
+			want = 50
+		}
+		same(t, "reserved concurrency", tpl.only(t, "AWS::Lambda::Function").Properties["ReservedConcurrentExecutions"], want)
+	})
+}

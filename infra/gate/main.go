@@ -1,0 +1,41 @@
+// Command gate opens a new deployment for ephemeral workspaces: it stores how many may be made in a minute, unless
+// somebody has set that already. Without the setting nobody passes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/dynamo"
+	"vitrine/shared/ephemeral"
+	"vitrine/shared/limits"
+)
+
+func main() {
+	table := flag.String("table", "", "`NAME` of table core, as the stack Data gives it out")
+	flag.Parse()
+	if err := open(context.Background(), *table); err != nil {
+		fmt.Fprintln(os.Stderr, "the provision gate cannot be set:", err)
+		os.Exit(1)
+	}
+}
+
+// open takes account, region and endpoint from the environment, as the AWS command line does.
+func open(ctx context.Context, table string) error {
+	if table == "" {
+		return errors.New("name the table with -table")
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	store := dynamo.New(dynamodb.NewFromConfig(cfg), dynamo.Tables{Core: table})
+	return store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, time.Now())
+}

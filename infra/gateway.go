@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/lambdahttp"
+)
+
+// httpFront gives a host an HTTP API under its own domain or, without one, under the address that AWS makes up.
+func httpFront(f *function) {
+	named, own := f.Domains[f.name]
+	api := f.httpAPI(own)
+	if !own {
+		output(f.stack, "Url", api.AttrApiEndpoint())
+		return
+	}
+	f.httpDomain(api, f.name, named)
+	output(f.stack, "Url", jsii.String("https://"+named.Name))
+}
+
+// httpAPI is a gateway whose only route leads to the function; hidden closes the address that AWS makes up.
+func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
+	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+		Name: f.stack.StackName(), ProtocolType: jsii.String("HTTP"), DisableExecuteApiEndpoint: jsii.Bool(hidden),
+	})
+	integration := awsapigatewayv2.NewCfnIntegration(f.stack, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
+		ApiId: api.Ref(), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.lambda.FunctionArn(), PayloadFormatVersion: jsii.String("2.0"),
+		ResponseParameters: f.challenge(),
+	})
+	route := awsapigatewayv2.NewCfnRoute(f.stack, jsii.String("Route"), &awsapigatewayv2.CfnRouteProps{
+		ApiId: api.Ref(), RouteKey: jsii.String("$default"), Target: jsii.String("integrations/" + *integration.Ref()),
+		AuthorizationType: jsii.String("NONE"),
+	})
+	log := f.newLog("AccessLog")
+	stage := awsapigatewayv2.NewCfnStage(f.stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+		ApiId: api.Ref(), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
+		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			DestinationArn: log.LogGroupArn(), Format: jsii.String(accessLog("$context.routeKey", "$context.responseLatency", "$context.integrationErrorMessage")),
+		},
+	})
+	f.lambda.AddPermission(jsii.String("Gateway"), &awslambda.Permission{
+		Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
+		SourceArn: jsii.String(fmt.Sprintf("arn:%s:execute-api:%s:%s:%s/*", *f.stack.Partition(), *f.stack.Region(), *f.stack.Account(), *api.Ref())),
+	})
+	f.serverErrors("5xx", map[string]*string{"ApiId": api.Ref()})
+	suppress(route, rule{"AwsSolutions-APIG4", whoAuthorizes})
+	stage.Node().AddDependency(route)
+	return api
+}
+
+// challenge maps the challenge of a 401 back, because API Gateway renames WWW-Authenticate; lambdahttp puts it into a
+// header of our own. Only hosts that ask for credentials have one.
+func (f *function) challenge() any {
+	if f.name == "app" {
+		return nil
+	}
+	return map[string]any{"401": map[string]any{"ResponseParameters": []any{map[string]any{
+		"Destination": "overwrite:header.www-authenticate", "Source": "$response.header." + strings.ToLower(lambdahttp.Challenge),
+	}}}}
+}
+
+// accessLog is the format of a gateway's log. It names the route and never the path: paths carry signed tokens.
+func accessLog(route, latency, failure string) string {
+	line, _ := json.Marshal(map[string]string{
+		"request_id": "$context.requestId", "time": "$context.requestTimeEpoch", "method": "$context.httpMethod", "route": route,
+		"status": "$context.status", "ms": latency, "bytes": "$context.responseLength", "error": failure,
+	})
+	return string(line)
+}
+
+// serverErrors reports when the gateway itself or the function behind it answers 5xx.
+func (f *function) serverErrors(metric string, dimensions map[string]*string) {
+	f.alarm("ServerErrors", "The gateway answers 5xx", awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: jsii.String("AWS/ApiGateway"), MetricName: jsii.String(metric), DimensionsMap: &dimensions,
+		Statistic: sum().Statistic, Period: sum().Period,
+	}))
+}

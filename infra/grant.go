@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Statements are written out rather than granted by the CDK, whose grants are wider than what the stores call.
+
+func allow(resource *string, actions ...string) awsiam.PolicyStatement {
+	return allowIf(resource, nil, actions...)
+}
+
+func allowIf(resource *string, conditions map[string]any, actions ...string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings(actions...), Resources: &[]*string{resource}, Conditions: &conditions,
+	})
+}
+
+// index is the ARN of an index of a table.
+func index(t awsdynamodb.TableV2, name string) *string {
+	return jsii.String(*t.TableArn() + "/index/" + name)
+}
+
+// files are the objects that clients upload; blob spells their keys.
+func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*")) }
+
+// readGates lets a host decide whether a reader may read, and count that it did.
+func (d *data) readGates() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{
+		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
+		allow(d.hot.TableArn(), "dynamodb:UpdateItem"),
+	}
+}
+
+// readFiles lets a host read uploaded files. Without the right to list, S3 answers 403 for an object that is not there;
+// it asks for that right without naming a prefix, while every list that a host asks for names one.
+func (d *data) readFiles() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{
+		allow(d.files(), "s3:GetObject"),
+		allowIf(d.bucket.BucketArn(), map[string]any{"StringLikeIfExists": map[string]any{"s3:prefix": "o/*"}}, "s3:ListBucket"),
+		allowIf(d.key.KeyArn(), d.through("s3"), "kms:Decrypt"),
+	}
+}
+
+// readRing lets a host fetch one key ring.
+func (d *data) readRing(setting string) []awsiam.PolicyStatement {
+	arn := d.rings[setting].SecretArn()
+	conditions := d.through("secretsmanager")
+	conditions["StringEquals"].(map[string]any)["kms:EncryptionContext:SecretARN"] = arn
+	return []awsiam.PolicyStatement{
+		allow(arn, "secretsmanager:GetSecretValue"),
+		allowIf(d.key.KeyArn(), conditions, "kms:Decrypt"),
+	}
+}
+
+// through holds the use of the key to what a service does for the caller.
+func (d *data) through(service string) map[string]any {
+	return map[string]any{"StringEquals": map[string]any{
+		"kms:ViaService": fmt.Sprintf("%s.%s.amazonaws.com", service, *d.stack.Region()),
+	}}
+}

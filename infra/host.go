@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+
+	"vitrine/shared/setting"
+)
+
+// host is what is particular about the function of a host.
+type host struct {
+	name     string
+	memory   float64           // MB; the share of a core grows with it
+	timeout  float64           // seconds
+	rings    []string          // settings of the key rings that it may read
+	settings map[string]string // beside those that all hosts have
+	grants   func(*data) []awsiam.PolicyStatement
+}
+
+// title is the name as a construct has it.
+func (h host) title() string { return strings.ToUpper(h.name[:1]) + h.name[1:] }
+
+// Below what an HTTP API waits for, so that the function's own refusal arrives; and enough for a slow reader of a large file.
+const (
+	answerTime = 28
+	streamTime = 15 * 60
+)
+
+// hosts holds no construct: those of the CDK come with a process, which is started when something is to be made.
+var hosts = []host{
+	{
+		name: "api", memory: 512, timeout: answerTime,
+		rings:    []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
+		settings: map[string]string{setting.Pow: "adaptive"},
+		grants: func(d *data) []awsiam.PolicyStatement {
+			return append([]awsiam.PolicyStatement{
+				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+				allow(index(d.core, "gsi1"), "dynamodb:Query"),
+				allow(d.events.TableArn(), "dynamodb:PutItem"),
+				allow(d.hot.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+			}, d.readFiles()...) // files are read back as text
+		},
+	},
+	{
+		name: "upload", memory: 1024, timeout: answerTime, // finalize hashes what came without a digest
+		rings:    []string{setting.PepperRing},
+		settings: map[string]string{setting.PutMode: "direct"}, // uploadFront says edge when there is one
+		grants: func(d *data) []awsiam.PolicyStatement {
+			return append([]awsiam.PolicyStatement{
+				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+				allow(d.events.TableArn(), "dynamodb:PutItem"),
+				allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+				allow(d.files(), "s3:PutObject"), // clients put with URLs that this role signs
+				allowIf(d.key.KeyArn(), d.through("s3"), "kms:GenerateDataKey"),
+			}, d.readFiles()...)
+		},
+	},
+	{
+		name: "content", memory: 512, timeout: streamTime,
+		rings:    []string{setting.ContentRing},
+		settings: map[string]string{setting.ResponseMode: "stream"},
+		grants: func(d *data) []awsiam.PolicyStatement {
+			return append(d.readGates(), d.readFiles()...)
+		},
+	},
+	{
+		name: "app", memory: 512, timeout: answerTime,
+		rings:  []string{setting.ContentRing, setting.LinksRing},
+		grants: func(d *data) []awsiam.PolicyStatement { return d.readGates() },
+	},
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// checkingRules tells a process that it runs for TestTheRulesHold.
+const checkingRules = "INFRA_TEST_RULES"
+
+// synthesised is the folder of the one synthesis that all tests read.
+var synthesised string
+
+// made are the deployments in it.
+var made map[string]*deployment
+
+func TestMain(m *testing.M) {
+	rules := os.Getenv(checkingRules) != ""
+	if err := settle(rules); err != nil {
+		panic(err)
+	}
+	folder, err := os.MkdirTemp("", "vitrine-infra-")
+	if err != nil {
+		panic(err)
+	}
+	code := 1
+	if os.Getenv(givenFolder) != "" {
+		code = m.Run() // only the tests that read that folder make sense
+	} else if made, err = synthesise(folder, rules); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else if synthesised = folder; rules {
+		code = breaches(folder)
+	} else {
+		code = m.Run()
+	}
+	jsii.Close()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// settle starts the process anew with the variables of the CDK's kernel, which are read before any of our code runs.
+func settle(rules bool) error {
+	const quiet = "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"
+	if os.Getenv(quiet) != "" {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	jsii.Close() // the folder of a kernel is there already
+	validation := map[bool]string{true: "true", false: "false"}[rules] // it takes most of the time of a synthesis
+	return syscall.Exec(self, os.Args, append(os.Environ(), "CDK_VALIDATION="+validation, quiet+"=20"))
+}
+
+// contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, Named has domains and
+// every option, Bare has domains and nothing else, Loose goes away with its stacks.
+func contexts(folder string) map[string]map[string]any {
+	named := map[string]any{
+		"environment": "production", "domain-origin": "upload-origin.example.org", "domain-mcp": "mcp.example.org", "certificate": certificate,
+		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
+		"gateway-log-role": "existing",
+	}
+	bare := map[string]any{"certificate": certificate}
+	for host, name := range domainNames {
+		named["domain-"+host], bare["domain-"+host] = name, name
+	}
+	return map[string]map[string]any{
+		"Plain": {}, "Named": named, "Bare": bare, "Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json")},
+	}
+}
+
+const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/one"
+
+var domainNames = map[string]string{
+	"api": "api.example.org", "upload": "upload.example.org", "content": "files.example.net", "app": "app.example.org",
+}
+
+// synthesise makes all deployments in one app. The CDK reports by panics.
+func synthesise(folder string, rules bool) (made map[string]*deployment, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("%v", failure)
+		}
+	}()
+	context, err := cdkContext()
+	if err != nil {
+		return nil, err
+	}
+	known := settings{"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content"}}
+	if err := writeJSON(filepath.Join(folder, "settings.json"), known); err != nil {
+		return nil, err
+	}
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(folder)})
+	made = map[string]*deployment{}
+	for name, given := range contexts(folder) {
+		all := map[string]any{"name": name, "dist": filepath.Join(folder, "dist-"+name), "settings": filepath.Join(folder, "none.json")}
+		maps.Copy(all, given)
+		o, err := readOptions(func(key string) any { return all[key] })
+		if err == nil {
+			err = writeZips(o)
+		}
+		if err == nil {
+			made[name], err = build(app, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if rules {
+		checkRules(app)
+	}
+	app.Synth(nil)
+	return made, nil
+}
+
+// cdkContext is what the CDK command line would pass on.
+func cdkContext() (map[string]any, error) {
+	text, err := os.ReadFile("../cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var file struct{ Context map[string]any }
+	err = json.Unmarshal(text, &file)
+	if err != nil || file.Context == nil {
+		return nil, errors.Join(errors.New("cdk.json has no context"), err)
+	}
+	file.Context["aws:cdk:enable-asset-metadata"], file.Context["aws:cdk:enable-path-metadata"] = true, true
+	return file.Context, nil
+}
+
+// writeZips makes functions that do nothing but look right: an ELF header for the architecture.
+func writeZips(o options) error {
+	if err := os.MkdirAll(o.Dist, 0o755); err != nil {
+		return err
+	}
+	for _, host := range hostNames {
+		if err := writeZip(o.code(host), o.Arch, host); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeZip(file, arch, host string) error {
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	header := &zip.FileHeader{Name: "bootstrap", Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+	header.SetMode(0o755)
+	z := zip.NewWriter(out)
+	w, err := z.CreateHeader(header)
+	if err != nil {
+		return err
+	}
+	elf := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 57)...)
+	binary.LittleEndian.PutUint16(elf[16:], 2) // an executable
+	binary.LittleEndian.PutUint16(elf[18:], uint16(architectures[arch].machine))
+	binary.LittleEndian.PutUint32(elf[20:], 1)
+	binary.LittleEndian.PutUint16(elf[52:], 64)
+	_, err = w.Write(append(elf, host...))
+	return errors.Join(err, z.Close())
+}

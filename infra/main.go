@@ -1,0 +1,70 @@
+// Command infra describes a deployment of Vitrine on AWS: stack Data keeps everything that has to survive, and each host
+// has a stack of its own, so that sam local can serve it. The CDK command line runs it; options.go lists its context.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+func main() {
+	err := run()
+	jsii.Close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run synthesises the app. The CDK reports failures of a template by panics, which have to become errors: one that ends
+// the process leaves folders of the jsii kernel behind.
+func run() (err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			err = fmt.Errorf("%v", failure)
+		}
+	}()
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{ // also without the command line: sam local needs them
+		"aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true,
+	}})
+	o, err := readOptions(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
+	if err != nil {
+		return err
+	}
+	made, err := build(app, o)
+	if err != nil {
+		return err
+	}
+	checkRules(app)
+	folder := *app.Synth(nil).Directory()
+	return made.describe(folder)
+}
+
+// deployment is what one set of options makes.
+type deployment struct {
+	options
+	data  *data
+	hosts []*function
+}
+
+// build adds the stacks of a deployment to an app.
+func build(app awscdk.App, o options) (*deployment, error) {
+	if err := o.findCode(); err != nil {
+		return nil, err
+	}
+	d := &deployment{options: o, data: newData(app, o)}
+	for _, h := range hosts {
+		f := newFunction(app, o, d.data, h)
+		front[h.name](f)
+		d.hosts = append(d.hosts, f)
+	}
+	return d, nil
+}
+
+// front puts a gateway in front of each host's function.
+var front = map[string]func(*function){
+	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": httpFront,
+}

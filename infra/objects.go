@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// How long things stay that nobody deletes.
+const (
+	unfinishedDays = 1  // parts of uploads that were never completed
+	diffDays       = 2  // objects under d/, the input of patches
+	accessLogDays  = 90 // records of who read and wrote objects
+)
+
+// objects makes the private bucket. Versions are off: a deleted artifact must not live on as an old version.
+func (d *data) objects(o options) {
+	log := awss3.NewBucket(d.stack, jsii.String("AccessLog"), d.private(o, &awss3.BucketProps{
+		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs under a key of ours
+		LifecycleRules: &[]*awss3.LifecycleRule{
+			{Id: jsii.String("expire"), Expiration: days(accessLogDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+		},
+	}))
+	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
+		Encryption: awss3.BucketEncryption_KMS, EncryptionKey: d.key, BucketKeyEnabled: jsii.Bool(true),
+		ServerAccessLogsBucket: log, ServerAccessLogsPrefix: jsii.String("objects/"),
+		LifecycleRules: &[]*awss3.LifecycleRule{
+			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
+		},
+	}))
+	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption", jsii.String("aws:kms")))
+	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id", d.key.KeyArn()))
+}
+
+// private is what both buckets have.
+func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
+	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
+	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
+	p.EnforceSSL, p.MinimumTLSVersion = jsii.Bool(true), number(1.2)
+	p.Versioned, p.RemovalPolicy = jsii.Bool(false), o.removal()
+	return p
+}
+
+// refuseEncryption denies puts whose header asks for something else than the bucket's default; none asks for anything.
+func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid: jsii.String(id), Effect: awsiam.Effect_DENY, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
+		Actions: jsii.Strings("s3:PutObject"), Resources: &[]*string{d.bucket.ArnForObjects(jsii.String("*"))},
+		Conditions: &map[string]any{
+			"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
+		},
+	})
+}

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/edge"
+	"vitrine/scripts/local/engine"
+	"vitrine/shared/boot"
+	"vitrine/shared/boot/api"
+	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/upload"
+	"vitrine/shared/contract"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/ephemeral"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/setting"
+)
+
+// held runs the hosts on the local engines, each with nothing but what its template gives it: the environment, with the
+// names of AWS resources replaced by local ones, and the rights of its role, held at every call of the SDK.
+type held struct {
+	anyone *wire.Agent
+	own    http.Client
+
+	mu      sync.Mutex
+	refused []string
+	used    map[string]map[string]bool // rights that each host used
+}
+
+var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
+	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
+}
+
+func hold(t *testing.T) *held {
+	t.Helper()
+	e := engine.Shared(t)
+	h := &held{used: map[string]map[string]bool{}}
+	tables := dynamo.Named("infra-" + string(id.NewPublic()))
+	makeTables(t, e, tables)
+	listeners, urls := map[string]net.Listener{}, map[string]string{}
+	for _, host := range hostNames {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners[host], urls[host] = l, "http://"+l.Addr().String()
+	}
+	rings := filepath.Join(t.TempDir(), "rings.json")
+	local := map[string]string{
+		"Core": tables.Core, "Events": tables.Events, "Hot": tables.Hot, "Objects": e.Bucket,
+		"ContentRing": "file:" + rings, "LinksRing": "file:" + rings, "PepperRing": "file:" + rings, "SealRing": "file:" + rings,
+	}
+	environment := map[string]string{
+		setting.APIURL: urls["api"], setting.UploadURL: urls["upload"], setting.ContentURL: urls["content"], setting.AppURL: urls["app"],
+		setting.MCPURL: urls["api"], setting.DynamoDBEndpoint: e.DynamoDB, setting.S3Endpoint: e.S3, setting.S3Domain: e.S3Domain,
+		setting.PutMode: "edge", setting.ResponseMode: "",
+	}
+	for name, value := range map[string]string{"AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey} {
+		environment[name] = value
+		t.Setenv(name, value)
+	}
+	for _, host := range hostNames {
+		tpl := read(t, "Plain-"+strings.ToUpper(host[:1])+host[1:])
+		declared := tpl.variables(t)
+		getenv := func(name string) string {
+			if _, there := declared[name]; !there && !strings.HasPrefix(name, "AWS_") {
+				return ""
+			}
+			if v, given := environment[name]; given {
+				return v
+			}
+			if v, given := local[declared[name]]; given {
+				return v
+			}
+			return declared[name]
+		}
+		h.serve(t, e, host, listeners[host], getenv, policyOf(t, tpl))
+	}
+	var err error
+	if h.anyone, err = wire.Discover(t.Context(), &h.own, urls["api"]); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// makeTables does what deploying does: tables and the provision gate.
+func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
+	t.Helper()
+	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
+	err := dynamo.CreateTables(t.Context(), client, tables)
+	if err == nil {
+		err = dynamo.New(client, tables).OpenGate(t.Context(), ephemeral.Gate{PerMinute: limits.ProvisionGate}, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, getenv func(string) string, p policy) {
+	t.Helper()
+	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
+	if err != nil {
+		t.Fatalf("%s: %v", host, err)
+	}
+	c.Middleware = []func(*middleware.Stack) error{h.guard(host, p, c.Tables)}
+	services, err := boot.Open(t.Context(), c)
+	if err != nil {
+		t.Fatalf("%s: %v", host, err)
+	}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	handler, err := assemble[host](services, quiet)
+	if err != nil {
+		t.Fatalf("%s: %v", host, err)
+	}
+	if host == "upload" {
+		handler = edge.New(edge.Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host(), Next: handler, Log: quiet})
+	}
+	server := &http.Server{Handler: handler}
+	go server.Serve(l)
+	t.Cleanup(func() { server.Close() })
+}
+
+// guard refuses what the role does not grant, as IAM would.
+func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
+	h.used[host] = map[string]bool{}
+	check := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		for _, n := range needsOf(in.Parameters, tables) {
+			h.mu.Lock()
+			h.used[host][n.action+" "+n.resource] = true
+			allowed := p.allows(n.action, n.resource, n.about)
+			if !allowed {
+				h.refused = append(h.refused, fmt.Sprintf("%s needs %s on %s", host, n.action, n.resource))
+			}
+			h.mu.Unlock()
+			if !allowed {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, &smithy.GenericAPIError{Code: "AccessDenied", Message: n.action}
+			}
+		}
+		return next.HandleInitialize(ctx, in)
+	}
+	return func(s *middleware.Stack) error {
+		return s.Initialize.Add(middleware.InitializeMiddlewareFunc("Permissions", check), middleware.After)
+	}
+}
+
+// need is one right that a call takes.
+type need struct {
+	action, resource string
+	about            map[string]string
+}
+
+// needsOf lists the rights that a call takes, with resources named as the templates' constructs.
+func needsOf(parameters any, tables dynamo.Tables) (out []need) {
+	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
+	table := func(action string, name *string) {
+		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
+	}
+	object := func(action string, key *string, kms string) {
+		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
+			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
+	}
+	switch in := parameters.(type) {
+	case *dynamodb.GetItemInput:
+		table("GetItem", in.TableName)
+	case *dynamodb.PutItemInput:
+		table("PutItem", in.TableName)
+	case *dynamodb.UpdateItemInput:
+		table("UpdateItem", in.TableName)
+	case *dynamodb.DeleteItemInput:
+		table("DeleteItem", in.TableName)
+	case *dynamodb.BatchGetItemInput:
+		for name := range in.RequestItems {
+			table("BatchGetItem", &name)
+		}
+	case *dynamodb.QueryInput:
+		table("Query", in.TableName)
+		if in.IndexName != nil {
+			out[len(out)-1].resource += "/index/" + *in.IndexName
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		for _, i := range in.TransactItems {
+			switch {
+			case i.Put != nil:
+				table("PutItem", i.Put.TableName)
+			case i.Update != nil:
+				table("UpdateItem", i.Update.TableName)
+			case i.Delete != nil:
+				table("DeleteItem", i.Delete.TableName)
+			case i.ConditionCheck != nil:
+				table("ConditionCheckItem", i.ConditionCheck.TableName)
+			}
+		}
+	case *s3.GetObjectInput:
+		object("GetObject", in.Key, "Decrypt")
+		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
+	case *s3.PutObjectInput:
+		object("PutObject", in.Key, "GenerateDataKey")
+	case *s3.ListObjectsV2Input:
+		out = append(out, need{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
+	default:
+		out = append(out, need{action: fmt.Sprintf("something unknown: %T", in)})
+	}
+	return out
+}
+
+func TestRolesSufficeForEveryRoute(t *testing.T) {
+	h := hold(t)
+	var g *wire.Agent
+	for range 5 { // so often that proof of work is asked
+		var err error
+		if g, _, err = h.anyone.Provision(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := wire.File{Path: "index.html", Body: []byte("<p>page</p>")}
+	plain := wire.File{Path: "notes.txt", Body: []byte("notes")}
+	published, err := g.PublishFiles(t.Context(), "Title", "", page, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.publishAgain(t, g, published.ArtifactID)
+	h.visit(t, g, published)
+	if len(h.refused) > 0 {
+		t.Errorf("rights are missing:\n%s", strings.Join(h.refused, "\n"))
+	}
+	h.reportUnused(t)
+}
+
+// publishAgain takes the ways that a first publication does not: a file whose digest nobody declared, and a finalize
+// that comes before its files.
+func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
+	t.Helper()
+	file := wire.File{Path: "index.html", Body: []byte("<p>another page</p>")}
+	request := wire.Declare("Title", file)
+	request.ArtifactID, request.Files[0].SHA256 = a, ""
+	idem := wire.NewKey()
+	s, err := g.Create(t.Context(), idem, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Finalize(t.Context(), wire.NewKey(), s.UploadSessionID); err == nil {
+		t.Fatal("a session without its files was finalized")
+	}
+	if put, err := g.Put(t.Context(), s.Files[0], file.Body); err != nil || put.Status != http.StatusOK {
+		t.Fatalf("%d %s %v", put.Status, put.Body, err)
+	}
+	draft, err := g.Finalize(t.Context(), idem, s.UploadSessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Publish(t.Context(), idem, draft.ArtifactID, draft.RevisionID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visit asks for everything that the hosts answer, deletes the artifact and ends the key.
+func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
+	t.Helper()
+	view, err := g.AgentView(t.Context(), p.ArtifactID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.anyone.Resolve(t.Context(), p.UnlistedURL); err != nil {
+		t.Fatal(err)
+	}
+	artifact := g.At.APIURL + "/v1/artifacts/" + string(p.ArtifactID)
+	public, blob, err := wire.SplitLink(p.UnlistedURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ok(t, g, "POST", g.At.AppURL+"/api/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	h.ok(t, g, "GET", g.At.AppURL+"/al/"+string(public), nil)
+	for _, target := range []string{
+		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts", artifact + "/revisions",
+		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", artifact + "/file-content?path=index.html", view.Files[0].URL,
+	} {
+		h.ok(t, g, "GET", target, nil)
+	}
+	h.ok(t, g, "DELETE", artifact, nil, "Idempotency-Key", wire.NewKey())
+	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
+}
+
+func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {
+	t.Helper()
+	a, err := g.Do(t.Context(), method, target, body, headers...)
+	if err != nil || a.Status/100 != 2 {
+		t.Errorf("%s %s: %d %s %v", method, strings.TrimPrefix(target, "http://"), a.Status, a.Body, err)
+	}
+}
+
+// unreached are rights whose use no route brings about yet.
+var unreached = map[string]string{"app dynamodb:GetItem Core.Arn": "a link to a revision that is not the current one"}
+
+// reportUnused names rights that the visit did not use: a right that nothing uses is one too many.
+func (h *held) reportUnused(t *testing.T) {
+	t.Helper()
+	for _, host := range hostNames {
+		for _, line := range rights[host] {
+			action, rest, _ := strings.Cut(line, " ")
+			resource, _, _ := strings.Cut(rest, " ")
+			service, _, _ := strings.Cut(action, ":")
+			found := service == "logs" || service == "secretsmanager" || service == "kms" || unreached[host+" "+line] != ""
+			for used := range h.used[host] {
+				a, r, _ := strings.Cut(used, " ")
+				found = found || a == action && matches(resource, r)
+			}
+			if !found {
+				t.Errorf("%s never uses %s", host, line)
+			}
+		}
+	}
+}

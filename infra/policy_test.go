@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// statement is what a role may do.
+type statement struct {
+	actions    []string
+	resources  []string
+	conditions object
+}
+
+// policy is everything that a host's role may do.
+type policy []statement
+
+func policyOf(t testing.TB, tpl *template) policy {
+	t.Helper()
+	var out policy
+	for _, s := range at(t, tpl.of("AWS::IAM::Policy")["Role/DefaultPolicy"].Properties, "PolicyDocument", "Statement").([]any) {
+		given := s.(object)
+		if given["Effect"] != "Allow" || given["NotAction"] != nil || given["NotResource"] != nil {
+			t.Fatalf("this test does not read %v", given)
+		}
+		next := statement{conditions: object{}}
+		for _, a := range list(given["Action"]) {
+			next.actions = append(next.actions, a.(string))
+		}
+		for _, r := range list(given["Resource"]) {
+			next.resources = append(next.resources, tpl.text(r))
+		}
+		if c, ok := given["Condition"].(object); ok {
+			for kind, of := range c {
+				for key, value := range of.(object) {
+					next.conditions[kind+" "+key] = tpl.text(value)
+				}
+			}
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// lines are a policy as sorted text.
+func (p policy) lines() []string {
+	var out []string
+	for _, s := range p {
+		conditions := ""
+		for _, c := range slices.Sorted(maps.Keys(s.conditions)) {
+			conditions += fmt.Sprintf(" if %s %s", c, s.conditions[c])
+		}
+		for _, a := range s.actions {
+			for _, r := range s.resources {
+				out = append(out, a+" "+r+conditions)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// allows evaluates a policy as IAM does, for the conditions that we use. About holds the keys of the request.
+func (p policy) allows(action, resource string, about map[string]string) bool {
+	return slices.ContainsFunc(p, func(s statement) bool {
+		return slices.Contains(s.actions, action) && slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)
+	})
+}
+
+func (s statement) holds(about map[string]string) bool {
+	for condition, want := range s.conditions {
+		kind, key, _ := strings.Cut(condition, " ")
+		got, present := about[key]
+		if !present {
+			if !strings.HasSuffix(kind, "IfExists") {
+				return false
+			}
+		} else if !matches(want.(string), got) {
+			return false
+		}
+	}
+	return true
+}
+
+func matches(pattern, text string) bool {
+	if before, wild := strings.CutSuffix(pattern, "*"); wild {
+		return strings.HasPrefix(text, before)
+	}
+	return pattern == text
+}
+
+// What every role may do: write its log. And what reading uploaded files takes.
+var (
+	everywhere = []string{"logs:CreateLogStream Log.Arn", "logs:PutLogEvents Log.Arn"}
+	readsFiles = []string{
+		"s3:GetObject Objects.Arn/o/*",
+		"s3:ListBucket Objects.Arn if StringLikeIfExists s3:prefix o/*",
+		"kms:Decrypt Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com",
+	}
+	readsGates = []string{"dynamodb:BatchGetItem Core.Arn", "dynamodb:GetItem Core.Arn", "dynamodb:UpdateItem Hot.Arn"}
+)
+
+func readsRings(names ...string) (out []string) {
+	for _, ring := range names {
+		out = append(out, "secretsmanager:GetSecretValue "+ring,
+			"kms:Decrypt Key.Arn if StringEquals kms:EncryptionContext:SecretARN "+ring+
+				" if StringEquals kms:ViaService secretsmanager.AWS::Region.amazonaws.com")
+	}
+	return out
+}
+
+func on(resource string, actions ...string) (out []string) {
+	for _, a := range actions {
+		out = append(out, a+" "+resource)
+	}
+	return out
+}
+
+// rights is everything that each role may do: nothing is granted that is not here.
+var rights = map[string][]string{
+	"api": slices.Concat(everywhere, readsFiles, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+		on("Hot.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")),
+	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+		on("Events.Arn", "dynamodb:PutItem"),
+		on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+		on("Objects.Arn/o/*", "s3:PutObject"),
+		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
+	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
+	"app":     slices.Concat(everywhere, readsGates, readsRings("ContentRing", "LinksRing")),
+}
+
+func TestEveryRoleMayDoThisAndNoMore(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		got, want := policyOf(t, tpl).lines(), slices.Sorted(slices.Values(rights[host]))
+		for _, line := range got {
+			if !slices.Contains(want, line) {
+				t.Errorf("may %s", line)
+			}
+		}
+		for _, line := range want {
+			if !slices.Contains(got, line) {
+				t.Errorf("may not %s", line)
+			}
+		}
+	})
+}
+
+func TestContentWritesNothingThatLasts(t *testing.T) {
+	for name, d := range made {
+		for _, line := range policyOf(t, read(t, d.stackName("content"))).lines() {
+			action, resource, _ := strings.Cut(line, " ")
+			reads := slices.Contains([]string{
+				"dynamodb:GetItem", "dynamodb:BatchGetItem", "s3:GetObject", "s3:ListBucket", "kms:Decrypt", "secretsmanager:GetSecretValue",
+			}, action)
+			counts := action == "dynamodb:UpdateItem" && resource == "Hot.Arn"
+			if !reads && !counts && !strings.HasPrefix(action, "logs:") {
+				t.Errorf("%s: content may %s", name, line)
+			}
+			for _, ring := range []string{"LinksRing", "PepperRing", "SealRing"} {
+				if strings.Contains(resource, ring) {
+					t.Errorf("%s: content may %s", name, line)
+				}
+			}
+		}
+	}
+}
+
+func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for _, s := range policyOf(t, tpl) {
+			for _, a := range s.actions {
+				if strings.Contains(a, "*") {
+					t.Errorf("may %s", a)
+				}
+			}
+			for _, r := range s.resources {
+				if strings.Contains(strings.TrimSuffix(r, "Objects.Arn/o/*"), "*") {
+					t.Errorf("may use %s", r)
+				}
+			}
+		}
+	})
+}
+
+func TestRolesAreNotSharedAndHaveNoManagedPolicies(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		f := tpl.only(t, "AWS::Lambda::Function")
+		if role := tpl.text(f.Properties["Role"]); role != "Role.Arn" {
+			t.Errorf("the function runs as %s", role)
+		}
+		for name, role := range tpl.of("AWS::IAM::Role") {
+			logWriter := name == "Api/CloudWatchRole" && host == "content" && d.LogRole
+			if name != "Role" && !logWriter {
+				t.Errorf("there is a role %s", name)
+			}
+			if role.Properties["ManagedPolicyArns"] != nil && !logWriter {
+				t.Errorf("role %s has managed policies", name)
+			}
+			principal := map[bool]string{false: "lambda.amazonaws.com", true: "apigateway.amazonaws.com"}[logWriter]
+			same(t, "who may be "+name, at(t, role.Properties, "AssumeRolePolicyDocument", "Statement", 0, "Principal"), object{"Service": principal})
+		}
+		if n := len(tpl.of("AWS::IAM::Policy")); n != 1 {
+			t.Errorf("%d policies, want one", n)
+		}
+	})
+}
+
+func TestOnlyItsGatewayCallsAFunction(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for name, p := range tpl.of("AWS::Lambda::Permission") {
+			same(t, name, p.Properties["Principal"], "apigateway.amazonaws.com")
+			if arn := tpl.text(p.Properties["SourceArn"]); !strings.HasPrefix(arn, "arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/") {
+				t.Errorf("%s admits %s", name, arn)
+			}
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/setting"
+)
+
+// ringNames are the key rings: what the setting that names one is for.
+var ringNames = map[string]string{
+	setting.ContentRing: "ContentRing", setting.LinksRing: "LinksRing", setting.PepperRing: "PepperRing", setting.SealRing: "SealRing",
+}
+
+// makeRings makes one secret a ring. It is born as {"seed": 64 random characters}, which keyring.ParseRing reads; the
+// first rotation writes the full form.
+func (d *data) makeRings(o options) {
+	d.rings = map[string]awssecretsmanager.Secret{}
+	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // always in one order, or the template would change
+		id := ringNames[name]
+		ring := awssecretsmanager.NewSecret(d.stack, jsii.String(id), &awssecretsmanager.SecretProps{
+			Description: jsii.String("Vitrine: key ring of " + name), EncryptionKey: d.key, RemovalPolicy: o.removal(),
+			// Never change this: CloudFormation would make new secrets, and every credential and URL would end.
+			GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+				SecretStringTemplate: jsii.String("{}"), GenerateStringKey: jsii.String("seed"), PasswordLength: number(64),
+				ExcludePunctuation: jsii.Bool(true),
+			},
+		})
+		suppress(ring, rule{"AwsSolutions-SMG4", "a ring rotates in steps (next, active, verify) that take days and keep old keys valid; replacing its value on a schedule would end every credential"})
+		output(d.stack, id, ring.SecretArn())
+		d.rings[name] = ring
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+)
+
+// checkRules holds the templates to the AWS Solutions rules of cdk-nag. The rules of CloudFormation itself come with the
+// CDK; cdk.json makes them strict.
+func checkRules(app awscdk.App) {
+	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
+}
+
+// rule is one that does not apply, with the reason.
+type rule struct{ id, reason string }
+
+// suppress exempts a construct and what is in it from rules.
+func suppress(c constructs.Construct, rules ...rule) {
+	var all []*cdknag.NagPackSuppression
+	for _, r := range rules {
+		all = append(all, &cdknag.NagPackSuppression{Id: jsii.String(r.id), Reason: jsii.String(r.reason)})
+	}
+	cdknag.NagSuppressions_AddResourceSuppressions(c, &all, jsii.Bool(true))
+}
+
+const whoAuthorizes = "the function checks the credential or signed token of every request itself, in one read with the state that decides"
+
+// edgeRules do not apply to our distributions.
+func edgeRules() []rule {
+	return []rule{
+		{"AwsSolutions-CFR1", "published pages are for readers everywhere"},
+		{"AwsSolutions-CFR2", "the hosts count requests per artifact, actor and workspace themselves; a firewall is the deployer's choice"},
+		{"AwsSolutions-CFR3", "the paths and queries of requests are signed URLs, which no log may hold; S3 and the hosts log without them"},
+	}
+}
+
+// suppressRest exempts the streaming gateway.
+func (f *function) suppressRest(api awsapigateway.RestApi) {
+	suppress(api,
+		rule{"AwsSolutions-APIG2", "requests have no body, and the function checks path and token"},
+		rule{"AwsSolutions-APIG3", "the host counts requests per artifact itself; a firewall is the deployer's choice"},
+		rule{"AwsSolutions-APIG6", "execution logs hold paths, which are signed tokens; the access log names routes"},
+	)
+	if f.LogRole {
+		suppress(api, rule{"AwsSolutions-IAM4", "API Gateway takes exactly this managed policy for its right to write logs"})
+	}
+}
+
+// suppressFiles exempts a role that may use all uploaded files, and nothing else with a wildcard.
+func suppressFiles(role constructs.Construct) {
+	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
+		Id: jsii.String("AwsSolutions-IAM5"), AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/o\/\*$/`)}},
+		Reason: jsii.String("o/* are the uploaded files; their keys are made of ids that no policy can know"),
+	}}, jsii.Bool(true))
+}
