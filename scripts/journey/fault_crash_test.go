@@ -105,16 +105,18 @@ func TestF01F03F04F05ARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			s := newFaultStand(t)
-			calls := s.calls(t, func() func() {
-				ask := r.prepare(t, s, s.agent(t))
-				return func() { r.took(t, ask()) }
-			}())
-			for _, call := range calls {
+			for _, call := range r.calls(t, s) {
 				r.dies(t, s, "before "+call, call, func(rule *chaos.Rule) { rule.Before(chaos.Crash) })
 				r.dies(t, s, "after "+call, call, func(rule *chaos.Rule) { rule.After(chaos.Crash) })
 			}
 		})
 	}
+}
+
+// calls are the AWS calls that the request makes.
+func (r crashRoute) calls(t *testing.T, s *faultStand) []string {
+	ask := r.prepare(t, s, s.agent(t))
+	return s.calls(t, func() { r.took(t, ask()) })
 }
 
 // dies lets one request die at a call, asks again, and checks that it took effect once.

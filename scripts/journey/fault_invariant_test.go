@@ -32,6 +32,7 @@ var breaches = []breach{
 	{"a revision without files", "I4", faultCore, "A#", "M#", nil},
 	{"another current revision", "I4", faultCore, "A#", "META", map[string]any{"cur": string(id.NewRevision())}},
 	{"a draft that is none", "I4", faultCore, "A#", "META", map[string]any{"draft": string(id.NewRevision())}},
+	{"a link to what is deleted", "I4", faultCore, "A#", "META", map[string]any{"status": "deleted"}},
 	{"a stranger's link", "I4", faultCore, "AL#", "L", map[string]any{"art": string(id.NewArtifact())}},
 	{"a counter above its cap", "I5", faultHot, "r:actor", "", map[string]any{"c": 121}},
 	{"an allowance used twice", "I5", faultHot, "d:", "", map[string]any{"c": 2}},

@@ -2,6 +2,7 @@ package journey
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -35,48 +36,68 @@ func TestF04AFinalizeThatDiesBeforeItsCommitLeavesTheSessionPending(t *testing.T
 	must(g.Finalize(ctx, key, u.UploadSessionID))(t)
 }
 
-func TestF06ALostAnswerOfTheDatabaseIsAskedForAgainWithOneEffect(t *testing.T) {
+func TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect(t *testing.T) {
+	t.Parallel()
+	for _, r := range crashRoutes {
+		if r.name != "create" && r.name != "finalize" && r.name != "publish" {
+			continue // every loss takes a pause of the SDK's
+		}
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			s := newFaultStand(t)
+			lost := func(call string, times int) (g *wire.Agent, ask func() wire.Answer) {
+				s.clock.pass(time.Minute)
+				g = s.agent(t)
+				ask = r.prepare(t, s, g)
+				s.faults.Clear()
+				s.faults.On("").If(func(input any) bool { return faultCall(input) == call }).Times(times).After(chaos.Timeout)
+				return g, ask
+			}
+			for _, call := range r.calls(t, s) {
+				g, ask := lost(call, 1)
+				r.once(t, s, g, call, ask(), ask())
+			}
+			g, ask := lost("TransactWriteItems", 3) // the SDK asks three times
+			refused(t, ask(), 503, fault.DatabaseUnavailable)
+			s.clock.pass(11 * time.Minute) // the database has forgotten the transaction's token
+			r.once(t, s, g, "all answers", ask(), ask())
+		})
+	}
+}
+
+// once checks that a request that was sent twice answered the same and took effect once.
+func (r crashRoute) once(t *testing.T, s *faultStand, g *wire.Agent, lost string, first, again wire.Answer) {
+	t.Helper()
+	if r.took(t, first) != r.took(t, again) {
+		t.Errorf("without %s one key gives %s and %s", lost, first.Body, again.Body)
+	}
+	if got := s.events(t, g); fmt.Sprint(got) != fmt.Sprint(r.done) {
+		t.Errorf("without %s it took effect as %v, want %v", lost, got, r.done)
+	}
+}
+
+// TestF03ARefusalThatDiesBeforeItGivesItsCommandBack has a finalize die that found a file missing.
+func TestF03ARefusalThatDiesBeforeItGivesItsCommandBack(t *testing.T) {
 	t.Parallel()
 	s := newFaultStand(t)
-	for _, r := range crashRoutes {
-		if r.name == "revoke" {
-			continue // a key that is dead cannot ask twice; one of its attempts is below
-		}
-		for _, lost := range []int{1, 3} { // answers; the SDK asks three times
-			if lost == 3 && r.name != "finalize" && r.name != "publish" {
-				continue // one of each form of idempotency is enough to wait for
-			}
-			t.Run(r.name, func(t *testing.T) {
-				s.clock.pass(time.Minute)
-				g := s.agent(t)
-				ask := r.prepare(t, s, g)
-				rule := s.faults.On("TransactWriteItems").Times(lost).After(chaos.Timeout)
-				first := ask()
-				if rule.Fired() != lost {
-					t.Errorf("%d answers were lost, not %d", rule.Fired(), lost)
-				}
-				if lost == 3 {
-					refused(t, first, 503, fault.DatabaseUnavailable)
-					s.clock.pass(11 * time.Minute) // the database has forgotten the transaction's token
-					first = ask()
-				}
-				if again := ask(); r.took(t, first) != r.took(t, again) {
-					t.Errorf("I8: one key gives %s and %s", first.Body, again.Body)
-				}
-				for action, n := range s.events(t, g) {
-					if n != r.done[action] {
-						t.Errorf("%s took effect %d times, want %d", action, n, r.done[action])
-					}
-				}
-			})
-		}
-	}
-	s.faults.Clear()
-	s.clock.pass(time.Minute)
 	g := s.agent(t)
-	s.faults.On("TransactWriteItems").After(chaos.Timeout)
-	if a := do(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil); a.Status != http.StatusOK {
-		t.Errorf("revoking answers %d %s", a.Status, a.Code())
+	for _, given := range []bool{false, true} {
+		u, key := must(g.Create(ctx, wire.NewKey(), wire.Declare("late", page("late"))))(t), wire.NewKey()
+		if given {
+			s.faults.On("DeleteItem").After(chaos.Crash)
+		} else {
+			s.faults.On("DeleteItem").Before(chaos.Crash)
+		}
+		tryFinalize(t, g, key, u.UploadSessionID)
+		s.revive()
+		must(g.Put(ctx, u.Files[0], page("late").Body))(t)
+		if !given {
+			refused(t, tryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			s.clock.pass(limits.FinalizeLease - time.Millisecond)
+			refused(t, tryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			s.clock.pass(2 * time.Millisecond)
+		}
+		must(g.Finalize(ctx, key, u.UploadSessionID))(t)
 	}
 }
 
@@ -99,6 +120,39 @@ func TestF07WhoOutlivesItsLeaseCannotCommit(t *testing.T) {
 	}
 	if n := s.events(t, g)[madeDraft]; n != 1 {
 		t.Errorf("%d drafts", n)
+	}
+}
+
+func TestF07WhoLostItsLeaseDisturbsNobodyWhoTookOver(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t)
+	g := s.agent(t)
+	for name, step := range map[string]struct {
+		held    string // before which call the first attempt is when its lease ends
+		happens []chaos.Action
+		status  int
+		code    fault.Code
+	}{
+		"it commits late": {"TransactWriteItems", nil, 409, fault.IdempotencyInFlight},
+		"it fails late":   {"ListObjectsV2", []chaos.Action{chaos.Fail(errDown)}, 503, fault.StorageUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, key := s.uploaded(t, g, "", "lost"), wire.NewKey()
+			finalize := func() (wire.Answer, error) { return s.finalize(g, key, u.UploadSessionID) }
+			claimed := s.faults.On("PutItem").After(chaos.Run(func() {}))
+			first := s.hold(t, step.held, finalize, step.happens...)
+			<-claimed.Reached()
+			s.clock.pass(limits.FinalizeLease + time.Millisecond)
+			second := s.hold(t, "TransactWriteItems", finalize)
+			refused(t, first(), step.status, step.code)
+			refused(t, tryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			if status := s.status(t, u.UploadSessionID); status != "pending" {
+				t.Errorf("the session is %s", status)
+			}
+			if a := second(); a.Status != http.StatusOK {
+				t.Errorf("who took over answers %d %s", a.Status, a.Code())
+			}
+		})
 	}
 }
 
@@ -192,6 +246,21 @@ func TestF23TwoSessionsOfOneArtifactThatEndTogetherMakeOneDraft(t *testing.T) {
 	must(g.Finalize(ctx, keys[lost], sessions[lost].UploadSessionID))(t)
 }
 
+func TestAKeyThatIsRevokedTwiceAtOnceIsRevokedOnce(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t)
+	g := s.agent(t)
+	revoke := func() (wire.Answer, error) { return g.Do(ctx, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil) }
+	var one, other contract.RevokedKey
+	first := s.overtaken(t, "TransactWriteItems", revoke, func() {
+		s.clock.pass(time.Second)
+		succeed(t, json.Unmarshal(must(revoke())(t).Body, &other))
+	})
+	if succeed(t, json.Unmarshal(first.Body, &one)); one.RevokedAt.IsZero() || !one.RevokedAt.Equal(other.RevokedAt.Time) {
+		t.Errorf("one was told %s, the other %s", one.RevokedAt, other.RevokedAt)
+	}
+}
+
 func TestF24APublicationAndADeletionOvertakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := newFaultStand(t)
@@ -227,6 +296,21 @@ func TestF24APublicationAndADeletionOvertakeEachOther(t *testing.T) {
 			t.Error("I3: the link of a deleted artifact opens")
 		}
 		s.sound(t)
+	}
+}
+
+func TestF24AFinalizeThatADeletionOvertakesMakesNoDraft(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t)
+	g := s.agent(t)
+	p := published(t, g, "first")
+	u, key := s.uploaded(t, g, p.ArtifactID, "second"), wire.NewKey()
+	finalize := func() (wire.Answer, error) { return s.finalize(g, key, u.UploadSessionID) }
+	late := s.overtaken(t, "TransactWriteItems", finalize, func() { tryDelete(t, g, p.ArtifactID) })
+	refused(t, late, 404, fault.ArtifactNotFound)
+	refused(t, must(finalize())(t), 404, fault.ArtifactNotFound)
+	if status := s.status(t, u.UploadSessionID); status != "pending" {
+		t.Errorf("the session is %s", status)
 	}
 }
 

@@ -163,21 +163,28 @@ func (s *faultStand) asking(t testing.TB, ask func() (wire.Answer, error)) <-cha
 	return answer
 }
 
-// overtaken holds a request before its n-th call of an operation, does something meanwhile, and lets it go on.
-func (s *faultStand) overtaken(t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func()) wire.Answer {
+// hold sends a request and returns when it is about to make a call of an operation. The result lets it go on, with that
+// call or with what happens to it, and gives its answer.
+func (s *faultStand) hold(t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action) (release func() wire.Answer) {
 	t.Helper()
-	release := make(chan struct{})
-	rule := s.faults.On(operation).Before(chaos.Hold(release))
-	first := s.asking(t, ask)
+	held := make(chan struct{})
+	rule := s.faults.On(operation).Before(append([]chaos.Action{chaos.Hold(held)}, happens...)...)
+	answer := s.asking(t, ask)
 	select {
 	case <-rule.Reached():
-		meanwhile()
-	case a := <-first:
+		return func() wire.Answer { close(held); return <-answer }
+	case a := <-answer:
 		t.Errorf("no %s was made: %d %s", operation, a.Status, a.Body)
-		first = s.asking(t, func() (wire.Answer, error) { return a, nil })
+		return func() wire.Answer { return a }
 	}
-	close(release)
-	return <-first
+}
+
+// overtaken holds a request, does something meanwhile, and lets it go on.
+func (s *faultStand) overtaken(t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func()) wire.Answer {
+	t.Helper()
+	release := s.hold(t, operation, ask)
+	meanwhile()
+	return release()
 }
 
 // atOnce sends n requests in parallel.

@@ -82,6 +82,9 @@ func (s *snapshot) checkRevisions(b *breaches) {
 		if named := a.meta.text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
 			b.add("I4: artifact %s names the draft %q and has the drafts %q", a.id, named, drafts)
 		}
+		if a.is(deleted) && (a.meta.has("draft") || a.meta.has("share")) {
+			b.add("I4: the deleted artifact %s names a draft or a share link", a.id)
+		}
 		if share := a.meta.text("share"); share != "" && s.links[share].text("art") != a.id {
 			b.add("I4: artifact %s names a share link %s that is not its own", a.id, share)
 		}
