@@ -102,7 +102,7 @@ func TestReporterFollowsTheFile(t *testing.T) {
 	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"; directives(w.Header().Get("Content-Security-Policy"))["script-src"] != want {
 		t.Errorf("the policy does not allow the reporter alone: %s", w.Header().Get("Content-Security-Policy"))
 	}
-	shown(t, s.get("a.html"), page) // R20: a direct read is exact
+	shown(t, s.get("a.html"), page) // a direct read is exact
 	shown(t, s.get("a.svg", frame...), "<svg/>")
 	shown(t, s.get("a.txt", frame...), "x")
 }

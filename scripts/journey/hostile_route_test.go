@@ -208,7 +208,7 @@ func TestT59HostNamesInRequestsChangeNoLink(t *testing.T) {
 	content := "GET " + strings.TrimPrefix(a.RevisionContentURL, p.Origins.Content)
 	for _, name := range []string{"localhost", "LOCALHOST:80"} { // the app's name
 		if got := p.raw(t, "content", content, "", "Host: "+name); got.Status != http.StatusMisdirectedRequest || got.Code() != fault.NotFound {
-			t.Errorf("R38: content under the name %s answers %d %s", name, got.Status, got.Code())
+			t.Errorf("content under the name %s answers %d %s", name, got.Status, got.Code())
 		}
 	}
 	if got := p.raw(t, "content", content, "", "X-Forwarded-Host: localhost"); got.Status != http.StatusOK {

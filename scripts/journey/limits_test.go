@@ -63,7 +63,7 @@ func TestF56ACredentialWaitsAsLongAsItIsTold(t *testing.T) {
 	if a := do(t, g, "GET", p.Origins.API+"/v1/usage-policy", nil); a.Status != http.StatusOK {
 		t.Errorf("the usage policy, which is not limited, answers %d", a.Status)
 	}
-	// R40: the upload host counts by itself.
+	// The upload host counts by itself.
 	for range 3 {
 		must(g.Create(ctx, wire.NewKey(), wire.Declare("T", page("p"))))(t)
 	}
