@@ -60,7 +60,7 @@ func settle(rules bool) error {
 	if err != nil {
 		return err
 	}
-	jsii.Close() // the folder of a kernel is there already
+	jsii.Close()                                                       // the folder of a kernel is there already
 	validation := map[bool]string{true: "true", false: "false"}[rules] // it takes most of the time of a synthesis
 	return syscall.Exec(self, os.Args, append(os.Environ(), "CDK_VALIDATION="+validation, quiet+"=20"))
 }

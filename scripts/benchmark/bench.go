@@ -24,6 +24,7 @@ type bench struct {
 	place  place
 	hosts  *hosts
 	bare   totals // of operations that ask engines only
+	anyone *wire.Agent
 	agents []*wire.Agent
 	read   published
 }
@@ -43,20 +44,28 @@ const manyClients = 16
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b := &bench{options: o, stderr: stderr}
 	err := b.start(ctx)
-	var groups [][]*row
-	if err == nil {
-		groups, err = b.groups(ctx)
+	if o.measure == nil {
+		o.measure = (*bench).flows
 	}
 	if err == nil {
-		err = b.runGroups(ctx, groups)
+		err = o.measure(b, ctx, stdout)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // asked to stop: what else broke broke by that
 	}
+	return errors.Join(err, b.stop())
+}
+
+// flows measures the publish flow and content reads beside their bare calls.
+func (b *bench) flows(ctx context.Context, stdout io.Writer) error {
+	groups, err := b.groups(ctx)
+	if err == nil {
+		err = b.runGroups(ctx, groups)
+	}
 	if err == nil {
 		report(stdout, groups)
 	}
-	return errors.Join(err, b.stop())
+	return err
 }
 
 // start brings up engines and hosts, a workspace for each client, and the files to read.
@@ -70,18 +79,26 @@ func (b *bench) start(ctx context.Context) error {
 	if b.place.engines, err = engine.Start(ctx, engine.Options{Dir: b.folder}); err != nil {
 		return err
 	}
-	alone := *b.place.engines
-	alone.DynamoDBProcess, alone.S3Process = nil, nil // are this process's to stop
-	b.hosts, err = startHosts(order{
-		Engines: &alone, Data: b.folder, Tables: b.place.tables, Log: filepath.Join(b.folder, "requests.log"),
-	}, b.stderr)
-	if err != nil {
+	if err := b.serve(); err != nil {
+		return err
+	}
+	if err := b.openGate(ctx); err != nil {
 		return err
 	}
 	if err := b.provision(ctx); err != nil {
 		return err
 	}
 	return b.publish(ctx)
+}
+
+// serve starts the process of the hosts.
+func (b *bench) serve() (err error) {
+	alone := *b.place.engines
+	alone.DynamoDBProcess, alone.S3Process = nil, nil // are this process's to stop
+	b.hosts, err = startHosts(order{
+		Engines: &alone, Data: b.folder, Tables: b.place.tables, Log: filepath.Join(b.folder, "requests.log"),
+	}, b.stderr)
+	return err
 }
 
 // stop ends the hosts, then the engines, and removes the data.
@@ -101,12 +118,12 @@ func (b *bench) stop() error {
 
 // provision makes a workspace for each client.
 func (b *bench) provision(ctx context.Context) error {
-	anyone, err := wire.Discover(ctx, httpClient(nil), b.hosts.Origins.API)
-	if err != nil {
+	var err error
+	if b.anyone, err = wire.Discover(ctx, httpClient(nil), b.hosts.Origins.API); err != nil {
 		return err
 	}
 	for range manyClients {
-		agent, made, err := anyone.Provision(ctx)
+		agent, made, err := b.anyone.Provision(ctx)
 		if err != nil {
 			return err
 		}

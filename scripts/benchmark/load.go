@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
 // operation does one unit of work for one of several clients that work at the same time.
 type operation func(ctx context.Context, client int) error
+
+// errNoMore ends the work of a client without being a failure: what was prepared is used up.
+var errNoMore = errors.New("nothing is left of what was prepared")
 
 // drive lets clients repeat an operation, each as fast as it can, for a while. It returns how long each operation took;
 // those that run at the end are awaited and count. The first error ends everything.
@@ -20,7 +24,11 @@ func drive(ctx context.Context, clients int, long time.Duration, work operation)
 	for n := range clients {
 		wait.Go(func() {
 			for begin := time.Now(); begin.Before(end) && ctx.Err() == nil; {
-				if err := work(ctx, n); err != nil {
+				err := work(ctx, n)
+				if errors.Is(err, errNoMore) {
+					return
+				}
+				if err != nil {
 					cancel(err)
 					return
 				}

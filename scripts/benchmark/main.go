@@ -55,13 +55,40 @@ type options struct {
 	rows     *regexp.Regexp
 	duration time.Duration // of each row
 	profiles string        // folder for CPU profiles of the hosts; empty: none
+
+	measure   mode // nil: rows of the publish flow and of content reads
+	artifacts int  // of the large workspace whose cost is compared
 }
+
+// mode is what is measured once engines and hosts run. Its error may be a broken budget.
+type mode func(b *bench, ctx context.Context, stdout io.Writer) error
+
+// modes are the flags that choose what is measured.
+var modes = []struct {
+	flag, usage string
+	measure     mode
+}{
+	{"routes", "measure every route on its own, on prepared objects", (*bench).routes},
+	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth},
+	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory},
+	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold},
+}
+
+// How long a row is measured if nobody says so.
+const (
+	flowSeconds  = 3
+	routeSeconds = 1.2 // there are many
+)
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 3, "`N` seconds for each row")
+	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g)", flowSeconds, routeSeconds))
+	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
+	for _, m := range modes {
+		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m.measure) })
+	}
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -69,10 +96,27 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("%q is no option: see scripts/bench -help", flags.Arg(0))
 	}
-	if *seconds <= 0 || *seconds > 600 {
+	if *seconds < 0 || *seconds > 600 {
 		return o, fmt.Errorf("-seconds %g is not between 0 and 600", *seconds)
+	}
+	if o.artifacts < 2*fewArtifacts {
+		return o, fmt.Errorf("-artifacts %d is too few: %d is the small workspace", o.artifacts, fewArtifacts)
+	}
+	if *seconds == 0 && o.measure == nil {
+		*seconds = flowSeconds
+	} else if *seconds == 0 {
+		*seconds = routeSeconds
 	}
 	o.duration = time.Duration(*seconds * float64(time.Second))
 	o.rows, err = regexp.Compile(*pattern)
 	return o, err
+}
+
+// choose takes the one mode that a run may have.
+func (o *options) choose(m mode) error {
+	if o.measure != nil {
+		return errors.New("only one thing is measured at a time")
+	}
+	o.measure = m
+	return nil
 }

@@ -13,6 +13,9 @@ type row struct {
 	title   string
 	clients int
 	work    operation
+	// stock, if there is any, makes what the operations use up, which is not measured; work is then unset. Such a row is
+	// measured once, until its time is over or nothing is left.
+	stock func(ctx context.Context) ([]task, error)
 	// logged is how many lines an operation leaves in the request log of the hosts; 0: it asks engines only.
 	logged int
 
@@ -41,6 +44,25 @@ func (r *row) cpu() time.Duration { return r.used.CPU / time.Duration(max(len(r.
 // rate is operations in a second.
 func (r *row) rate() float64 { return float64(len(r.took)) / r.elapsed.Seconds() }
 
+// task is an operation that can be done once, because it uses something up.
+type task func(ctx context.Context) error
+
+// consuming does each task once, whoever comes first.
+func consuming(tasks []task) operation {
+	left := make(chan task, len(tasks))
+	for _, t := range tasks {
+		left <- t
+	}
+	close(left)
+	return func(ctx context.Context, _ int) error {
+		t, ok := <-left
+		if !ok {
+			return errNoMore
+		}
+		return t(ctx)
+	}
+}
+
 // Rows of a group are to be compared: they take turns, so that whatever else the machine does falls on all of them.
 const (
 	turns = 6
@@ -49,13 +71,16 @@ const (
 // measure runs a group of rows for the asked time each.
 func (b *bench) measure(ctx context.Context, group []*row) error {
 	for _, r := range group {
+		if r.stock != nil {
+			return b.consume(ctx, r)
+		}
 		if _, err := drive(ctx, r.clients, b.duration/turns, r.work); err != nil {
 			return fmt.Errorf("%s: %w", r.id(), err)
 		}
 	}
 	for range turns {
 		for _, r := range group {
-			if err := b.turn(ctx, r); err != nil {
+			if err := b.turn(ctx, r, b.duration/turns); err != nil {
 				return fmt.Errorf("%s: %w", r.id(), err)
 			}
 		}
@@ -63,14 +88,27 @@ func (b *bench) measure(ctx context.Context, group []*row) error {
 	return nil
 }
 
+// consume measures a row that uses something up. Making that has warmed everything.
+func (b *bench) consume(ctx context.Context, r *row) error {
+	tasks, err := r.stock(ctx)
+	if err == nil {
+		r.work = consuming(tasks)
+		err = b.turn(ctx, r, b.duration)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.id(), err)
+	}
+	return nil
+}
+
 // turn measures a row once and adds to what it has.
-func (b *bench) turn(ctx context.Context, r *row) error {
+func (b *bench) turn(ctx context.Context, r *row, long time.Duration) error {
 	before, err := b.before(r)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	took, err := drive(ctx, r.clients, b.duration/turns, r.work)
+	took, err := drive(ctx, r.clients, long, r.work)
 	elapsed := time.Since(began)
 	if err != nil {
 		return err

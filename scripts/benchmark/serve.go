@@ -115,6 +115,8 @@ func lifted() limits.Limits {
 	l.Pow = limits.PowOff
 	ephemeral := l.Tiers[limits.Ephemeral]
 	ephemeral.NewArtifactsPerDay = boundless
+	pro := l.Tiers[limits.Pro]
+	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // nobody can have a paid workspace here
 	l.Tiers[limits.Ephemeral] = ephemeral
 	return l
 }

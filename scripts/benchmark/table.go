@@ -21,20 +21,14 @@ const legend = `
 Each figure is of one whole flow or one GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
 process, in brackets those of the load's own process, which makes the calls of such a row itself. The PUTs of a flow go to
 S3 and are not among the hosts' calls.
-Machine: %d cores, %s, %s/%s, which load, hosts and engines (on disk) share.
+`
+
+const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines (on disk) share.
 `
 
 // report prints the table, the figures that have a budget, and the machine.
 func report(w io.Writer, groups [][]*row) {
-	fmt.Fprint(w, head)
-	rows := map[string]*row{}
-	for _, group := range groups {
-		for _, r := range group {
-			fmt.Fprintln(w, r.line())
-			rows[r.id()] = r
-		}
-	}
-	fmt.Fprintln(w)
+	rows := table(w, groups)
 	for _, clients := range []int{1, manyClients} {
 		small, bare := rows[fmt.Sprintf("content-4k/%d", clients)], rows[fmt.Sprintf("bare-4k/%d", clients)]
 		if small != nil && bare != nil {
@@ -45,7 +39,21 @@ func report(w io.Writer, groups [][]*row) {
 				many(clients), large.kilobytes(), small.kilobytes())
 		}
 	}
-	fmt.Fprintf(w, legend, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(w, legend+machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// table prints the rows and returns them by their ids.
+func table(w io.Writer, groups [][]*row) map[string]*row {
+	fmt.Fprint(w, head)
+	rows := map[string]*row{}
+	for _, group := range groups {
+		for _, r := range group {
+			fmt.Fprintln(w, r.line())
+			rows[r.id()] = r
+		}
+	}
+	fmt.Fprintln(w)
+	return rows
 }
 
 // compare prints what a content GET of 4 KB takes beside its bare calls.

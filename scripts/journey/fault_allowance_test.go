@@ -154,3 +154,15 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 	refused(t, late, 404, fault.ArtifactNotFound)
 	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("closed", page("closed"))), 401, fault.NotAuthenticated)
 }
+
+// TestADraftPutsNothingOffThatFallsDueBefore has the invariants look at an artifact whose draft may live longer than it.
+func TestADraftPutsNothingOffThatFallsDueBefore(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t)
+	g := s.agent(t)
+	p := published(t, g, "ends first")
+	s.clock.pass(20 * time.Hour)
+	d := s.blank(t, g, p.ArtifactID)
+	s.sound(t)
+	must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+}

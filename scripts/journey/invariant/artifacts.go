@@ -2,8 +2,12 @@ package invariant
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+	"time"
 
+	"vitrine/shared/limits"
 	"vitrine/shared/tree"
 )
 
@@ -43,14 +47,24 @@ func (s *snapshot) pending(key string) bool {
 	return u.text("status") == "pending" && u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), "DUE#SESSION#") && u.has("g2s")
 }
 
-// checkDue checks that an artifact ends some time, and that the bytes of a deleted one are queued for purge.
+// checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the bytes
+// of a deleted one are queued for purge.
 func (s *snapshot) checkDue(b *breaches, a *artifact) {
-	kind := "DUE#ARTIFACT#"
+	kind, latest := "DUE#ARTIFACT#", a.meta.number("exp")
+	if a.meta.has("pin_at") {
+		latest = math.MaxInt64
+	}
+	if at := a.meta.number("draft_at"); at != 0 {
+		latest = min(latest, at+limits.DraftLife.Milliseconds())
+	}
 	if a.is(deleted) {
-		kind = "DUE#PURGE#"
+		kind, latest = "DUE#PURGE#", a.meta.number("deleted")
 	}
 	if !strings.HasPrefix(a.meta.text("g2p"), kind) || !a.meta.has("g2s") {
 		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
+	}
+	if at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64); at > latest {
+		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
 	}
 }
 
