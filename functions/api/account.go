@@ -27,7 +27,7 @@ func (h *Host) usagePolicy(ctx context.Context, call *web.Call, _ *struct{}) (co
 }
 
 func (h *Host) revokeCurrent(ctx context.Context, call *web.Call, _ *struct{}) (contract.RevokedKey, error) {
-	k, err := h.Keys.Revoke(ctx, call.Actor.Key)
+	k, err := h.Keys.Revoke(ctx, call.Actor.Key, call.Actor.RequestID)
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}

@@ -28,6 +28,7 @@ func faultHot(s *faultStand) string    { return s.names.Hot }
 
 var breaches = []breach{
 	{"an artifact that never ends", "I2", faultCore, "A#", "META", map[string]any{"g2p": nil}},
+	{"an artifact that falls due late", "I2", faultCore, "A#", "META", map[string]any{"g2s": "9999999999999"}},
 	{"a number that is missing", "I4", faultCore, "A#", "R#", map[string]any{"no": 7}},
 	{"a revision without files", "I4", faultCore, "A#", "M#", nil},
 	{"another current revision", "I4", faultCore, "A#", "META", map[string]any{"cur": string(id.NewRevision())}},

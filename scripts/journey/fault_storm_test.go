@@ -40,21 +40,17 @@ func TestManyAgentsAndManyFaultsLeaveASoundDeployment(t *testing.T) {
 	agents := []*wire.Agent{s.agent(t), s.agent(t), s.agent(t)}
 	s.faults.On("").Always().Before(every(11, chaos.Throttle), every(17, chaos.Conflict), every(29, chaos.Fail(errDown))).
 		After(every(13, chaos.Timeout), every(31, chaos.Fail(errDown)))
-	const workers, rounds = 6, 1
-	shown := make([][]contract.Published, workers)
-	s.atOnce(t, workers, func(n int) (wire.Answer, error) {
-		for round := range rounds {
-			w := stormWorker{s, agents[n%len(agents)], fmt.Sprintf("worker %d, round %d", n, round)}
-			p, err := w.round(t)
-			if err != nil {
-				return wire.Answer{}, fmt.Errorf("%s: %w", w.name, err)
-			}
-			shown[n] = append(shown[n], p)
+	shown := make([]contract.Published, 2*len(agents))
+	s.atOnce(t, len(shown), func(n int) (wire.Answer, error) {
+		w := stormWorker{s, agents[n%len(agents)], fmt.Sprint("worker ", n)}
+		var err error
+		if shown[n], err = w.round(t); err != nil {
+			err = fmt.Errorf("%s: %w", w.name, err)
 		}
-		return wire.Answer{}, nil
+		return wire.Answer{}, err
 	})
 	s.faults.Clear()
-	for _, p := range slices.Concat(shown...) {
+	for _, p := range shown {
 		s.reads(t, p.RevisionContentURL, page(p.Title).Body)
 	}
 }

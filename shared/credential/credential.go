@@ -57,12 +57,12 @@ type Revoker struct {
 	Now   func() time.Time
 }
 
-// Revoke ends a key from this commit on and returns it with the time of its revocation.
-func (r *Revoker) Revoke(ctx context.Context, k Key) (Key, error) {
+// Revoke ends a key, at its own request, from this commit on and returns it with the time of its revocation.
+func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
 	now := r.Now()
 	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
 		ID: id.NewEvent(), Workspace: k.Workspace, At: now, Action: event.KeyRevoked,
-		Actor: event.ByKey(k.ID), Target: event.Target{Type: "api_key", ID: string(k.ID)},
+		Actor: event.ByKey(k.ID), Target: event.Target{Type: "api_key", ID: string(k.ID)}, RequestID: requestID,
 	})
 	if err != nil {
 		return Key{}, err

@@ -12,6 +12,9 @@ import (
 	"vitrine/shared/rate"
 )
 
+// countAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
+const countAttempts = 2
+
 const (
 	countUp   = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
 	belowMost = "attribute_not_exists(#c) OR #c < :most"
@@ -25,7 +28,7 @@ func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool,
 		ExpressionAttributeNames:  names(up, below),
 		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
 		ReturnValues:              types.ReturnValueUpdatedNew,
-	})
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
 	if _, full := conditionFailed(err); full {
 		return 0, false, nil
 	}

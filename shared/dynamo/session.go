@@ -102,7 +102,7 @@ func (s *Store) takeDraft(t *transaction, f upload.Finalization) {
 		"#status = :live AND #own = :ws AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND (#exp > :now OR attribute_exists(#pin_at))",
 		values{
 			"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-			"due": sortable(f.At.Add(limits.DraftLife)),
+			"due": nextDue(changed, limits.DraftLife),
 		}, func(old item) error {
 			if old != nil && old.getStr("draft") != "" && readArtifact(old, changed.ID).Readable(f.At) {
 				return noDraft(old)

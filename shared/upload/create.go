@@ -116,6 +116,9 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, t
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
 	s.Artifact, s.Home, s.New = a.ID, a.Home, false
+	if a.PinnedAt.IsZero() {
+		s.Life = a.ExpiresAt.Sub(now)
+	}
 	if a.Current == "" {
 		return nil, nil
 	}

@@ -38,7 +38,7 @@ type Session struct {
 	Mode       media.Mode // empty: inferred
 	FileCount  int
 	Size       int64
-	Life       time.Duration // of the artifact, from CreatedAt
+	Life       time.Duration // of the artifact, from CreatedAt; a later publication may prolong it
 	CreatedAt  time.Time
 }
 

@@ -30,7 +30,7 @@ func (s *snapshot) checkObjects(b *breaches) {
 		s.checkDue(b, a)
 	}
 	for key := range s.objects {
-		if !reachable[key] && !s.pending(key) {
+		if !reachable[key] && !s.due(key) {
 			b.add("I2: nothing leads to the object %s", key)
 		}
 	}
@@ -40,11 +40,11 @@ func objectKey(home string, o tree.Object) string {
 	return fmt.Sprintf("o/%s/%s/%03d", home, o.Session, o.Entry)
 }
 
-// pending tells whether an object belongs to a session that is pending and falls due, when it will be cleaned.
-func (s *snapshot) pending(key string) bool {
+// due tells whether an object belongs to a session that did not end well and falls due, when it will be cleaned.
+func (s *snapshot) due(key string) bool {
 	parts := strings.Split(key, "/")
 	u := s.sessions[parts[2]]
-	return u.text("status") == "pending" && u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), "DUE#SESSION#") && u.has("g2s")
+	return u.text("home") == parts[1] && u.text("status") != "finalized" && strings.HasPrefix(u.text("g2p"), "DUE#SESSION#") && u.has("g2s")
 }
 
 // checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the bytes

@@ -24,7 +24,8 @@ type Deployment struct {
 // Check reads everything and returns one error for each breach, named by the invariant:
 //
 //	I1  every object of a published revision and of a draft exists, with its size
-//	I2  every object is reachable from a live revision, a pending session or an artifact that is queued for purge
+//	I2  every object is reachable from a revision, a session that falls due or an artifact that is queued for purge, and
+//	    nothing falls due later than it ends
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it; ttl is in seconds
 //	I6  there is exactly one event for each committed action, and what one action makes exists as a whole
