@@ -76,7 +76,11 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	b.place.tables = "bench"
-	if b.place.engines, err = engine.Start(ctx, engine.Options{Dir: b.folder}); err != nil {
+	at := engine.Options{Dir: b.folder}
+	if b.inMemory {
+		at.Dir = ""
+	}
+	if b.place.engines, err = engine.Start(ctx, at); err != nil {
 		return err
 	}
 	if err := b.serve(); err != nil {

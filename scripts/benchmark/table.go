@@ -20,10 +20,10 @@ const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | 
 const legend = `
 Each figure is of one whole flow or one GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
 process, in brackets those of the load's own process, which makes the calls of such a row itself. The PUTs of a flow go to
-S3 and are not among the hosts' calls.
+S3 and are not among the hosts' calls. The engines' data is on disk.
 `
 
-const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines (on disk) share.
+const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines share.
 `
 
 // report prints the table, the figures that have a budget, and the machine.

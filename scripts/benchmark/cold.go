@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"vitrine/scripts/local/engine"
+	"vitrine/scripts/localapi/runtime"
+	"vitrine/scripts/package/bootstrap"
+	"vitrine/shared/credential"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/lambdahttp"
+	"vitrine/shared/setting"
+)
+
+// coldBudgets are what a function's zip may weigh and how long its start may take.
+var coldBudgets = map[string]struct {
+	bytes int64
+	start time.Duration
+}{
+	"content": {4e6, 15 * time.Millisecond},
+	"upload":  {4e6, 15 * time.Millisecond},
+	"api":     {7e6, 25 * time.Millisecond},
+	"app":     {9e6, 40 * time.Millisecond},
+}
+
+const (
+	coldStarts   = 20
+	deployedArch = "arm64"
+)
+
+const coldHead = `| Function | Zip MB, %s | Budget | Start to first answer, p50 ms | Fastest | Slowest | Budget |
+|---|--:|--:|--:|--:|--:|--:|
+`
+
+// cold prints each function's zip and cold start. Sizes are held, times depend on the machine and are only shown.
+func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
+	if goruntime.GOOS != "linux" {
+		return errors.New("functions are Linux programs: -cold works on Linux only")
+	}
+	sizes, err := b.zips(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, coldHead, deployedArch)
+	var over []error
+	for _, host := range bootstrap.Hosts {
+		took, err := b.coldStarts(ctx, host)
+		if err != nil {
+			return fmt.Errorf("function %s: %w", host, err)
+		}
+		budget, known := coldBudgets[host]
+		if !known {
+			return fmt.Errorf("function %s has no budget", host)
+		}
+		fmt.Fprintf(stdout, "| %s | %.2f | %.0f | %.1f | %.1f | %.1f | %d |\n", host, float64(sizes[host])/1e6, float64(budget.bytes)/1e6,
+			millis(took[(len(took)-1)/2]), millis(took[0]), millis(took[len(took)-1]), budget.start.Milliseconds())
+		if sizes[host] > budget.bytes {
+			over = append(over, fmt.Errorf("the zip of %s has %d bytes; the budget is %d", host, sizes[host], budget.bytes))
+		}
+	}
+	fmt.Fprintf(stdout, "\nStarts are of programs for %s, %d each on one core, with the connections to the local engines; "+
+		"the answer is that of /healthz.\n"+machine, goruntime.GOARCH, coldStarts, goruntime.NumCPU(), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH)
+	return errors.Join(over...)
+}
+
+// zips builds the functions as they are deployed and returns the sizes.
+func (b *bench) zips(ctx context.Context) (map[string]int64, error) {
+	b.say("building the functions for %s", deployedArch)
+	root, err := engine.Root()
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(b.folder, "dist")
+	build := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"), "-arch", deployedArch, "-out", folder)
+	build.Stdout, build.Stderr = b.stderr, b.stderr
+	failed := build.Run() // also if one is too large, which is said below
+	sizes := map[string]int64{}
+	for _, host := range bootstrap.Hosts {
+		info, err := os.Stat(filepath.Join(folder, host+".zip"))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("scripts/build made no %s.zip", host), failed)
+		}
+		sizes[host] = info.Size()
+	}
+	return sizes, nil
+}
+
+// coldStarts starts a function anew for each of several invocations and returns how long each took, sorted.
+func (b *bench) coldStarts(ctx context.Context, host string) ([]time.Duration, error) {
+	b.say("starting %s", host)
+	root, err := engine.Root()
+	if err != nil {
+		return nil, err
+	}
+	event, err := os.ReadFile(filepath.Join(root, "events", host, "healthz.json"))
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(b.folder, host+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	c := runtime.Config{
+		Name: host, Program: filepath.Join(b.folder, host), Environment: b.settings(host), Timeout: 10 * time.Second, MemoryMB: 1769, Processes: 1, Log: log,
+	}
+	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, c.Program); err != nil {
+		return nil, err
+	}
+	var took []time.Duration
+	for range coldStarts + 1 {
+		d, err := coldStart(ctx, c, event)
+		if err != nil {
+			said, _ := os.ReadFile(log.Name()) // it only explains the error
+			return nil, fmt.Errorf("%w; it says %s", err, said)
+		}
+		took = append(took, d)
+	}
+	took = took[1:] // the first read the program from the disk
+	slices.Sort(took)
+	return took, nil
+}
+
+// coldStart is the time from the start of a process to its whole first answer.
+func coldStart(ctx context.Context, c runtime.Config, event []byte) (time.Duration, error) {
+	f := runtime.New(c)
+	defer f.Close()
+	began := time.Now()
+	answer, err := invokeOnOneCore(ctx, f, event)
+	took := time.Since(began)
+	if err == nil {
+		err = answersOK(answer)
+	}
+	return took, err
+}
+
+// settings are what a function is told, with the engines in the place of AWS. GOMAXPROCS is what a function with one
+// core has where its process cannot be held to one.
+func (b *bench) settings(host string) map[string]string {
+	e, o, tables := b.place.engines, b.hosts.Origins, dynamo.Named(b.place.tables)
+	rings := "file:" + filepath.Join(b.folder, "rings.json")
+	mode := lambdahttp.Buffered
+	if host == "content" {
+		mode = lambdahttp.Stream
+	}
+	return map[string]string{
+		setting.Environment: string(credential.Preview), setting.APIURL: o.API, setting.UploadURL: o.Upload, setting.ContentURL: o.Content,
+		setting.AppURL: o.App, setting.MCPURL: o.MCP,
+		setting.CoreTable: tables.Core, setting.EventsTable: tables.Events, setting.HotTable: tables.Hot, setting.Bucket: e.Bucket,
+		setting.ContentRing: rings, setting.LinksRing: rings, setting.PepperRing: rings, setting.SealRing: rings,
+		setting.DynamoDBEndpoint: e.DynamoDB, setting.S3Endpoint: e.S3, setting.S3Domain: e.S3Domain,
+		setting.Region: e.Region, setting.AccessKeyID: e.AccessKey, setting.SecretAccessKey: e.SecretKey,
+		setting.ResponseMode: string(mode), "GOMAXPROCS": "1",
+	}
+}
+
+// answersOK tells whether what a function gave its gateway is an answer with status 200. A stream begins with the status,
+// as JSON, and eight zero bytes before the body.
+func answersOK(answer []byte) error {
+	head, _, _ := bytes.Cut(answer, make([]byte, 8))
+	var a struct{ StatusCode int }
+	if err := json.Unmarshal(head, &a); err != nil || a.StatusCode != http.StatusOK {
+		return fmt.Errorf("the first answer is %.200q", answer)
+	}
+	return nil
+}

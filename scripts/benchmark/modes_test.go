@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
+	if _, err := parse([]string{"-routes", "-growth"}, io.Discard); err == nil {
+		t.Error("two modes are accepted")
+	}
+	for _, c := range []struct {
+		args []string
+		want time.Duration
+	}{
+		{nil, flowSeconds * time.Second},
+		{[]string{"-routes"}, 1200 * time.Millisecond},
+		{[]string{"-routes", "-seconds", "2"}, 2 * time.Second},
+	} {
+		o, err := parse(c.args, t.Output())
+		if err != nil || o.duration != c.want || (o.measure == nil) != (c.args == nil) {
+			t.Errorf("%v: %v for each row, mode chosen %t (%v)", c.args, o.duration, o.measure != nil, err)
+		}
+	}
+}
+
+func TestEveryRouteHasARow(t *testing.T) {
+	o := short(t, "/1$")
+	o.measure = (*bench).routes
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(out.String())
+	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out.String(), -1)
+	if len(rows) != 24 {
+		t.Errorf("%d rows, expected 24", len(rows))
+	}
+	for _, row := range rows {
+		want, checked := map[string]string{
+			"POST publish, first": "4.00 5.0 20.0", "DELETE artifact": "4.00 4.0 14.0", "POST revoke": "4.00 2.0 7.0", "HEAD content": "2.00 2.0 1.0",
+			"GET viewer page": "0.00 0.0 0.0",
+		}[row[1]]
+		if got := strings.Join(row[2:], " "); checked && got != want {
+			t.Errorf("%s takes %s calls, RRU and WRU, want %s", row[1], got, want)
+		}
+	}
+	leavesNothing(t)
+}
+
+func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
+	o := short(t, "")
+	o.duration, o.measure, o.inMemory, o.artifacts = time.Second, (*bench).growth, true, 60
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(out.String())
+	for _, want := range []string{"| list | 10 | ", "| list | 60 | ", "| publish | 60 | 4.00 | 5.00 | 20.00 |", "| | ratio | 1.00 (budget < 1.3)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q", want)
+		}
+	}
+	leavesNothing(t)
+}
+
+func TestGrowthFailsWhenCapacityGrows(t *testing.T) {
+	measured := func(calls int, rru float64) []*row {
+		return []*row{{name: "list", took: []time.Duration{time.Millisecond}, used: reading{spent: spent{Calls: calls, RRU: rru}}}}
+	}
+	counts := []int{10, 1000}
+	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(4, 2), measured(4, 2.5)}); err != nil {
+		t.Error(err)
+	}
+	for name, many := range map[string][]*row{"capacity": measured(4, 2.7), "calls": measured(6, 2)} {
+		if err := compareGrowth(io.Discard, counts, [2][]*row{measured(4, 2), many}); err == nil {
+			t.Errorf("more %s is accepted", name)
+		}
+	}
+}
+
+func TestALargeReadTakesNoMemory(t *testing.T) {
+	o := short(t, "")
+	o.measure = (*bench).memory
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(out.String())
+	leavesNothing(t)
+}
+
+func TestResidentMemoryIsReadFromTheStatus(t *testing.T) {
+	got, err := parseResident("Name:\tx\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\n")
+	if want := (resident{now: 10 << 20, peak: 20 << 20}); err != nil || got != want {
+		t.Errorf("%+v (%v), want %+v", got, err, want)
+	}
+	if _, err := parseResident("Name:\tx\n"); err == nil {
+		t.Error("a status without memory is accepted")
+	}
+}
+
+func TestTheFirstAnswerOfAFunctionHasToBeGood(t *testing.T) {
+	for answer, good := range map[string]bool{
+		`{"statusCode":200,"body":"ok"}`:                                     true,
+		`{"statusCode":200,"headers":{}}` + strings.Repeat("\x00", 8) + "ok": true,
+		`{"statusCode":500}`:                                                 false,
+		"":                                                                   false,
+	} {
+		if err := answersOK([]byte(answer)); (err == nil) != good {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}
+
+func TestTasksAreDoneOnce(t *testing.T) {
+	done := make(chan int, 20)
+	var tasks []task
+	for n := range cap(done) {
+		tasks = append(tasks, func(context.Context) error { done <- n; return nil })
+	}
+	took, err := drive(t.Context(), 4, time.Minute, consuming(tasks))
+	close(done)
+	var got []int
+	for n := range done {
+		got = append(got, n)
+	}
+	slices.Sort(got)
+	if err != nil || len(took) != len(tasks) || len(slices.Compact(got)) != len(tasks) {
+		t.Errorf("%d of %d tasks were done in %d operations (%v)", len(got), len(tasks), len(took), err)
+	}
+}

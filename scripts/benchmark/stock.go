@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/shared/contract"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/ephemeral"
+)
+
+// How much is made for a row that uses something up.
+const (
+	stockSize = 240
+	gateMost  = 100 // workspaces that the gate lets through in a minute, as far as it opens
+)
+
+// each does something n times, some at once, and returns the results. The first error ends it.
+func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out, next := make([]T, n), make(chan int, n)
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	var wait sync.WaitGroup
+	for range manyClients {
+		wait.Go(func() {
+			for i := range next {
+				var err error
+				if ctx.Err() == nil {
+					out[i], err = do(ctx, i)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return out, context.Cause(ctx)
+}
+
+// drafted is a draft and who may publish it.
+type drafted struct {
+	agent *wire.Agent
+	draft contract.Finalized
+}
+
+func (b *bench) drafts(ctx context.Context, n int, of func(i int) *wire.Agent) ([]drafted, error) {
+	files := site()
+	wanted := wire.Declare("Report", files...)
+	return each(ctx, n, func(ctx context.Context, i int) (drafted, error) {
+		g := of(i)
+		draft, err := g.Draft(ctx, wire.NewKey(), wanted, files...)
+		return drafted{g, draft}, err
+	})
+}
+
+// inTurn spreads what is made over the workspaces.
+func (b *bench) inTurn(i int) *wire.Agent { return b.agents[i%len(b.agents)] }
+
+func (d drafted) publish(ctx context.Context) error {
+	_, err := d.agent.Publish(ctx, wire.NewKey(), d.draft.ArtifactID, d.draft.RevisionID)
+	return err
+}
+
+func (b *bench) publications(ctx context.Context) (tasks []task, err error) {
+	drafts, err := b.drafts(ctx, stockSize, b.inTurn)
+	for _, d := range drafts {
+		tasks = append(tasks, d.publish)
+	}
+	return tasks, err
+}
+
+func (b *bench) deletions(ctx context.Context) ([]task, error) {
+	return each(ctx, stockSize, func(ctx context.Context, i int) (task, error) {
+		g := b.inTurn(i)
+		p, err := g.PublishFiles(ctx, "Report", "", site()[:1]...)
+		return once(asking(g, 200, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(p.ArtifactID))), err
+	})
+}
+
+// finalizations are sessions whose files have come.
+func (b *bench) finalizations(ctx context.Context) ([]task, error) {
+	files := site()
+	wanted := wire.Declare("Report", files...)
+	return each(ctx, stockSize, func(ctx context.Context, i int) (task, error) {
+		g := b.inTurn(i)
+		session, err := g.Create(ctx, wire.NewKey(), wanted)
+		for n, target := range session.Files {
+			if err == nil {
+				_, err = g.Put(ctx, target, files[n].Body)
+			}
+		}
+		return func(ctx context.Context) error {
+			_, err := g.Finalize(ctx, wire.NewKey(), session.UploadSessionID)
+			return err
+		}, err
+	})
+}
+
+func (b *bench) provisions(ctx context.Context) ([]task, error) {
+	tasks := make([]task, gateMost)
+	for n := range tasks {
+		tasks[n] = func(ctx context.Context) error {
+			_, _, err := b.anyone.Provision(ctx)
+			return err
+		}
+	}
+	return tasks, b.openGate(ctx)
+}
+
+// revocations are keys that have been used already, so that their use is not noted again.
+func (b *bench) revocations(ctx context.Context) ([]task, error) {
+	if err := b.openGate(ctx); err != nil {
+		return nil, err
+	}
+	tasks, err := each(ctx, gateMost, func(ctx context.Context, _ int) (task, error) {
+		g, _, err := b.anyone.Provision(ctx)
+		if err == nil {
+			err = asking(g, 200, "GET", g.At.APIURL+"/v1/whoami")(ctx, 0)
+		}
+		return once(asking(g, 200, "POST", g.At.APIURL+"/v1/api-keys/current/revoke")), err
+	})
+	return tasks, err
+}
+
+// once makes a task of an operation.
+func once(work operation) task {
+	return func(ctx context.Context) error { return work(ctx, 0) }
+}
+
+// newAgent is an agent with a workspace of its own, whatever the gate counted.
+func (b *bench) newAgent(ctx context.Context) (*wire.Agent, error) {
+	if err := b.openGate(ctx); err != nil {
+		return nil, err
+	}
+	g, _, err := b.anyone.Provision(ctx)
+	return g, err
+}
+
+// openGate raises the gate as far as it goes and forgets what it has counted in this minute and the next.
+func (b *bench) openGate(ctx context.Context) error {
+	client, tables, now := b.place.dynamodb(), dynamo.Named(b.place.tables), time.Now()
+	err := dynamo.New(client, tables).SetGate(ctx, ephemeral.Gate{PerMinute: gateMost}, now)
+	for minute := range 2 {
+		start := now.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute)
+		if err == nil {
+			_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(tables.Hot), Key: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("r:gate::provision:%d", start.UnixMilli())},
+			}})
+		}
+	}
+	return err
+}
