@@ -2,39 +2,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"os"
-
-	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
-	"vitrine/shared/lambdahttp"
+	"vitrine/shared/boot/function"
 )
 
 func main() {
-	log := lambdahttp.NewLog(os.Stderr).With("host", "api")
-	slog.SetDefault(log) // what libraries print becomes lines of the same kind
-	if err := run(context.Background(), log); err != nil {
-		log.Error("start", "error", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, log *slog.Logger) error {
-	config, err := boot.FromEnvironment(ctx, os.Getenv, api.Rings...)
-	if err != nil {
-		return err
-	}
-	services, err := boot.Open(ctx, config)
-	if err != nil {
-		return err
-	}
-	warm := services.Warm(ctx, false)
-	handler, err := api.Handler(services, log)
-	if err != nil {
-		return err
-	}
-	warm()
-	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode))
-	return nil
+	function.Main(function.Host{Name: "api", Rings: api.Rings, Handler: api.Handler})
 }

@@ -2,39 +2,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"os"
-
-	"vitrine/shared/boot"
 	"vitrine/shared/boot/content"
-	"vitrine/shared/lambdahttp"
+	"vitrine/shared/boot/function"
 )
 
 func main() {
-	log := lambdahttp.NewLog(os.Stderr).With("host", "content")
-	slog.SetDefault(log) // what libraries print becomes lines of the same kind
-	if err := run(context.Background(), log); err != nil {
-		log.Error("start", "error", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, log *slog.Logger) error {
-	config, err := boot.FromEnvironment(ctx, os.Getenv, content.Rings...)
-	if err != nil {
-		return err
-	}
-	services, err := boot.Open(ctx, config)
-	if err != nil {
-		return err
-	}
-	warm := services.Warm(ctx, true)
-	handler, err := content.Handler(services, log)
-	if err != nil {
-		return err
-	}
-	warm()
-	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode))
-	return nil
+	function.Main(function.Host{Name: "content", Rings: content.Rings, Objects: true, Handler: content.Handler})
 }

@@ -1,0 +1,49 @@
+// Package function runs one host as a Lambda function.
+package function
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"vitrine/shared/boot"
+	"vitrine/shared/lambdahttp"
+)
+
+// Host is what differs between the functions.
+type Host struct {
+	Name    string
+	Rings   []string // settings that name its key rings
+	Objects bool     // it reads the bucket, which is worth a connection ahead of the first request
+	Handler func(*boot.Services, *slog.Logger) (http.Handler, error)
+}
+
+// Main serves the host until Lambda ends the process. A wrong configuration is one line in the log and exit code 1.
+func Main(h Host) {
+	log := lambdahttp.NewLog(os.Stderr).With("host", h.Name)
+	slog.SetDefault(log) // what libraries print becomes lines of the same kind
+	if err := h.run(context.Background(), log); err != nil {
+		log.Error("start", "error", err)
+		os.Exit(1)
+	}
+}
+
+func (h Host) run(ctx context.Context, log *slog.Logger) error {
+	config, err := boot.FromEnvironment(ctx, os.Getenv, h.Rings...)
+	if err != nil {
+		return err
+	}
+	services, err := boot.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	warm := services.Warm(ctx, h.Objects)
+	handler, err := h.Handler(services, log)
+	if err != nil {
+		return err
+	}
+	warm()
+	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode))
+	return nil
+}
