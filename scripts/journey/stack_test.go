@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -53,11 +54,31 @@ func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		d.Close(closing)
+		d.keepsSecrets(t)
 	})
 	if d.anyone, err = wire.Discover(ctx, d.client(t), d.Origins.API); err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// secretForms are what no log line may hold: bearer secrets, presigned URLs, signed tokens and link blobs.
+var secretForms = map[string]*regexp.Regexp{
+	"a credential":           regexp.MustCompile(`ap_[a-z]{2}_(preview|production)_[0-9A-Z]{16}[^\s"]*_[A-Za-z0-9_-]{60,}`),
+	"a presigned URL":        regexp.MustCompile(`X-Amz-(Signature|Credential)`),
+	"a signed token or blob": regexp.MustCompile(`[A-Za-z0-9_-]{75,}`),
+	"an Authorization":       regexp.MustCompile(`(?i)bearer [A-Za-z0-9_-]{20,}`),
+}
+
+// keepsSecrets scans the whole log of a deployment, whatever its test did.
+func (d *deployment) keepsSecrets(t testing.TB) {
+	t.Helper()
+	text := d.log.String()
+	for name, form := range secretForms {
+		if at := form.FindStringIndex(text); at != nil {
+			t.Errorf("T76: the log holds %s, after %q", name, text[max(0, at[0]-120):at[0]])
+		}
+	}
 }
 
 // client checks every answer of api, upload and content against their documents.

@@ -84,11 +84,21 @@ func (t *tally) verdict(e event, key string) {
 	}
 	if !bad {
 		t.passed++
+		t.tell(key)
 		return
 	}
 	t.failed++
 	fmt.Fprintf(t.out, "FAIL  %s %s\n", e.Package, e.Test)
 	t.print(key)
+}
+
+// tell shows what a test that passed has to say: lines that speak of what is still open.
+func (t *tally) tell(key string) {
+	for _, line := range t.held[key] {
+		if strings.Contains(line, "still open") {
+			fmt.Fprint(t.out, "note  ", strings.TrimSpace(line), "\n")
+		}
+	}
 }
 
 func (t *tally) print(key string) {
