@@ -88,7 +88,9 @@ type spending struct {
 // spent waits for the line of the last request, which may follow the answer.
 func (l *ledger) spent(t *testing.T) spending {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); <-tick.C {
 		for line := range strings.Lines(l.log.String()) {
 			var s spending
 			if json.Unmarshal([]byte(line), &s) == nil && s.ID == l.last.id {
