@@ -107,8 +107,9 @@ func (r replays) again(t *testing.T, g *wire.Agent) map[string]wire.Answer {
 
 func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	t.Parallel()
-	const uploads, commands = 4, 3 // create and finalize twice; publish twice and delete
-	p := pry(t, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
+	const uploads, commands = 4, 3   // create and finalize twice; publish twice and delete
+	clock := &clock{now: time.Now()} // no window ends in between
+	p := pry(t, clock.rule, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
 	g := p.agent(t)
 	done := doneOnce(t, g)
 	for range 3 {

@@ -83,7 +83,7 @@ func (c *LinkCodec) Parse(public id.Public, text string, now time.Time) (Blob, e
 		return Blob{}, ErrBlob
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || raw[0] != blobVersion {
+	if err != nil || len(raw) != blobBody+blobMAC || raw[0] != blobVersion { // line ends decode to nothing
 		return Blob{}, ErrBlob
 	}
 	body, mac := raw[:blobBody], raw[blobBody:]

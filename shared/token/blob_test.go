@@ -57,6 +57,11 @@ func TestT60ABlobIsBoundToItsLinkScopesAndExpiry(t *testing.T) {
 			t.Fatalf("character %d can be changed", i)
 		}
 	}
+	for _, bad := range []string{text[:30] + "\n\n\n\n" + text[34:], strings.Repeat("\n", blobText), ""} {
+		if _, err := c.Parse(public, bad, now); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
 	want.Scopes = Raw
 	if text, _ := c.Mint(public, want); text != "" {
 		if _, err := c.Parse(public, text, now); err == nil {

@@ -105,7 +105,7 @@ func (c *Codec) Parse(text string, now time.Time) (Claims, error) {
 		return Claims{}, ErrInvalid
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || b[0] != version<<4|byte(c.kind) {
+	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) { // line ends decode to nothing
 		return Claims{}, ErrInvalid
 	}
 	body, mac := b[:len(b)-macLen], b[len(b)-macLen:]
