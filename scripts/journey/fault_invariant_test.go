@@ -2,12 +2,10 @@ package journey
 
 import (
 	"maps"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/journey/invariant"
 	"vitrine/scripts/journey/wire"
@@ -121,22 +119,6 @@ func (s *faultStand) rewrite(t testing.TB, table string, item stored, set map[st
 		return
 	}
 	changed := maps.Clone(item)
-	faultAttributes(changed, set)
+	alter(changed, set)
 	must(s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
-}
-
-// faultAttributes changes an item; nil removes an attribute.
-func faultAttributes(item stored, set map[string]any) {
-	for name, value := range set {
-		switch v := value.(type) {
-		case nil:
-			delete(item, name)
-		case string:
-			item[name] = &types.AttributeValueMemberS{Value: v}
-		case []byte:
-			item[name] = &types.AttributeValueMemberB{Value: v}
-		case int:
-			item[name] = &types.AttributeValueMemberN{Value: strconv.Itoa(v)}
-		}
-	}
 }

@@ -204,9 +204,8 @@ func (p *probe) change(t testing.TB, pk, sk string, set map[string]any) {
 	p.put(t, found.Item, set)
 }
 
-// put writes an item of core with changes.
-func (p *probe) put(t testing.TB, item stored, set map[string]any) {
-	t.Helper()
+// alter changes an item; nil removes an attribute.
+func alter(item stored, set map[string]any) {
 	for name, value := range set {
 		switch v := value.(type) {
 		case nil:
@@ -221,6 +220,12 @@ func (p *probe) put(t testing.TB, item stored, set map[string]any) {
 			item[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(v.UnixMilli(), 10)}
 		}
 	}
+}
+
+// put writes an item of core with changes.
+func (p *probe) put(t testing.TB, item stored, set map[string]any) {
+	t.Helper()
+	alter(item, set)
 	_, err := p.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.names.Core, Item: item})
 	succeed(t, err)
 }
