@@ -28,7 +28,7 @@ type Wants struct {
 }
 
 // Command is the identity of the record that a caller's request has.
-func (w Wants) Command(actor id.Public) idempotency.Key {
+func (w Wants) Command(actor string) idempotency.Key {
 	return idempotency.Key{Actor: actor, Operation: w.Operation, Target: w.Target, Client: w.Client}
 }
 
@@ -92,7 +92,7 @@ func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, reques
 		return Opened{}, refused()
 	}
 	return Opened{
-		Actor:  credential.Actor{Key: *key, Workspace: *ws, Policy: a.Limits.Tiers[ws.Tier()], RequestID: requestID},
+		Actor:  credential.Actor{Key: *key, Scopes: key.Scopes, Workspace: *ws, Policy: a.Limits.Tiers[ws.Tier()], RequestID: requestID},
 		Record: found.Record, Artifact: found.Artifact, Revision: found.Revision, Session: found.Session, Entries: found.Entries,
 	}, nil
 }

@@ -38,23 +38,14 @@ func (r *Reader) Policy(ctx context.Context, by credential.Actor) contract.Usage
 func (r *Reader) Whoami(ctx context.Context, by credential.Actor) contract.Whoami {
 	return contract.Whoami{
 		Actor:     contract.WhoamiActor{Type: "api_key", ID: by.Key.ID, Name: by.Key.Name},
-		Workspace: by.Workspace.Summary(), Scopes: Scopes(by.Key.Scopes), UsagePolicy: r.Policy(ctx, by),
+		Workspace: by.Workspace.Summary(), Scopes: credential.Words(by.Scopes), UsagePolicy: r.Policy(ctx, by),
 	}
 }
 
 // Summary is a key on the wire.
 func Summary(k credential.Key) contract.APIKeySummary {
 	return contract.APIKeySummary{
-		ID: k.ID, WorkspaceID: k.Workspace, Name: k.Name, PublicID: k.Public, Scopes: Scopes(k.Scopes), RevokedAt: contract.AtOrNull(k.RevokedAt),
+		ID: k.ID, WorkspaceID: k.Workspace, Name: k.Name, PublicID: k.Public, Scopes: credential.Words(k.Scopes), RevokedAt: contract.AtOrNull(k.RevokedAt),
 		ExpiresAt: contract.AtOrNull(k.ExpiresAt), CreatedAt: contract.At(k.CreatedAt), LastUsedAt: contract.AtOrNull(k.LastUsedAt),
 	}
-}
-
-// Scopes are scopes on the wire.
-func Scopes(scopes []credential.Scope) []string {
-	out := make([]string, len(scopes))
-	for i, s := range scopes {
-		out[i] = string(s)
-	}
-	return out
 }

@@ -55,7 +55,7 @@ func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (co
 	err := d.Store.Delete(ctx, Deletion{
 		Command: t.Command, Result: result, Workspace: by.Workspace.ID, Artifact: *a, At: now,
 		Event: event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactDeleted, Actor: event.ByKey(by.Key.ID),
+			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactDeleted, Actor: by.Event(),
 			Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: a.Title, RequestID: by.RequestID,
 		},
 	})

@@ -1,14 +1,20 @@
 package credential
 
 import (
+	"slices"
+
+	"vitrine/shared/event"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/workspace"
 )
 
-// Actor is an authenticated caller.
+// Actor is an authenticated caller: an API key, or a member with a session or an access token.
 type Actor struct {
-	Key       Key
+	Key       Key       // zero for a member
+	Member    id.Member // empty for an API key
+	Scopes    []Scope
 	Workspace workspace.Workspace
 	Policy    limits.Policy // the numbers of the workspace's tier
 	RequestID string
@@ -16,8 +22,24 @@ type Actor struct {
 
 // Require refuses an actor without a scope.
 func (a Actor) Require(s Scope) error {
-	if !a.Key.Has(s) {
+	if !slices.Contains(a.Scopes, s) {
 		return fault.New(fault.Forbidden, "this credential lacks the scope %q", s)
 	}
 	return nil
+}
+
+// Subject is whom limits count and whose commands repeat: the public id of the key, or the member.
+func (a Actor) Subject() string {
+	if a.Member != "" {
+		return string(a.Member)
+	}
+	return string(a.Key.Public)
+}
+
+// Event is the actor of what this caller does.
+func (a Actor) Event() event.Actor {
+	if a.Member != "" {
+		return event.ByMember(a.Member)
+	}
+	return event.ByKey(a.Key.ID)
 }

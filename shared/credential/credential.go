@@ -20,16 +20,29 @@ const (
 	Admin   Scope = "admin"
 )
 
+// Words are scopes on the wire.
+func Words(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}
+
 // Key is a stored API key.
 type Key struct {
-	ID         id.Key
-	Public     id.Public
-	Workspace  id.Workspace
-	Hash       Hash
-	Name       string
-	Scopes     []Scope
-	Epoch      int64 // of the workspace when the key was made
-	FromAgent  bool  // minted for an agent registration that nobody has claimed
+	ID        id.Key
+	Public    id.Public
+	Workspace id.Workspace
+	Hash      Hash
+	Name      string
+	Scopes    []Scope
+	Epoch     int64 // of the workspace when the key was made
+	FromAgent bool  // minted for an agent registration that nobody has claimed
+	// Registration is the agent's that the key was minted for; empty: none.
+	Registration id.Registration
+	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
+	Member     id.Member
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: live

@@ -24,8 +24,13 @@ type Kind string
 
 // The kinds of bearer secrets.
 const (
-	APIKey     Kind = "pk"
-	ClaimToken Kind = "ct"
+	APIKey            Kind = "pk" // also what agents get at the token endpoint
+	AccessToken       Kind = "at" // of an OAuth client, for a member
+	RefreshToken      Kind = "rt"
+	ClaimToken        Kind = "ct"
+	ClaimAttempt      Kind = "ca" // opens the page where a person types the agent's code
+	DeviceCode        Kind = "dc"
+	AuthorizationCode Kind = "ac"
 )
 
 // Environment is part of every secret, so that a preview key is refused in production before any lookup.
@@ -67,6 +72,13 @@ func Mint(kind Kind, env Environment, workspace id.Workspace, claimCode string) 
 	var raw [32]byte
 	rand.Read(raw[:])
 	return Token{Kind: kind, Public: id.NewPublic(), Workspace: workspace, ClaimCode: claimCode, env: env, secret: encode(raw[:])}
+}
+
+// MintAs makes a fresh secret that shares its public id, and so its stored item, with another one.
+func MintAs(kind Kind, env Environment, workspace id.Workspace, public id.Public) Token {
+	t := Mint(kind, env, workspace, "")
+	t.Public = public
+	return t
 }
 
 // Parse reads a bearer text of one kind and environment; ErrMalformed for anything else. It costs no lookup.
@@ -131,6 +143,24 @@ func (t Token) Matches(h Hash, peppers keyring.Derived) bool {
 		h.MAC = nil
 	}
 	return hmac.Equal(t.mac(key), h.MAC)
+}
+
+// HashCode hashes a short code that people type, under the active pepper; use and public id keep equal codes apart.
+func HashCode(peppers keyring.Derived, use string, public id.Public, code string) Hash {
+	kid, key := peppers.Active()
+	return Hash{Pepper: kid, MAC: codeMAC(key, use, public, code)}
+}
+
+// MatchesCode tells in constant time whether h is the hash of a code.
+func MatchesCode(h Hash, peppers keyring.Derived, use string, public id.Public, code string) bool {
+	key := peppers.Key(h.Pepper)
+	return key != nil && hmac.Equal(codeMAC(key, use, public, code), h.MAC)
+}
+
+func codeMAC(key []byte, use string, public id.Public, code string) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(strings.Join([]string{"code", use, string(public), code}, "\x00")))
+	return m.Sum(nil)
 }
 
 func (t Token) mac(key []byte) []byte {

@@ -15,7 +15,7 @@ func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, want
 	b.want(workspaceKey(w))
 	record := ""
 	if wants.Operation != "" && idempotency.CheckClient(wants.Client) == nil {
-		record = recordKey(wants.Command(public))
+		record = recordKey(wants.Command(string(public)))
 		b.wantHot(record)
 	}
 	_, badArtifact := wants.Artifact.Bits()

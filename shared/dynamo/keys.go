@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
 	"vitrine/shared/rate"
+	"vitrine/shared/session"
 )
 
 // This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
@@ -25,6 +26,18 @@ import (
 //	        A#{art}   R#{rev}         revision
 //	        A#{art}   M#{rev}         its files
 //	        AL#{pub}  L               access link
+//	        W#{ws}    ALIAS#{src}     workspace that was claimed into this one, until its artifacts are moved
+//	        JOB#MIGRATE#{src}  J      the move of its artifacts
+//	        W#{ws}    MEM#{mem}       member
+//	        IDP#{sha}  U              member of an identity provider's user
+//	        REG#{reg}  R              registration of an agent
+//	        CRED#{pub}  {kind}        everything that an OAuth client holds: G grant with its tokens, DC device code,
+//	                                  AC authorization code
+//	        UC#{sha}  DC              device code of what a person types
+//	        OAR#{sha}  A              open consent page
+//	        OCL#{id}  C               OAuth client
+//	        SES#{sha}  S              browser session
+//	        LTX#{sha}  L              sign-in under way
 //	        CFG#provision  C          provision gate setting
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
@@ -61,6 +74,41 @@ func treeKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "M
 
 func linkKey(p id.Public) key { return key{"AL#" + string(p), "L"} }
 
+func aliasKey(dest, src id.Workspace) key { return key{"W#" + string(dest), "ALIAS#" + string(src)} }
+
+func migrationKey(src id.Workspace) key { return key{"JOB#MIGRATE#" + string(src), "J"} }
+
+func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
+
+// identityKey hashes what the provider chose, so that no foreign text is a key.
+func identityKey(issuer, subject string) key { return key{"IDP#" + digest(issuer+"\n"+subject), "U"} }
+
+func registrationKey(r id.Registration) key { return key{"REG#" + string(r), "R"} }
+
+func grantKey(p id.Public) key { return key{"CRED#" + string(p), "G"} }
+
+func deviceKey(p id.Public) key { return key{"CRED#" + string(p), "DC"} }
+
+func codeKey(p id.Public) key { return key{"CRED#" + string(p), "AC"} }
+
+// userCodeKey names a device by the hash of its code.
+func userCodeKey(mac []byte) key { return key{"UC#" + base64.RawURLEncoding.EncodeToString(mac), "DC"} }
+
+func consentKey(request string) key { return key{"OAR#" + digest(request), "A"} }
+
+func clientKey(c id.Client) key { return key{"OCL#" + string(c), "C"} }
+
+func browserKey(h session.Hash) key {
+	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}
+}
+
+func signInKey(state string) key { return key{"LTX#" + digest(state), "L"} }
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
 func gateKey() key { return key{"CFG#provision", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
@@ -90,6 +138,10 @@ func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
 func goneOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
 
 func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
+
+func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
+
+func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
 
 func linksOf(a id.Artifact) string { return "A#" + string(a) + "#L" }
 

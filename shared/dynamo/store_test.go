@@ -71,7 +71,7 @@ func record(w id.Workspace, at time.Time) event.Event {
 
 func command(k credential.Key, op idempotency.Operation) idempotency.Command {
 	return idempotency.Command{
-		Key: idempotency.Key{Actor: k.Public, Operation: op, Client: string(id.NewPublic())}, Fingerprint: sha256.Sum256([]byte("body")),
+		Key: idempotency.Key{Actor: string(k.Public), Operation: op, Client: string(id.NewPublic())}, Fingerprint: sha256.Sum256([]byte("body")),
 	}
 }
 

@@ -10,15 +10,34 @@ import (
 // Action names what happened.
 type Action string
 
-// The actions of the contract that are recorded so far.
+// The actions of the contract, and after them ours.
 const (
+	WorkspaceCreated     Action = "workspace.created"
+	SettingsUpdated      Action = "workspace.settings.updated"
 	WorkspaceProvisioned Action = "ephemeral.workspace.provisioned"
+	WorkspaceClaimed     Action = "ephemeral.workspace.claimed"
+	KeyCreated           Action = "api_key.created"
 	KeyRevoked           Action = "api_key.revoked"
+	RegistrationCreated  Action = "agent_auth.registration.created"
+	ClaimCompleted       Action = "agent_auth.claim.completed"
+	TokenIssued          Action = "agent_auth.access_token.issued"
+	TokenRevoked         Action = "agent_auth.access_token.revoked"
+	DelegationRevoked    Action = "agent_auth.delegation.revoked"
 	SessionCreated       Action = "upload_session.created"
 	ArtifactCreated      Action = "artifact.created"
 	ArtifactPublished    Action = "artifact.published"
 	ArtifactDeleted      Action = "artifact.deleted"
 	DraftCreated         Action = "revision.draft_created"
+
+	ClaimLocked      Action = "agent_auth.anonymous_claim.failed_locked"
+	SessionStarted   Action = "session.created"
+	SessionEnded     Action = "session.ended"
+	SessionsEnded    Action = "session.all_ended"
+	ClientRegistered Action = "oauth.client.registered"
+	ConsentGranted   Action = "oauth.consent.granted"
+	RefreshReused    Action = "oauth.refresh.reuse_detected"
+	DeviceApproved   Action = "device.approved"
+	DeviceDenied     Action = "device.denied"
 )
 
 // Actor is who did it.
@@ -30,12 +49,15 @@ type Actor struct {
 // ByKey is an API key as actor.
 func ByKey(k id.Key) Actor { return Actor{"api_key", string(k)} }
 
+// ByMember is a person as actor.
+func ByMember(m id.Member) Actor { return Actor{"member", string(m)} }
+
 // BySystem is the service itself as actor.
 func BySystem() Actor { return Actor{"system", "vitrine"} }
 
 // Target is what it was done to.
 type Target struct {
-	Type string // workspace, api_key, upload_session, artifact or revision
+	Type string // workspace, api_key, upload_session, artifact, revision, agent_auth_registration; ours: session, oauth_client, device
 	ID   string
 }
 

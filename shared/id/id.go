@@ -24,10 +24,14 @@ type (
 	Link         string // al_ + 26, an access link
 	Event        string // evt_ + 26
 	Member       string // mem_ + 26
-	Registration string // reg_ + 26
+	Registration string // reg_ + 26, an agent's registration
+	Client       string // an OAuth client: cli, dashboard, or oc_ + 26
 	Lockdown     string // lkd_ + 26
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
+
+// NoWorkspace is what a credential carries that belongs to no workspace yet: 16 zero bytes.
+const NoWorkspace Workspace = "00000000-0000-0000-0000-000000000000"
 
 // ErrMalformed says that a text is not an id of the asked kind.
 var ErrMalformed = errors.New("malformed id")
@@ -94,6 +98,24 @@ func NewLink() Link { return Link("al_" + encode128(random())) }
 
 // NewEvent returns a random event id.
 func NewEvent() Event { return Event("evt_" + encode128(random())) }
+
+// NewMember returns a random member id.
+func NewMember() Member { return Member("mem_" + encode128(random())) }
+
+// Valid tells whether the id has the form of a member id.
+func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err == nil }
+
+// NewRegistration returns a random registration id.
+func NewRegistration() Registration { return Registration("reg_" + encode128(random())) }
+
+// Valid tells whether the id has the form of a registration id.
+func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }
+
+// NewClient returns a random id for an OAuth client that registers itself.
+func NewClient() Client { return Client("oc_" + encode128(random())) }
+
+// Valid tells whether the id has the form of a key id.
+func (k Key) Valid() bool { _, err := unpack(string(k), "key_"); return err == nil }
 
 func unpack(s, prefix string) (Bits, error) {
 	body, ok := strings.CutPrefix(s, prefix)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vitrine/shared/fault"
-	"vitrine/shared/id"
 )
 
 // Operation names a command, as the contract does.
@@ -21,11 +20,15 @@ const (
 	FinalizeSession Operation = "upload.session.finalize"
 	PublishRevision Operation = "artifact.revision.publish"
 	DeleteArtifact  Operation = "artifact.delete"
+	ClaimWorkspace  Operation = "ephemeral.claim"
+	UpdateSettings  Operation = "workspace.settings.update"
+	CreateKey       Operation = "api_key.create"
+	RevokeKey       Operation = "api_key.revoke"
 )
 
 // Key identifies a record. The target is part of it, so that one client key for two artifacts is two commands.
 type Key struct {
-	Actor     id.Public
+	Actor     string // credential.Actor's Subject
 	Operation Operation
 	Target    string
 	Client    string

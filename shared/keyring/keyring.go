@@ -1,6 +1,6 @@
 // Package keyring holds the rings of secret keys that sign URLs and hash credentials, and derives one key for each use.
 //
-// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring}; a ring is
+// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}; a ring is
 // {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify"}]}.
 package keyring
 
@@ -33,6 +33,8 @@ type Set struct {
 	Links   Ring `json:"links"`   // access-link blobs
 	Pepper  Ring `json:"pepper"`  // hashes of credentials
 	Seal    Ring `json:"seal"`    // cursors and secrets that are stored
+	// Assertion signs the assertions of agent registrations with ES256; its private keys are derived from the secrets.
+	Assertion Ring `json:"assertion"`
 }
 
 // Ring is the versions of one key.
@@ -70,7 +72,7 @@ func (s *Secret) UnmarshalText(text []byte) (err error) {
 
 // New makes a set with one fresh key in every ring.
 func New() Set {
-	return Set{Content: newRing(), Links: newRing(), Pepper: newRing(), Seal: newRing()}
+	return Set{Content: newRing(), Links: newRing(), Pepper: newRing(), Seal: newRing(), Assertion: newRing()}
 }
 
 func newRing() Ring {
@@ -85,7 +87,7 @@ func Parse(data []byte) (Set, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Set{}, errors.New("the key rings are not valid JSON")
 	}
-	for name, ring := range map[string]Ring{"content": s.Content, "links": s.Links, "pepper": s.Pepper, "seal": s.Seal} {
+	for name, ring := range map[string]Ring{"content": s.Content, "links": s.Links, "pepper": s.Pepper, "seal": s.Seal, "assertion": s.Assertion} {
 		if err := ring.check(); err != nil {
 			return Set{}, fmt.Errorf("key ring %q: %w", name, err)
 		}

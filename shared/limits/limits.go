@@ -41,6 +41,44 @@ const (
 	AllowanceLife     = 3 * Day   // daily counters outlive their day by this
 )
 
+// Lifetimes and counts of identity.
+const (
+	AgentTokenLife     = time.Hour               // access token of an agent registration
+	AgentTokens        = 10                      // live access tokens of one registration; the oldest ends first
+	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
+	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
+	AttemptTries       = 5                       // wrong codes that end an attempt
+	RegistrationTries  = 15                      // wrong codes over all attempts that lock a registration
+	ClaimStarts        = 20                      // attempts of one registration
+	ClaimRedemptions   = 3                       // times that a completed claim hands out its token
+	ClaimRedeemLife    = 10 * time.Minute        // after completion
+	PollInterval       = 5 * time.Second         // claim and device polls
+	PollBurst          = 5                       // polls that may come at once
+	AssertionLeeway    = time.Minute             // clocks of others
+	ProviderTimeout    = 3 * time.Second         // anything that is asked of the identity provider
+	IdentityAnswer     = 2800 * time.Millisecond // an identity route gives up and says so, whatever hangs behind it
+	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
+	ProviderAnswer     = 256 << 10               // bytes of anything that the provider answers
+	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
+	SessionIdle        = Day                     // browser session
+	SessionMost        = 7 * Day
+	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
+	AccessTokenLife    = time.Hour       // of an OAuth client
+	RefreshIdle        = 30 * Day
+	RefreshMost        = 90 * Day
+	RefreshGrace       = 10 * time.Second // a lost answer may be asked for again
+	CodeLife           = time.Minute      // authorization code
+	ConsentLife        = 10 * time.Minute // a consent page that is open
+	DeviceLife         = 15 * time.Minute
+	UnusedClientLife   = 90 * Day
+	CLIKeyLife         = 90 * Day
+	KeyNameRunes       = 120
+	WorkspaceNameRunes = 120
+	ClaimListed        = 100 // artifacts that the answer to a claim names
+	EventLife          = 90 * Day
+	MovedLife          = 90 * Day // what is left of a workspace that was claimed
+)
+
 // ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
 const ProvisionGate = 17
 
@@ -92,6 +130,15 @@ type Limits struct {
 	ProvisionGlobal  Rate // ephemeral workspaces asked for, whoever asks
 	Pow              Pow  // when a provision has to prove work
 
+	ClaimStart   Rate // attempts of one registration
+	Exchange     Rate // tokens of one registration
+	TokenFailure Rate // refused requests at the token endpoint from one address
+	Revocation   Rate // from one address
+	WrongCode    Rate // codes that one member types wrong, agents' and devices' each
+	SignIn       Rate // sign-ins begun from one address
+	Registration Rate // OAuth clients registered from one address
+	Device       Rate // device authorizations begun from one address
+
 	// Off lifts rate counters, the provision gate and the daily allowance, never sizes or counts; for load tests.
 	Off bool
 }
@@ -138,5 +185,14 @@ func Default() Limits {
 		ProvisionAddress: Rate{10, time.Minute},
 		ProvisionGlobal:  Rate{300, time.Minute},
 		Pow:              PowAdaptive,
+
+		ClaimStart:   Rate{5, 10 * time.Minute},
+		Exchange:     Rate{30, time.Hour},
+		TokenFailure: Rate{60, time.Minute},
+		Revocation:   Rate{60, time.Minute},
+		WrongCode:    Rate{10, 10 * time.Minute},
+		SignIn:       Rate{60, time.Minute},
+		Registration: Rate{10, time.Hour},
+		Device:       Rate{30, time.Minute},
 	}
 }

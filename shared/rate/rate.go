@@ -43,15 +43,15 @@ const (
 	failedWait  = time.Second // what a caller waits when the counter is out of reach
 )
 
-// Actor counts a request of one credential and its workspace, in parallel. Refusals: rate_limited_actor before
+// Actor counts a request of one caller and its workspace, in parallel. Refusals: rate_limited_actor before
 // rate_limited_workspace.
-func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, key id.Public) error {
+func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	other := make(chan error, 1)
 	go func() {
 		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, refuses{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
 		other <- err
 	}()
-	_, err := l.count(ctx, "actor", l.Host, string(key), l.Limits.Actor, refuses{fault.RateLimitedActor, fault.RateLimitedActor})
+	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, refuses{fault.RateLimitedActor, fault.RateLimitedActor})
 	if err2 := <-other; err == nil {
 		err = err2
 	}
@@ -74,6 +74,16 @@ func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
 func (l *Limiter) Provision(ctx context.Context) error {
 	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 	return err
+}
+
+// Allow counts anything else that a caller does. wait is zero if it may go on, else how long it has to wait; err says
+// that the counter is out of reach, which must not let anybody pass.
+func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
+	_, err = l.count(ctx, kind, "", subject, r, refuses{fault.RateLimitedActor, fault.DatabaseUnavailable})
+	if f := fault.Of(err); err != nil && f.Code == fault.RateLimitedActor {
+		return f.RetryAfter, nil
+	}
+	return 0, err
 }
 
 // refuses are the codes of a limit: that it is reached, and that its counter is out of reach.

@@ -83,7 +83,7 @@ func TestLimitsThatAreOffCountNothing(t *testing.T) {
 	l := limits.Default()
 	l.Off = true
 	limiter := &Limiter{Counters: &full{}, Limits: &l, Now: time.Now}
-	if err := limiter.Actor(context.Background(), id.NewWorkspace(), id.NewPublic()); err != nil {
+	if err := limiter.Actor(context.Background(), id.NewWorkspace(), string(id.NewPublic())); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,20 @@ const (
 	LinksRing   = "VITRINE_RING_LINKS"
 	PepperRing  = "VITRINE_RING_PEPPER"
 	SealRing    = "VITRINE_RING_SEAL"
+	// AssertionRing signs the assertions of agent registrations. Optional: without it agents cannot register.
+	AssertionRing = "VITRINE_RING_ASSERTION"
+
+	// OIDCIssuer is the identity provider of people, an OpenID Connect issuer. Optional: without it nobody can sign in.
+	OIDCIssuer = "VITRINE_OIDC_ISSUER"
+	// OIDCClientID is this service's client there. Required with OIDCIssuer.
+	OIDCClientID = "VITRINE_OIDC_CLIENT_ID"
+	// OIDCClientSecret is where the client's secret is: the ARN of a secret in Secrets Manager, or "file:" and a path.
+	// Empty: a public client.
+	OIDCClientSecret = "VITRINE_OIDC_CLIENT_SECRET"
+	// OIDCScopes are the scopes that are asked for, separated by spaces. Optional, default "openid email profile".
+	OIDCScopes = "VITRINE_OIDC_SCOPES"
+	// OIDCLogout is how the provider signs people out: cognito, rp_initiated or none (default). Optional.
+	OIDCLogout = "VITRINE_OIDC_LOGOUT"
 
 	// PutMode is where clients send files: edge (the upload host, default) or direct (S3's own host). Optional.
 	PutMode = "VITRINE_PUT_MODE"

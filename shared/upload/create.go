@@ -97,7 +97,7 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 	return Creation{
 		Command: cmd, Result: result, Session: s, Entries: entries,
 		Event: event.Event{
-			ID: id.NewEvent(), Workspace: s.Workspace, At: s.CreatedAt, Action: event.SessionCreated, Actor: event.ByKey(by.Key.ID),
+			ID: id.NewEvent(), Workspace: s.Workspace, At: s.CreatedAt, Action: event.SessionCreated, Actor: by.Event(),
 			Target: event.Target{Type: "upload_session", ID: string(s.ID)}, Detail: s.Title, RequestID: by.RequestID,
 		},
 	}

@@ -170,7 +170,7 @@ func finalization(by credential.Actor, a Attempt, owner string, files tree.Tree,
 	_, entered := files.Find(s.Entrypoint)
 	record := func(action event.Action, kind, target string) event.Event {
 		return event.Event{
-			ID: id.NewEvent(), Workspace: s.Workspace, At: now, Action: action, Actor: event.ByKey(by.Key.ID),
+			ID: id.NewEvent(), Workspace: s.Workspace, At: now, Action: action, Actor: by.Event(),
 			Target: event.Target{Type: kind, ID: target}, Detail: s.Title, RequestID: by.RequestID,
 		}
 	}

@@ -128,7 +128,7 @@ func (e entrance) authenticate(r *http.Request, call *Call) error {
 			return err
 		}
 	}
-	call.Command.Key = wants.Command(call.Actor.Key.Public)
+	call.Command.Key = wants.Command(call.Actor.Subject())
 	if !e.op.Unlimited && !call.Record.Finished(e.Now()) {
 		call.limited = e.limit(r.Context(), call)
 	}
@@ -138,7 +138,7 @@ func (e entrance) authenticate(r *http.Request, call *Call) error {
 // limit starts counting; the result waits for it.
 func (e entrance) limit(ctx context.Context, call *Call) func() error {
 	done := make(chan error, 1)
-	go func() { done <- e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Key.Public) }()
+	go func() { done <- e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject()) }()
 	return sync.OnceValue(func() error { return <-done })
 }
 

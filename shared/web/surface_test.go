@@ -131,7 +131,7 @@ func (s *stand) authenticate(_ context.Context, bearer string, w access.Wants, r
 		scopes = append(scopes, credential.Publish)
 	}
 	actor := credential.Actor{
-		Key:       credential.Key{Public: "0123456789ABCDEF", Scopes: scopes},
+		Key: credential.Key{Public: "0123456789ABCDEF", Scopes: scopes}, Scopes: scopes,
 		Workspace: workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"}, RequestID: requestID,
 	}
 	return access.Opened{Actor: actor, Record: s.record}, nil

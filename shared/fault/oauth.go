@@ -1,0 +1,101 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// OAuthCode is an error code of the authorization server: RFC 6749, RFC 8628, RFC 8693 and agent registration.
+type OAuthCode string
+
+// The codes of the token, claim, device, registration and revocation endpoints.
+const (
+	OAuthInvalidRequest         OAuthCode = "invalid_request"
+	OAuthInvalidClient          OAuthCode = "invalid_client"
+	OAuthInvalidGrant           OAuthCode = "invalid_grant"
+	OAuthUnauthorizedClient     OAuthCode = "unauthorized_client"
+	OAuthUnsupportedGrant       OAuthCode = "unsupported_grant_type"
+	OAuthInvalidScope           OAuthCode = "invalid_scope"
+	OAuthInvalidTarget          OAuthCode = "invalid_target"
+	OAuthAuthorizationPending   OAuthCode = "authorization_pending"
+	OAuthSlowDown               OAuthCode = "slow_down"
+	OAuthAccessDenied           OAuthCode = "access_denied"
+	OAuthExpiredToken           OAuthCode = "expired_token"
+	OAuthInvalidRedirect        OAuthCode = "invalid_redirect_uri"
+	OAuthInvalidMetadata        OAuthCode = "invalid_client_metadata"
+	OAuthUnsupportedResponse    OAuthCode = "unsupported_response_type"
+	OAuthProvisionRateLimited   OAuthCode = "ephemeral_provision_rate_limited"
+	OAuthProvisionUnavailable   OAuthCode = "ephemeral_provision_unavailable"
+	OAuthTemporarilyUnavailable OAuthCode = "temporarily_unavailable" // not configured
+	OAuthServerError            OAuthCode = "server_error"            // the store or the provider is down, or a fault of ours
+)
+
+// Refusal is a failure of the authorization server: {error, error_description}, not the envelope.
+type Refusal struct {
+	Code OAuthCode
+	// Description is shown to people and agents; it holds no secret, URL or internal detail.
+	Description string
+	// RetryAfter is how long to wait before trying again; zero sends no header.
+	RetryAfter time.Duration
+	// Limited says that the caller came too often: 429 instead of the code's own status.
+	Limited bool
+
+	cause error
+}
+
+// Refuse makes a refusal with a description for the caller.
+func Refuse(code OAuthCode, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Description: fmt.Sprintf(format, args...)}
+}
+
+// After returns a copy of r that tells the caller when to come back.
+func (r *Refusal) After(wait time.Duration) *Refusal {
+	s := *r
+	s.RetryAfter = wait
+	return &s
+}
+
+// TooOften returns a copy of r that answers 429 and tells the caller when to come back.
+func (r *Refusal) TooOften(wait time.Duration) *Refusal {
+	s := r.After(wait)
+	s.Limited = true
+	return s
+}
+
+// Because returns a copy of r with a cause that is logged but not shown.
+func (r *Refusal) Because(cause error) *Refusal {
+	s := *r
+	s.cause = cause
+	return &s
+}
+
+// Error joins code, description and cause; it is for logs.
+func (r *Refusal) Error() string {
+	s := string(r.Code) + ": " + r.Description
+	if r.cause != nil {
+		s += ": " + r.cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the hidden cause.
+func (r *Refusal) Unwrap() error { return r.cause }
+
+// RefusalOf finds the refusal in err. A Fault becomes one: unavailable stores and whatever nobody classified are
+// server_error, the rest invalid_request.
+func RefusalOf(err error) *Refusal {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r
+	}
+	f := Of(err)
+	switch f.Code.Kind() {
+	case KindInternal:
+		return Refuse(OAuthServerError, "something went wrong on our side; try again").Because(err)
+	case KindUnavailable:
+		return Refuse(OAuthServerError, "a part of this service does not answer; try again in a moment").Because(err).After(f.RetryAfter)
+	case KindLimited:
+		return Refuse(OAuthSlowDown, "%s", f.Message).Because(err).TooOften(f.RetryAfter)
+	}
+	return Refuse(OAuthInvalidRequest, "%s", f.Message).Because(err)
+}

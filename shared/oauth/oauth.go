@@ -1,0 +1,73 @@
+// Package oauth is the authorization server for people: who may act in a member's name, by which grant, and until when.
+//
+// One stored Grant stands for one approval. Its access and refresh tokens carry the grant's public id, so that one write
+// ends them all, and rotation and reuse are decided on one item.
+package oauth
+
+import (
+	"time"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/id"
+)
+
+// The first-party clients. They are public, may redirect to any loopback port, and act on the api in the member's name.
+const (
+	CLI       id.Client = "cli"
+	Dashboard id.Client = "dashboard"
+)
+
+// Client is an OAuth client.
+type Client struct {
+	ID         id.Client
+	Name       string
+	Redirects  []string // exact, but loopback ones at any port
+	FirstParty bool
+	CreatedAt  time.Time
+}
+
+// Grant is what a member allowed a client.
+type Grant struct {
+	Public    id.Public
+	Client    id.Client
+	Name      string // of the client, at the time
+	Member    id.Member
+	Workspace id.Workspace
+	Audience  string // where its access tokens are accepted: the api's or the MCP host's origin
+	Scopes    []credential.Scope
+	Epoch     int64 // of the workspace when it was made
+	CreatedAt time.Time
+	ExpiresAt time.Time // whatever happens
+	RevokedAt time.Time // zero: live
+
+	Access    []Issued        // live access tokens, oldest first; two at most
+	Refresh   credential.Hash // the newest refresh token; its zero value: none was issued
+	Previous  credential.Hash // the one before
+	RotatedAt time.Time       // when Previous was replaced
+	IdleAt    time.Time       // when the newest refresh token ends unless it is used
+}
+
+// Issued is an access token of a grant.
+type Issued struct {
+	Hash      credential.Hash
+	ExpiresAt time.Time
+}
+
+// Consent is what a person sees before they allow a client.
+type Consent struct {
+	Client       Client
+	RedirectHost string
+	Loopback     bool // every redirect of the client goes to the person's own machine
+	Scopes       []credential.Scope
+	Audience     string
+	ExpiresAt    time.Time
+}
+
+// Device is what a person sees before they allow a device.
+type Device struct {
+	Client    Client
+	Name      string // what the device calls itself, its host name as a rule
+	Network   string // address prefix of where it asked from
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}

@@ -1,0 +1,32 @@
+// Package session keeps people signed in to the app host: an opaque id in a cookie, everything else in the store.
+package session
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/id"
+	"vitrine/shared/member"
+)
+
+// Hash is SHA-256 of a session id, which has 256 random bits; the store knows sessions by nothing else.
+type Hash [sha256.Size]byte
+
+// Session is one browser of a member.
+type Session struct {
+	Hash      Hash
+	Member    id.Member
+	Workspace id.Workspace
+	CreatedAt time.Time // also when the member signed in
+	SeenAt    time.Time // at most limits.SessionSeenEvery behind
+	Browser   string    // of the User-Agent, for the member to recognise it
+	Network   string    // address prefix of where it began
+}
+
+// Opened is the member behind a request.
+type Opened struct {
+	Session Session
+	Member  member.Member
+	Actor   credential.Actor
+}

@@ -1,0 +1,193 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+)
+
+// oauthBodyMost is the largest body that the authorization server reads.
+const oauthBodyMost = 64 << 10
+
+const formType = "application/x-www-form-urlencoded"
+
+// Form are the parameters of a form; each stands at most once.
+type Form map[string]string
+
+// Nothing is the answer of a route whose success has no body.
+type Nothing struct{}
+
+// OAuthForm is a route of the authorization server that takes a form and answers JSON, refusals as RFC 6749 has them.
+// The parameters are for the document.
+func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Request, Form) (O, error)) Route {
+	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, p := range parameters {
+		schema.Properties[p] = &huma.Schema{Type: huma.TypeString}
+	}
+	return oauthRoute(op, func(huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{formType: {Schema: schema}}}
+	}, readForm, handle)
+}
+
+// OAuthJSON is the same with a JSON body. What the contract does not name is ignored.
+func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error)) Route {
+	return oauthRoute(op, func(schemas huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: schemas.Schema(reflect.TypeFor[I](), true, reflect.TypeFor[I]().Name())},
+		}}
+	}, readJSON[I], handle)
+}
+
+func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
+	return Route{func(s *Surface, api huma.API) {
+		declared := entrance{Surface: s, op: op}.operation(api, false)
+		schemas := api.OpenAPI().Components.Schemas
+		declared.SkipValidateParams, declared.SkipValidateBody = true, true
+		declared.RequestBody = body(schemas)
+		declared.Responses = oauthResponses[O](schemas, op)
+		huma.Register(api, declared, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(c huma.Context) {
+				r, w := humago.Unwrap(c)
+				ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
+				defer cancel()
+				r = r.WithContext(ctx)
+				in, err := read(r)
+				var out O
+				if err == nil {
+					out, err = handle(r, in)
+				}
+				if err != nil {
+					WriteRefusal(w, r, err)
+					return
+				}
+				writeOAuth(w, op.Status, out)
+			}}, nil
+		})
+	}}
+}
+
+func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma.Response {
+	success := &huma.Response{Description: "OK"}
+	if reflect.TypeFor[O]() != reflect.TypeFor[Nothing]() {
+		success.Content = map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[O](), true, reflect.TypeFor[O]().Name())}}
+	}
+	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
+	out := map[string]*huma.Response{strconv.Itoa(max(op.Status, http.StatusOK)): success}
+	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": refusal}}
+	}
+	return out
+}
+
+// readForm takes a form body; parameters of the query are not read.
+func readForm(r *http.Request) (Form, error) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
+		return nil, fault.Refuse(fault.OAuthInvalidRequest, "send the parameters as %s", formType)
+	}
+	raw, err := readOAuthBody(r)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body is not a form")
+	}
+	form := make(Form, len(parsed))
+	for name, values := range parsed {
+		if len(values) > 1 {
+			return nil, fault.Refuse(fault.OAuthInvalidRequest, "a parameter stands twice")
+		}
+		form[name] = values[0]
+	}
+	return form, nil
+}
+
+func readJSON[I any](r *http.Request) (in I, err error) {
+	raw, err := readOAuthBody(r)
+	if err != nil {
+		return in, err
+	}
+	if err := check(raw); err != nil {
+		return in, fault.Refuse(fault.OAuthInvalidRequest, "body: %s", err)
+	}
+	if err := json.Unmarshal(raw, &in); err != nil || !strings.HasPrefix(strings.TrimSpace(string(raw)), "{") {
+		return in, fault.Refuse(fault.OAuthInvalidRequest, "send one JSON object whose members have the documented types")
+	}
+	return in, nil
+}
+
+func readOAuthBody(r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, oauthBodyMost+1))
+	switch {
+	case len(raw) > oauthBodyMost:
+		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body is larger than %d bytes", oauthBodyMost)
+	case err != nil:
+		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body did not arrive as a whole").Because(err)
+	}
+	return raw, nil
+}
+
+// WriteRefusal answers a failure of the authorization server. Nothing may have been written before.
+func WriteRefusal(w http.ResponseWriter, r *http.Request, err error) {
+	refused := fault.RefusalOf(err)
+	noteOf(r.Context()).failed(logCode(refused.Code), err)
+	if refused.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(refused.RetryAfter), 10))
+	}
+	writeOAuth(w, oauthStatus(refused), contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
+}
+
+// logCode is the contract's code that comes closest, for the level of the log line.
+func logCode(code fault.OAuthCode) fault.Code {
+	switch code {
+	case fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
+		return fault.DatabaseUnavailable
+	}
+	return fault.InvalidRequest
+}
+
+func oauthStatus(r *fault.Refusal) int {
+	switch {
+	case r.Limited:
+		return http.StatusTooManyRequests
+	case slices.Contains([]fault.OAuthCode{fault.OAuthServerError, fault.OAuthTemporarilyUnavailable}, r.Code):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadRequest
+}
+
+// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1), readable from any origin: nothing in it comes from
+// a cookie.
+func writeOAuth(w http.ResponseWriter, status int, v any) {
+	h := w.Header()
+	h.Set("Cache-Control", noStore)
+	h.Set("Pragma", "no-cache")
+	h.Set("Access-Control-Allow-Origin", "*")
+	if _, none := v.(Nothing); none {
+		h.Set("Content-Length", "0")
+		w.WriteHeader(max(status, http.StatusOK))
+		return
+	}
+	body, err := encode(v)
+	if err != nil {
+		panic(err) // our own shapes always marshal
+	}
+	h.Set("Content-Type", jsonType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(max(status, http.StatusOK))
+	w.Write(body) // a failure means that the client left
+}
