@@ -76,7 +76,7 @@ func command(k credential.Key, op idempotency.Operation) idempotency.Command {
 }
 
 // session makes a pending session, of a new artifact unless a is given.
-func session(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
+func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
 	t.Helper()
 	at := now()
 	u := upload.Session{
@@ -119,7 +119,7 @@ func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, en
 // draft makes a finalized session's revision, of a new artifact unless a is given.
 func draft(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) artifact.Revision {
 	t.Helper()
-	u, entries := session(t, s, w, k, a)
+	u, entries := openSession(t, s, w, k, a)
 	f := finalization(t, s, k, u, entries)
 	if err := s.Finalize(ctx, f); err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 	}
 	fs := make([]upload.Finalization, 2)
 	for i := range fs {
-		u, entries := session(t, s, w, k, r.Artifact)
+		u, entries := openSession(t, s, w, k, r.Artifact)
 		fs[i] = finalization(t, s, k, u, entries)
 	}
 	errs := parallel(2, func(i int) error { return s.Finalize(ctx, fs[i]) })
@@ -294,7 +294,7 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
-	u, entries := session(t, s, w, k, "")
+	u, entries := openSession(t, s, w, k, "")
 	f := finalization(t, s, k, u, entries)
 	later := f.At.Add(2 * time.Minute)
 	if err := s.Claim(ctx, f.Command, "other", later, later.Add(time.Minute)); err != nil {
@@ -354,7 +354,7 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 	w, k := tenant(t, s)
 	want := map[id.Artifact]bool{}
 	for i := range 7 {
-		u, entries := session(t, s, w, k, "")
+		u, entries := openSession(t, s, w, k, "")
 		f := finalization(t, s, k, u, entries)
 		f.Artifact.CreatedAt = f.At.Add(-time.Duration(i/2) * time.Second)
 		if i == 3 {
