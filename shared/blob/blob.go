@@ -39,7 +39,7 @@ type Store struct {
 }
 
 // New makes a store on a bucket that exists. Edge is the origin of the host that clients upload to, which passes paths
-// under /o/ to the bucket's own host; the client then has to address buckets by host. If edge is empty, clients are sent
+// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty, clients are sent
 // to S3 itself.
 func New(client *s3.Client, bucket, edge string) *Store {
 	client = s3.New(client.Options(), func(o *s3.Options) {
@@ -66,21 +66,25 @@ func New(client *s3.Client, bucket, edge string) *Store {
 // lastEntry is the highest number that a key has room for.
 const lastEntry = 999
 
-// key is the name of an object: o/{home}/{session}/{entry}. No key is spelled anywhere else.
+// key is the name of an object: o/{home}/{session}/{entry}, and d/… for a diff. No key is spelled anywhere else.
 func key(home id.Workspace, o tree.Object) (string, error) {
 	if o.Entry < 0 || o.Entry > lastEntry {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)
 	}
-	folder, err := prefix(home, o.Session)
+	folder, err := prefix(home, o.Session, o.Diff)
 	return fmt.Sprintf("%s%03d", folder, o.Entry), err
 }
 
-// prefix begins the keys of a session and no others.
-func prefix(home id.Workspace, s id.Session) (string, error) {
+// prefix begins the keys of a session's files, or those of its diffs, and no others.
+func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 	if _, err := home.Bits(); err != nil || !s.Valid() {
 		return "", fmt.Errorf("no objects have the workspace %q and the session %q", home, s)
 	}
-	return "o/" + string(home) + "/" + string(s) + "/", nil
+	kind := "o/"
+	if diffs {
+		kind = "d/"
+	}
+	return kind + string(home) + "/" + string(s) + "/", nil
 }
 
 // entry is the number at the end of a key, -1 if the name is not that of an entry.

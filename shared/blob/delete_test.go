@@ -59,7 +59,7 @@ func TestDeleteSessionRemovesStrangersToo(t *testing.T) {
 	if err := s.DeleteSession(t.Context(), s.home, s.session); err != nil {
 		t.Fatal(err)
 	}
-	if sizes, err := s.List(t.Context(), s.home, s.session); err != nil || len(sizes) != 0 {
+	if sizes, err := s.List(t.Context(), s.home, s.session, false); err != nil || len(sizes) != 0 {
 		t.Errorf("left are %v, %v", sizes, err)
 	}
 	neighbour.wantBytes(t, 0, []byte("bytes"))

@@ -84,8 +84,8 @@ func (s *Store) Head(ctx context.Context, home id.Workspace, o tree.Object) (int
 }
 
 // List implements upload.Objects.
-func (s *Store) List(ctx context.Context, home id.Workspace, session id.Session) (map[int]int64, error) {
-	folder, err := prefix(home, session)
+func (s *Store) List(ctx context.Context, home id.Workspace, session id.Session, diffs bool) (map[int]int64, error) {
+	folder, err := prefix(home, session, diffs)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func TestWhatNoObjectCanBeIsAnInternalError(t *testing.T) {
 		"a negative size":   func() error { _, err := s.Open(t.Context(), s.home, s.object(0), 0, -1); return err },
 		"a negative offset": func() error { _, err := s.Open(t.Context(), s.home, s.object(0), -1, 1); return err },
 		"no session":        func() error { _, err := s.Open(t.Context(), s.home, tree.Object{}, 0, 1); return err },
-		"no workspace":      func() error { _, err := s.List(t.Context(), "", s.session); return err },
+		"no workspace":      func() error { _, err := s.List(t.Context(), "", s.session, false); return err },
 		"a stranger":        func() error { return s.Delete(t.Context(), s.home, []tree.Object{s.object(-1)}) },
 		"entry 1000":        func() error { _, err := s.Head(t.Context(), s.home, s.object(1000)); return err },
 		"no session at all": func() error { return s.DeleteSession(t.Context(), s.home, "") },
@@ -95,7 +95,7 @@ func TestF62S3FailsBeforeTheFirstByte(t *testing.T) {
 			if err == nil {
 				body.Close()
 			}
-			_, err = s.List(t.Context(), s.home, s.session)
+			_, err = s.List(t.Context(), s.home, s.session, false)
 			wantCode(t, err, c.code)
 		})
 	}
@@ -154,7 +154,7 @@ func TestErrorsShowNoURL(t *testing.T) {
 	s.chaos.On("GetObject").Times(3).Before(chaos.Timeout)
 	s.chaos.On("ListObjectsV2").Before(chaos.Fail(errors.New("PUT /o/a?x-id=PutObject&X-Amz-Signature=secret: broken")))
 	_, timeout := s.Open(t.Context(), s.home, s.object(0), 0, 1)
-	_, relative := s.List(t.Context(), s.home, s.session)
+	_, relative := s.List(t.Context(), s.home, s.session, false)
 	for err, rest := range map[error]string{timeout: "i/o timeout", relative: "PUT (URL) broken"} {
 		for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%v", errors.Unwrap(err))} {
 			if strings.Contains(text, "X-Amz-") || strings.Contains(text, "http:") || !strings.Contains(text, rest) {
@@ -169,7 +169,7 @@ func TestErrorsShowNoURL(t *testing.T) {
 
 func TestListTellsSizesAndStrangers(t *testing.T) {
 	s := start(t)
-	if sizes, err := s.List(t.Context(), s.home, s.session); err != nil || len(sizes) != 0 {
+	if sizes, err := s.List(t.Context(), s.home, s.session, false); err != nil || len(sizes) != 0 {
 		t.Errorf("an empty session holds %v, %v", sizes, err)
 	}
 	s.store(t, 0, []byte("0"))
@@ -181,7 +181,7 @@ func TestListTellsSizesAndStrangers(t *testing.T) {
 	for _, name := range []string{"1000", "x", "07", "-01", "+01"} {
 		s.stray(t, name)
 	}
-	sizes, err := s.List(t.Context(), s.home, s.session)
+	sizes, err := s.List(t.Context(), s.home, s.session, false)
 	want := map[int]int64{0: 1, 42: 2, 999: 3, -1: 5, -2: 5, -3: 5, -4: 5, -5: 5}
 	if err != nil || !maps.Equal(sizes, want) {
 		t.Errorf("listed %v, %v; want %v", sizes, err, want)
@@ -194,12 +194,12 @@ func TestListReadsAllPages(t *testing.T) {
 		s.store(t, i, []byte("bytes"))
 	}
 	pages := s.chaos.On("ListObjectsV2").Always()
-	sizes, err := s.List(t.Context(), s.home, s.session)
+	sizes, err := s.List(t.Context(), s.home, s.session, false)
 	if err != nil || len(sizes) != 5 || pages.Fired() != 3 {
 		t.Errorf("listed %v in %d pages, %v", sizes, pages.Fired(), err)
 	}
 	s.chaos.On("ListObjectsV2").Nth(2).Times(3).Before(chaos.Throttle)
-	_, err = s.List(t.Context(), s.home, s.session)
+	_, err = s.List(t.Context(), s.home, s.session, false)
 	wantCode(t, err, fault.StorageUnavailable)
 }
 

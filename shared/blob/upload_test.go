@@ -148,7 +148,7 @@ func TestT61ASignatureIsGoodForNothingElse(t *testing.T) {
 			if status, answer := put(t, signed, body); status != http.StatusForbidden {
 				t.Errorf("%d %s, want 403 (%v)", status, answer, signed.URL != before)
 			}
-			sizes, err := s.List(t.Context(), s.home, s.session)
+			sizes, err := s.List(t.Context(), s.home, s.session, false)
 			if err != nil || len(sizes) != 0 {
 				t.Errorf("the session holds %v, %v", sizes, err)
 			}

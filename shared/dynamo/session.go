@@ -15,7 +15,7 @@ import (
 func sessionItem(s upload.Session) item {
 	return newItem(sessionKey(s.ID)).
 		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
-		flag("new", s.New).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("reuses", string(s.Reuses)).str("title", s.Title).
+		flag("new", s.New).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
 		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
 		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
 		str("g2p", due("SESSION", string(s.ID))).str("g2s", sortable(s.ExpiresAt))
@@ -38,7 +38,7 @@ func sessionOf(i item, s id.Session) upload.Session {
 	return upload.Session{
 		ID: s, Workspace: id.Workspace(i.getStr("ws")), Home: id.Workspace(i.getStr("home")), Artifact: id.Artifact(i.getStr("art")),
 		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
-		Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
+		Base: id.Revision(i.getStr("base")), Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
 		FileCount: int(i.getNum("n")), Size: i.getNum("bytes"), Life: time.Duration(i.getNum("life")) * time.Millisecond, CreatedAt: i.getTime("created"),
 	}
 }
@@ -70,8 +70,8 @@ func (s *Store) Create(ctx context.Context, c upload.Creation) error {
 func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
 	var t transaction
 	s.settle(&t, f.Command, f.Owner)
-	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized REMOVE #g2p, #g2s", "#status = :pending AND #exp > :now",
-		values{"finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At}, func(old item) error {
+	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes REMOVE #g2p, #g2s", "#status = :pending AND #exp > :now",
+		values{"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At}, func(old item) error {
 			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
 		})
 	if f.Session.New {
@@ -97,14 +97,18 @@ func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
 // takeDraft gives an existing artifact its one draft.
 func (s *Store) takeDraft(t *transaction, f upload.Finalization) {
 	changed := f.Artifact
-	t.update(s.tables.Core, artifactKey(changed.ID),
-		"SET #draft = :draft, #draft_at = :now, #updated = :now, #g2s = :due ADD #ver :one",
-		"#status = :live AND #own = :ws AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND (#exp > :now OR attribute_exists(#pin_at))",
-		values{
-			"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-			"due": nextDue(changed, limits.DraftLife),
-		}, func(old item) error {
-			if old != nil && old.getStr("draft") != "" && readArtifact(old, changed.ID).Readable(f.At) {
+	v := values{
+		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
+		"due": nextDue(changed, limits.DraftLife),
+	}
+	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	if f.Session.Home != f.Session.Workspace && changed.ExpiresAt.After(f.At) { // it came by a claim, and may still say where from and end as it did there
+		owned = "(" + owned + ") OR #own = :home"
+		v["home"] = string(f.Session.Home)
+	}
+	t.update(s.tables.Core, artifactKey(changed.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2s = :due ADD #ver :one",
+		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND ("+owned+")", v, func(old item) error {
+			if a := readArtifact(old, changed.ID); a != nil && a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live) {
 				return noDraft(old)
 			}
 			return artifact.NotFound()

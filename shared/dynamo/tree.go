@@ -23,6 +23,9 @@ type storedFile struct {
 	Session id.Session `json:"s,omitempty"`
 	Entry   int        `json:"i,omitempty"`
 	Reused  bool       `json:"r,omitempty"`
+	Base    []byte     `json:"b,omitempty"` // of a diff
+	Result  []byte     `json:"t,omitempty"`
+	Deleted bool       `json:"d,omitempty"`
 }
 
 // unpackedMost bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
@@ -52,7 +55,10 @@ func unpackTree(b []byte) (tree.Tree, error) {
 func packEntries(entries []upload.Entry) []byte {
 	out := make([]storedFile, len(entries))
 	for n, e := range entries {
-		out[n] = storedFile{Path: e.Path, Size: e.Size, Session: e.Object.Session, Entry: e.Object.Entry, Reused: e.Reused}
+		out[n] = storedFile{Path: e.Path, Size: e.Size, Session: e.Object.Session, Entry: e.Object.Entry, Reused: e.Reused, Deleted: e.Deleted}
+		if e.Patch != nil {
+			out[n].Base, out[n].Result = e.Patch.Base[:], e.Patch.Result[:]
+		}
 		if e.SHA256 != nil {
 			out[n].SHA256 = e.SHA256[:]
 		}
@@ -67,7 +73,10 @@ func unpackEntries(b []byte) ([]upload.Entry, error) {
 	}
 	entries := make([]upload.Entry, len(stored))
 	for n, f := range stored {
-		entries[n] = upload.Entry{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Reused: f.Reused}
+		entries[n] = upload.Entry{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Reused: f.Reused, Deleted: f.Deleted}
+		if f.Base != nil && f.Result != nil {
+			entries[n].Patch = &upload.Patch{Base: tree.Digest(f.Base), Result: tree.Digest(f.Result)}
+		}
 		if f.SHA256 != nil {
 			digest := tree.Digest(f.SHA256)
 			entries[n].SHA256 = &digest

@@ -38,6 +38,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 type Object struct {
 	Session id.Session
 	Entry   int
+	Diff    bool // not the entry's bytes, but the diff that they are rebuilt from
 }
 
 // File is one file of a tree.

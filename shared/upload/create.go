@@ -67,11 +67,11 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 	s := Session{
 		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
 		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
-		FileCount: len(d.files), Size: d.size(), Life: by.Policy.DefaultLife, CreatedAt: now,
+		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Life: by.Policy.DefaultLife, CreatedAt: now,
 	}
 	var known tree.Tree
 	if r.ArtifactID != "" {
-		if known, err = c.revise(ctx, by, &s, r.ArtifactID, now); err != nil {
+		if known, err = c.revise(ctx, by, &s, r, now); err != nil {
 			return contract.Session{}, err
 		}
 	}
@@ -79,6 +79,9 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 		return contract.Session{}, err
 	}
 	entries := place(&s, d.files, known)
+	for _, path := range d.deleted {
+		entries = append(entries, Entry{Path: path, Deleted: true})
+	}
 	err = c.Store.Create(ctx, creation(by, cmd, s, entries))
 	var taken *idempotency.Taken
 	switch {
@@ -104,8 +107,8 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 }
 
 // revise points the session at an existing artifact and returns the files whose bytes may be reused.
-func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, target id.Artifact, now time.Time) (tree.Tree, error) {
-	a, err := c.Store.Artifact(ctx, target)
+func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time) (tree.Tree, error) {
+	a, err := c.Store.Artifact(ctx, r.ArtifactID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,11 +122,14 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, t
 	if a.PinnedAt.IsZero() {
 		s.Life = a.ExpiresAt.Sub(now)
 	}
-	if a.Current == "" {
+	if s.Reuses = a.Current; s.Base != "" {
+		s.Reuses = s.Base
+	}
+	if _, err := s.Reuses.Bits(); err != nil {
+		s.Reuses = ""
 		return nil, nil
 	}
-	s.Reuses = a.Current
-	return c.Store.Tree(ctx, a.ID, a.Current)
+	return c.Store.Tree(ctx, a.ID, s.Reuses)
 }
 
 // place decides for each file where its bytes come from: nowhere when it has none, the artifact's current revision or an
@@ -141,7 +147,7 @@ func place(s *Session, files []declared, known tree.Tree) []Entry {
 	for i, f := range files {
 		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest}
 		if f.digest == nil && f.size > 0 {
-			e.Object = tree.Object{Session: s.ID, Entry: i}
+			e.Object, e.Patch = tree.Object{Session: s.ID, Entry: i}, f.patch
 		} else if f.size == 0 {
 			e.SHA256, e.Reused = &tree.EmptyDigest, true
 		} else if o, ok := at[content{*f.digest, f.size}]; ok {
@@ -153,7 +159,7 @@ func place(s *Session, files []declared, known tree.Tree) []Entry {
 		}
 		entries[i] = e
 	}
-	if !inherits {
+	if !inherits && s.Base == "" {
 		s.Reuses = ""
 	}
 	return entries
@@ -181,23 +187,30 @@ func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *i
 func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
 	out := contract.Session{
 		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(Pending), ExpiresAt: contract.At(s.ExpiresAt),
-		Files: make([]contract.UploadTarget, len(entries)),
+		Files: make([]contract.UploadTarget, 0, len(entries)),
 	}
 	until := c.Now().Add(limits.PutURLLife)
 	if s.ExpiresAt.Before(until) {
 		until = s.ExpiresAt
 	}
-	for i, e := range entries {
-		out.Files[i] = contract.UploadTarget{Status: "reused", Path: e.Path}
-		if e.Reused {
+	for _, e := range entries {
+		if e.Deleted {
 			continue
 		}
-		put, err := c.Objects.Presign(ctx, s.Home, e.Object, e.Size, e.SHA256, until)
+		if e.Reused {
+			out.Files = append(out.Files, contract.UploadTarget{Status: "reused", Path: e.Path})
+			continue
+		}
+		place := e.Object
+		place.Diff = e.Patch != nil
+		put, err := c.Objects.Presign(ctx, s.Home, place, e.Size, e.SHA256, until)
 		if err != nil {
 			return contract.Session{}, err
 		}
 		expires := contract.At(put.Expires)
-		out.Files[i] = contract.UploadTarget{Status: "upload_required", Path: e.Path, PutURL: put.URL, RequiredHeaders: put.Headers, ExpiresAt: &expires}
+		out.Files = append(out.Files, contract.UploadTarget{
+			Status: "upload_required", Path: e.Path, PutURL: put.URL, RequiredHeaders: put.Headers, ExpiresAt: &expires,
+		})
 	}
 	return out, nil
 }

@@ -21,6 +21,10 @@ func file(path string, size int64) contract.DeclaredFile {
 	return contract.DeclaredFile{Path: path, SizeBytes: size}
 }
 
+func aPatch() *contract.DeclaredPatch {
+	return &contract.DeclaredPatch{BaseSHA256: tree.DigestOf("before").String(), Format: "unified", ResultSHA256: tree.DigestOf("after").String()}
+}
+
 func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 	good := request(file("index.html", 3))
 	change := func(f func(*contract.CreateSession)) contract.CreateSession {
@@ -28,6 +32,12 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 		r.Files = append([]contract.DeclaredFile(nil), good.Files...)
 		f(&r)
 		return r
+	}
+	partial := func(f func(*contract.CreateSession)) contract.CreateSession {
+		return change(func(r *contract.CreateSession) {
+			r.BaseRevisionID, r.Files[0].Patch = id.NewRevision(), aPatch()
+			f(r)
+		})
 	}
 	for name, r := range map[string]contract.CreateSession{
 		"blank title":        change(func(r *contract.CreateSession) { r.Title = "  \n" }),
@@ -43,13 +53,24 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 		"digest of an empty file": change(func(r *contract.CreateSession) {
 			r.Files[0] = contract.DeclaredFile{Path: "index.html", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("x")))}
 		}),
-		"base revision": change(func(r *contract.CreateSession) { r.BaseRevisionID = id.NewRevision() }),
-		"deleted paths": change(func(r *contract.CreateSession) { r.DeletedPaths = []string{"a"} }),
-		"patch":         change(func(r *contract.CreateSession) { r.Files[0].Patch = &contract.DeclaredPatch{} }),
+		"deleted paths without a base": change(func(r *contract.CreateSession) { r.DeletedPaths = []string{"a"} }),
+		"a patch without a base":       change(func(r *contract.CreateSession) { r.Files[0].Patch = aPatch() }),
+		"nothing on a base":            partial(func(r *contract.CreateSession) { r.Files = nil }),
+		"deleted and declared":         partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"index.html"} }),
+		"deleted twice":                partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"a", "a"} }),
+		"hostile deletion":             partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"../a"} }),
+		"101 deletions":                partial(func(r *contract.CreateSession) { r.DeletedPaths = make([]string, 101) }),
+		"patch of another format":      partial(func(r *contract.CreateSession) { r.Files[0].Patch.Format = "binary" }),
+		"patch with a digest":          partial(func(r *contract.CreateSession) { r.Files[0].SHA256 = tree.DigestOf("x").String() }),
+		"patch without digests":        partial(func(r *contract.CreateSession) { r.Files[0].Patch.BaseSHA256 = "" }),
+		"empty patch":                  partial(func(r *contract.CreateSession) { r.Files[0].SizeBytes = 0 }),
 	} {
 		if _, err := declare(r); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := declare(partial(func(r *contract.CreateSession) { r.Files, r.DeletedPaths = nil, []string{"a"} })); err != nil {
+		t.Error(err)
 	}
 	if _, err := declare(change(func(r *contract.CreateSession) { r.Title = " " + strings.Repeat("ü", 160) })); err != nil {
 		t.Error(err)
@@ -84,7 +105,7 @@ func TestKnownBytesAreReused(t *testing.T) {
 	known := tree.Tree{{Path: "old", Size: 3, SHA256: *digest("abc"), Object: older}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	entries := place(&s, []declared{
-		{"a", 3, digest("abc")}, {"b", 3, digest("xyz")}, {"c", 3, digest("xyz")}, {"d", 0, nil}, {"e", 3, nil}, {"f", 4, digest("abc")},
+		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
 	}, known)
 	for i, want := range []struct {
 		reused bool
@@ -101,7 +122,7 @@ func TestKnownBytesAreReused(t *testing.T) {
 		t.Error("the session forgets the revision whose bytes it reuses")
 	}
 	fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
-	if place(&fresh, []declared{{"a", 3, digest("new")}}, known); fresh.Reuses != "" {
+	if place(&fresh, []declared{{"a", 3, digest("new"), nil}}, known); fresh.Reuses != "" {
 		t.Error("the session holds on to a revision that it does not use")
 	}
 }

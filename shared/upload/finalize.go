@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -25,6 +26,8 @@ type Finalizations interface {
 	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
 	// Release gives the command back if owner still holds it unfinished.
 	Release(ctx context.Context, c idempotency.Command, owner string) error
+	// Contents reads a revision of an artifact with its files, nil if there is none. A copy may serve for what is immutable.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
 	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
 	// *Settled, artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
@@ -113,39 +116,57 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	}
 	claimed := make(chan error, 1)
 	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
-	sizes, err := f.Objects.List(ctx, a.Session.Home, a.Session.ID)
+	err := f.complete(ctx, a)
 	if refused := <-claimed; refused != nil {
 		return refused
 	}
 	if err != nil {
 		return err
 	}
-	if err := complete(a.Session, a.Entries, sizes); err != nil {
-		return err
-	}
 	if err := pending(a.Session, now); err != nil {
 		return err
 	}
-	files, err := f.build(ctx, a)
+	base, err := f.base(ctx, a.Session)
 	if err != nil {
 		return err
 	}
-	return f.Store.Finalize(ctx, finalization(by, a, owner, files, now))
+	files, err := f.build(ctx, a, base, by.Policy)
+	if err != nil {
+		return err
+	}
+	a.Session.FileCount, a.Session.Size = len(files), files.Size()
+	return f.Store.Finalize(ctx, finalization(by, a, owner, base, files, now))
 }
 
-// complete checks that every entry of the session lies there with its declared size, and nothing else.
-func complete(s *Session, entries []Entry, sizes map[int]int64) error {
-	expected := 0
-	for i, e := range entries {
-		if e.Reused {
-			continue
-		}
-		expected++
-		if size, ok := sizes[i]; !ok || size != e.Size {
-			return fault.New(fault.UploadIncomplete, "%s", e.Path)
+// complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt
+// in an earlier attempt may lie there too.
+func (f *Finalizer) complete(ctx context.Context, a Attempt) error {
+	patched := slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil })
+	sizes, err := f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+	if err != nil {
+		return err
+	}
+	var diffs map[int]int64
+	if patched {
+		if diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true); err != nil {
+			return err
 		}
 	}
-	if len(sizes) > expected {
+	for i, e := range a.Entries {
+		if e.Reused || e.Deleted {
+			continue
+		}
+		in := sizes
+		if e.Patch != nil {
+			delete(sizes, i)
+			in = diffs
+		}
+		if size, ok := in[i]; !ok || size != e.Size {
+			return fault.New(fault.UploadIncomplete, "%s", e.Path)
+		}
+		delete(in, i)
+	}
+	if len(sizes)+len(diffs) > 0 {
 		return fault.New(fault.UnexpectedUploadObject, "the session holds objects that it did not declare; create a new session")
 	}
 	return nil
@@ -161,9 +182,12 @@ func pending(s *Session, now time.Time) error {
 	return nil
 }
 
-func finalization(by credential.Actor, a Attempt, owner string, files tree.Tree, now time.Time) Finalization {
+func finalization(by credential.Actor, a Attempt, owner string, base *artifact.Contents, files tree.Tree, now time.Time) Finalization {
 	s := *a.Session
 	mode := s.Mode
+	if mode == "" && base != nil {
+		mode = base.Revision.Mode
+	}
 	if mode == "" {
 		mode = media.ModeOf(s.Entrypoint)
 	}

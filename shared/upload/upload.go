@@ -32,23 +32,26 @@ type Session struct {
 	New        bool         // the artifact does not exist before this session is finalized
 	Status     Status
 	ExpiresAt  time.Time
+	Base       id.Revision // of a partial manifest; empty: the manifest is whole
 	Reuses     id.Revision // the revision whose bytes some entries reuse; empty: none
 	Title      string
 	Entrypoint string
-	Mode       media.Mode // empty: inferred
-	FileCount  int
-	Size       int64
+	Mode       media.Mode    // empty: inferred
+	FileCount  int           // of the declaration, and once finalized of the revision
+	Size       int64         // the same
 	Life       time.Duration // of the artifact, from CreatedAt; a later publication may prolong it
 	CreatedAt  time.Time
 }
 
-// Entry is one declared file, in the order of the request.
+// Entry is one declared file, in the order of the request, or behind those a path that the revision does not keep.
 type Entry struct {
-	Path   string
-	Size   int64
-	SHA256 *tree.Digest // nil: not declared, hashed when finalized
-	Object tree.Object  // where its bytes are or will be; an empty file has none
-	Reused bool         // needs no upload
+	Path    string
+	Size    int64        // of what is uploaded: the diff, if there is a Patch
+	SHA256  *tree.Digest // nil: not declared, hashed when finalized
+	Object  tree.Object  // where its bytes are or will be; an empty file has none
+	Reused  bool         // needs no upload
+	Patch   *Patch       // nil: the upload is the file
+	Deleted bool         // of the base; nothing else is set then
 }
 
 // PutTarget is a presigned upload.
@@ -64,8 +67,11 @@ type Objects interface {
 	// one is given, and a second write are refused by the store. The target may expire before the asked time when the
 	// signing credentials do.
 	Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (PutTarget, error)
-	// List returns the sizes of what a session holds, by entry. Objects that are no entry have negative numbers.
-	List(ctx context.Context, home id.Workspace, s id.Session) (map[int]int64, error)
+	// List returns the sizes of the files that a session holds, or of its diffs, by entry. Objects that are no entry have
+	// negative numbers.
+	List(ctx context.Context, home id.Workspace, s id.Session, diffs bool) (map[int]int64, error)
+	// Put writes an object of the service's own making. Writing the same bytes again is no failure.
+	Put(ctx context.Context, home id.Workspace, o tree.Object, body []byte, digest tree.Digest) error
 	// Open reads size bytes of an object from an offset; not_found if it is gone.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
