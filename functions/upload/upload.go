@@ -39,7 +39,8 @@ func (h *Host) routes() []web.Route {
 			Summary: "Verify the uploaded files and make a draft of them", Scope: credential.Publish,
 			Command: web.Command{Operation: idempotency.FinalizeSession, Target: "upload_session_id"},
 			Errors: []fault.Code{
-				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.InvalidRequest, fault.StorageUnavailable,
+				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
+				fault.FileSizeCapExceeded, fault.InvalidRequest, fault.PatchConflict, fault.RevisionSizeCapExceeded, fault.StorageUnavailable,
 				fault.UnexpectedUploadObject, fault.UploadIncomplete, fault.UploadSessionExpired, fault.UploadSessionNotFound,
 			},
 		}, h.finalize),

@@ -58,6 +58,7 @@ var provocations = map[fault.Code]provocation{
 	fault.PowInvalid:              {400, nil, provisionWithoutWork},
 	fault.DatabaseUnavailable:     {503, nil, askWithoutDatabase},
 	fault.StorageUnavailable:      {503, nil, finalizeWithoutStorage},
+	fault.PatchConflict:           {422, nil, reviseByAStrangePatch},
 	fault.Internal:                {500, nil, viewDamagedFiles},
 }
 
@@ -66,7 +67,6 @@ var unprovokable = map[fault.Code]string{
 	fault.APIKeyNotFound:       "no route names a key other than the caller's own yet",
 	fault.APIKeyRevoked:        "a revoked key is refused as a credential, with not_authenticated, before anything else is asked",
 	fault.InvalidContentLength: "S3 itself takes the bytes and refuses other lengths, in XML",
-	fault.PatchConflict:        "there are no patches yet",
 	fault.PinnedArtifactCap:    "there is no route to pin yet",
 	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
 }
@@ -225,6 +225,16 @@ func createWithoutEntrypoint(t *testing.T, _ *probe, g *wire.Agent) wire.Answer 
 
 func createTwoFiles(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
 	return tryCreate(t, g, wire.NewKey(), wire.Declare("T", wire.File{Path: "a", Body: []byte("sixsix")}, wire.File{Path: "b", Body: []byte("twelve")}))
+}
+
+func reviseByAStrangePatch(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
+	first := published(t, g, "first")
+	r := revision(first, "second")
+	declared, diff := patched("index.html", "another file\n", "yet another\n")
+	r.Files = []contract.DeclaredFile{declared}
+	s := must(g.Create(ctx, wire.NewKey(), r))(t)
+	must(g.Put(ctx, s.Files[0], diff.Body))(t)
+	return tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
 }
 
 func publishTwice(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {

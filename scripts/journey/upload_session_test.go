@@ -249,31 +249,6 @@ func TestF66BytesOfARevisionThatIsGoneAreNotReused(t *testing.T) {
 	p.unchanged(t, before)
 }
 
-func TestR26PartialManifestsAreRefusedInWordsThatClientsKnow(t *testing.T) {
-	t.Parallel()
-	p := pry(t)
-	g := p.agent(t)
-	a := published(t, g, "base")
-	before := p.state(t)
-	whole := wire.Declare("partial", page("x"))
-	whole.ArtifactID = a.ArtifactID
-	based, deleting, patching := whole, whole, whole
-	based.BaseRevisionID = a.RevisionID
-	deleting.DeletedPaths = []string{"index.html"}
-	patching.Files = slices.Clone(whole.Files)
-	patching.Files[0].SHA256 = ""
-	patching.Files[0].Patch = &contract.DeclaredPatch{BaseSHA256: wire.Digest(nil), Format: "unified", ResultSHA256: wire.Digest(nil)}
-	nothing := based
-	nothing.Files = []contract.DeclaredFile{}
-	for name, r := range map[string]contract.CreateSession{"a base": based, "deletions": deleting, "a patch": patching, "only a base": nothing} {
-		got := tryCreate(t, g, wire.NewKey(), r)
-		if refused(t, got, 400, fault.InvalidRequest); got.Message() != "base_revision_not_publishable" {
-			t.Errorf("%s: %q", name, got.Message())
-		}
-	}
-	p.unchanged(t, before)
-}
-
 func TestCapsHoldExactlyAndInOrder(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited, func(o *stack.Options) {

@@ -1,0 +1,212 @@
+package journey
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+// revision is a partial manifest of an artifact on one of its revisions.
+func revision(base contract.Published, title string) contract.CreateSession {
+	return contract.CreateSession{ArtifactID: base.ArtifactID, BaseRevisionID: base.RevisionID, Title: title, Entrypoint: "index.html", Files: []contract.DeclaredFile{}}
+}
+
+// patched declares a file that comes as a diff, and the diff.
+func patched(path, before, after string) (contract.DeclaredFile, wire.File) {
+	diff := udiff.Unified(path, path, before, after)
+	return contract.DeclaredFile{Path: path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
+		BaseSHA256: wire.Digest([]byte(before)), Format: "unified", ResultSHA256: wire.Digest([]byte(after)),
+	}}, wire.File{Path: path, Body: []byte(diff)}
+}
+
+func lines(n int, word string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s %d\n", word, i)
+	}
+	return b.String()
+}
+
+// manifest is the files of an artifact's newest revision, by path.
+func manifest(t *testing.T, p *probe, g *wire.Agent, a id.Artifact) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, f := range must(g.AgentView(ctx, a))(t).Files {
+		answer := p.get(t, f.URL)
+		if answer.Status != http.StatusOK || wire.Digest(answer.Body) != f.SHA256 || int64(len(answer.Body)) != f.SizeBytes {
+			t.Errorf("%s: %d with %d bytes, the view says %d", f.Path, answer.Status, len(answer.Body), f.SizeBytes)
+		}
+		files[f.Path] = string(answer.Body)
+	}
+	return files
+}
+
+func TestARevisionInheritsReplacesDeletesAndPatches(t *testing.T) {
+	t.Parallel()
+	p := pry(t)
+	g := p.agent(t)
+	before := lines(2000, "line")
+	after := strings.Replace(before, "line 1000\n", "another line\n", 1) + "no newline at the end"
+	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "log.txt", Body: []byte(before)},
+		wire.File{Path: "old.txt", Body: []byte("goes")}, wire.File{Path: "kept.txt", Body: []byte("stays")}, wire.File{Path: "empty.txt"}))(t)
+
+	r := revision(first, "T2")
+	declared, diff := patched("log.txt", before, after)
+	added := wire.File{Path: "new.txt", Body: []byte("comes")}
+	r.Files = append([]contract.DeclaredFile{declared}, wire.Declare("", added).Files...)
+	r.DeletedPaths = []string{"old.txt"}
+	draft := must(g.Draft(ctx, wire.NewKey(), r, diff, added))(t)
+	if draft.FileCount != 5 || draft.SizeBytes != int64(len(page("one").Body)+len(after)+len("stays")+len("comes")) {
+		t.Errorf("the draft has %d files with %d bytes", draft.FileCount, draft.SizeBytes)
+	}
+	second := must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
+	want := map[string]string{"index.html": string(page("one").Body), "log.txt": after, "kept.txt": "stays", "new.txt": "comes", "empty.txt": ""}
+	if got := manifest(t, p, g, first.ArtifactID); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the revision holds %d files, want %d, or other bytes", len(got), len(want))
+	}
+
+	back := revision(first, "T3") // the first tree again, without sending a byte
+	back.Files = wire.Declare("", page("one")).Files
+	s := must(g.Create(ctx, wire.NewKey(), back))(t)
+	if s.Files[0].Status != "reused" {
+		t.Errorf("the entrypoint of the base is %s", s.Files[0].Status)
+	}
+	restored := must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
+	must(g.Publish(ctx, wire.NewKey(), restored.ArtifactID, restored.RevisionID))(t)
+	if got := manifest(t, p, g, first.ArtifactID); got["old.txt"] != "goes" || got["log.txt"] != before || len(got) != 5 {
+		t.Errorf("restoring gave %d files", len(got))
+	}
+	p.reads(t, second.RevisionContentURL, page("one").Body)
+}
+
+func TestABaseThatCannotServeIsRefusedInWordsThatClientsKnow(t *testing.T) {
+	t.Parallel()
+	p := pry(t)
+	g := p.agent(t)
+	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "a.txt", Body: []byte("a\n")}))(t)
+	other := published(t, g, "other")
+	for name, tt := range map[string]struct {
+		change func(*contract.CreateSession)
+		want   string
+	}{
+		"unknown":             {func(r *contract.CreateSession) { r.BaseRevisionID = id.NewRevision() }, "base_revision_not_found"},
+		"of another artifact": {func(r *contract.CreateSession) { r.BaseRevisionID = other.RevisionID }, "base_revision_not_found"},
+		"without artifact":    {func(r *contract.CreateSession) { r.ArtifactID = "" }, "base_revision_artifact_mismatch"},
+		"deleting nothing":    {func(r *contract.CreateSession) { r.DeletedPaths = []string{"nothing"} }, "deleted_path_not_in_base"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := revision(first, "T2")
+			r.Files = wire.Declare("", page("two")).Files
+			tt.change(&r)
+			s := must(g.Create(ctx, wire.NewKey(), r))(t)
+			must(g.Put(ctx, s.Files[0], page("two").Body))(t)
+			a := tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+			if refused(t, a, 400, fault.InvalidRequest); !strings.Contains(a.Message(), tt.want) {
+				t.Errorf("the message is %q, want %s in it", a.Message(), tt.want)
+			}
+		})
+	}
+	t.Run("deleting everything", func(t *testing.T) {
+		r := revision(first, "T2")
+		r.DeletedPaths = []string{"index.html", "a.txt"}
+		s := must(g.Create(ctx, wire.NewKey(), r))(t)
+		refused(t, tryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 400, fault.FileCountCapExceeded)
+	})
+	t.Run("deleting the entrypoint", func(t *testing.T) {
+		r := revision(first, "T2")
+		r.DeletedPaths = []string{"index.html"}
+		s := must(g.Create(ctx, wire.NewKey(), r))(t)
+		refused(t, tryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 422, fault.EntrypointNotInRevision)
+	})
+}
+
+func TestF66ABaseThatLosesItsBytesBeforeFinalizeIsNotInherited(t *testing.T) {
+	t.Parallel()
+	p := pry(t)
+	g := p.agent(t)
+	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "a.txt", Body: []byte("a\n")}))(t)
+	must(g.PublishFiles(ctx, "T", first.ArtifactID, page("two")))(t)
+	r := revision(first, "T3")
+	r.DeletedPaths = []string{"a.txt"}
+	s := must(g.Create(ctx, wire.NewKey(), r))(t)
+	p.change(t, "A#"+string(first.ArtifactID), "R#"+string(first.RevisionID), map[string]any{"status": "retained"})
+	a := tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	if refused(t, a, 400, fault.InvalidRequest); !strings.Contains(a.Message(), "base_revision_not_publishable") {
+		t.Error(a.Message())
+	}
+}
+
+func TestF65OnePatchThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	p := pry(t)
+	g := p.agent(t)
+	files := []wire.File{page("one")}
+	for n := range 9 {
+		files = append(files, wire.File{Path: fmt.Sprintf("f%d.txt", n), Body: []byte(lines(20, fmt.Sprint("file ", n)))})
+	}
+	first := must(g.PublishFiles(ctx, "T", "", files...))(t)
+	for why, spoil := range map[string]func(*contract.DeclaredPatch, *wire.File){
+		"base_hash_mismatch":   func(d *contract.DeclaredPatch, _ *wire.File) { d.BaseSHA256 = wire.Digest([]byte("x")) },
+		"result_hash_mismatch": func(d *contract.DeclaredPatch, _ *wire.File) { d.ResultSHA256 = wire.Digest([]byte("x")) },
+		"parse_error":          func(_ *contract.DeclaredPatch, f *wire.File) { f.Body = []byte(strings.Repeat("?", len(f.Body))) },
+		"apply_failed": func(_ *contract.DeclaredPatch, f *wire.File) {
+			f.Body = []byte(strings.Replace(string(f.Body), "file 7 3", "file 9 3", 1))
+		},
+	} {
+		t.Run(why, func(t *testing.T) {
+			r := revision(first, "T2")
+			var diffs []wire.File
+			for n := range 9 {
+				before := string(files[n+1].Body)
+				declared, diff := patched(files[n+1].Path, before, strings.Replace(before, " 3\n", " three\n", 1))
+				if n == 7 {
+					spoil(declared.Patch, &diff)
+				}
+				r.Files, diffs = append(r.Files, declared), append(diffs, diff)
+			}
+			s := must(g.Create(ctx, wire.NewKey(), r))(t)
+			for i, target := range s.Files {
+				must(g.Put(ctx, target, diffs[i].Body))(t)
+			}
+			before := p.state(t)
+			a := tryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+			refused(t, a, 422, fault.PatchConflict)
+			if a.Message() != "patch_conflict: f7.txt: "+why {
+				t.Errorf("the message is %q", a.Message())
+			}
+			p.unchanged(t, before)
+			for n := range 9 {
+				if p.object(t, g, s.UploadSessionID, n) != "" {
+					t.Errorf("the result of file %d was stored", n)
+				}
+			}
+		})
+	}
+}
+
+func TestT64APatchBombIsCappedWhileItIsApplied(t *testing.T) {
+	t.Parallel()
+	p := pry(t, func(o *stack.Options) { tier(func(p *limits.Policy) { p.FileSize = 64 << 10 })(&o.Limits) })
+	g := p.agent(t)
+	before := lines(4500, "line")
+	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "log.txt", Body: []byte(before)}))(t)
+	r := revision(first, "T2")
+	declared, diff := patched("log.txt", before, before+lines(3000, "boom"))
+	r.Files = []contract.DeclaredFile{declared}
+	s := must(g.Create(ctx, wire.NewKey(), r))(t)
+	must(g.Put(ctx, s.Files[0], diff.Body))(t)
+	refused(t, tryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 400, fault.FileSizeCapExceeded)
+	if p.object(t, g, s.UploadSessionID, 0) != "" {
+		t.Error("a result above the cap was stored")
+	}
+}
