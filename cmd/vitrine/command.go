@@ -63,7 +63,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
-	root.AddCommand(a.publishCommand(), a.whoamiCommand(), a.versionCommand())
+	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand())
 	return root
 }
 

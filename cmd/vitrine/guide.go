@@ -5,13 +5,16 @@ package main
 const guide = `vitrine publishes files as Artifacts and shares them by URL.
 
 Start here:
-  vitrine whoami --json               is there an account? Exit code 0 either way
+  vitrine whoami --json               is somebody signed in? Exit code 0 either way
+  vitrine login                       sign in; vitrine login --device-code where no browser is
   vitrine publish ./site --ephemeral  publish without an account; prints a link
   vitrine help publish                everything about publishing
 
 Commands:
+  login          sign in
+  logout         sign out
   publish PATH   publish a file or folder
-  whoami         tell whose API key is in use
+  whoami         tell who is signed in
   version        print the version
   help COMMAND   the guide of a command
 
@@ -25,12 +28,13 @@ Flags of every command:
 
 Environment:
   VITRINE_URL       the server, default http://localhost:8701
-  VITRINE_API_KEY   API key to publish with
+  VITRINE_API_KEY   API key; goes before a stored login, also when the server refuses it
 
 Exit codes:
   0 done                    1 any other failure       2 credential missing or refused
   3 limit reached           4 wrong flags or files    5 not found or gone
-  6 server or network       7 conflict, try again   130 interrupted
+  6 server or network       7 conflict, try again   8 declined by a person
+  130 interrupted
 `
 
 const publishGuide = `vitrine publish PATH publishes a file or folder and prints its link.
@@ -38,8 +42,11 @@ const publishGuide = `vitrine publish PATH publishes a file or folder and prints
 When to use what:
   without an account   vitrine publish ./report.html --ephemeral
                        a link that opens without sign-in, for 24 hours, and a claim link
-  with an API key      VITRINE_API_KEY is set: vitrine publish ./site
-                       a link for members of the workspace
+  signed in            vitrine publish ./site
+                       after vitrine login or with VITRINE_API_KEY; a link for members of the
+                       workspace
+  to change it         vitrine publish ./site --artifact-id art_00000000000000000000000002
+                       a new revision of that artifact, under the same link
 
 Examples:
   vitrine publish ./site --ephemeral --title "Weekly report"
@@ -54,7 +61,7 @@ What to hand back to a person:
 Result with --json, one object:
   schema_version, url, artifact_id, revision_id, title, expires_at, revision_content_url,
   agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
-  uploaded_bytes, reused_files, reused_bytes}; with an API key also private_url; with --ephemeral
+  uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --ephemeral
   also unlisted_url, claim_url, claim_token, claim_token_id, workspace_id, api_key_id.
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
@@ -67,25 +74,13 @@ Which files:
   stderr says what was left out.
 
 Flags:
-  --ephemeral         publish without an account
-  --title TEXT        1 to 160 characters; else the name of the file or folder
+  --ephemeral         publish without an account; a key or login is ignored
+  --artifact-id ID    make a new revision of this artifact
+  --title TEXT        1 to 160 characters; else the name of the file or folder, or with
+                      --artifact-id the title that the artifact has
   --entrypoint FILE   the file that opens first, as a path below the folder
   --render-mode MODE  html, markdown, text, image, audio or video; else by the entrypoint
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
-`
-
-const whoamiGuide = `vitrine whoami tells whose API key is in use. The key is read from VITRINE_API_KEY.
-
-  vitrine whoami          for people
-  vitrine whoami --json   for programs
-
-The exit code is 0 whenever the answer is known, also without a key. With --json:
-  {"schema_version":"1","authenticated":false}                no key is set
-  {"schema_version":"1","authenticated":false,"reason":...}   credential_rejected by the server, or
-                                                              credential_malformed and not sent
-  {"schema_version":"1","authenticated":true,"actor":...,"workspace":...,"scopes":[...],
-   "usage_policy":{...}}
-Exit code 6 means that the server did not answer.
 `
 
 const versionGuide = `vitrine version prints the version; vitrine version --json prints it as JSON.

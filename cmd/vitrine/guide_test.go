@@ -17,7 +17,9 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-var guides = map[string]string{"vitrine": guide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide}
+var guides = map[string]string{
+	"vitrine": guide, "login": loginGuide, "logout": logoutGuide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide,
+}
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {
 	for name, text := range guides {
@@ -97,7 +99,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "vitrine", "publish", dir, "--ephemeral")
-	cmd.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL)
+	cmd.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "XDG_CONFIG_HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere")
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

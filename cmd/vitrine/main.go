@@ -10,19 +10,26 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
+	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/id"
 )
 
-// The environment that the program reads, beside NO_COLOR, CI and TERM. Secrets are never accepted as flags.
+// The environment that the program reads, beside what describes terminal, browser and home (NO_COLOR, CI, TERM, BROWSER,
+// DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, HOME). Secrets are never accepted as flags.
 const (
 	envURL = "VITRINE_URL"     // {base_url}; all other addresses are discovered there
-	envKey = "VITRINE_API_KEY" // API key to publish with
+	envKey = "VITRINE_API_KEY" // API key that goes before a stored login
 )
 
 const defaultURL = "http://localhost:8701"
+
+// browserTime is how long a person has to sign in through a browser of this machine.
+const browserTime = 5 * time.Minute
 
 func main() { os.Exit(int(run(system()))) }
 
@@ -34,6 +41,9 @@ type app struct {
 	now      func() time.Time
 	chance   func() string // an RFC 4122 UUID
 	patience client.Patience
+	keyring  time.Duration // bounds each call to the keyring
+	browse   time.Duration // how long login waits for a browser
+	terminal bool          // a person sits in front of it
 
 	flags  flags
 	screen *screen.Screen
@@ -47,7 +57,8 @@ func system() *app {
 	return &app{
 		args: os.Args[1:], environ: os.Environ(), out: os.Stdout, err: os.Stderr, now: time.Now,
 		chance:   func() string { return string(id.NewWorkspace()) },
-		patience: client.DefaultPatience(),
+		patience: client.DefaultPatience(), keyring: vault.KeyringTime, browse: browserTime,
+		terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 	}
 }
 
@@ -105,9 +116,9 @@ func (a *app) caller() *client.Caller {
 
 // discover finds the hosts of the deployment.
 func (a *app) discover(ctx context.Context) (*client.Deployment, error) {
-	base := a.env(envURL)
-	if base == "" {
-		base = defaultURL
+	base, err := a.server()
+	if err != nil {
+		return nil, err
 	}
 	return a.caller().Discover(ctx, base)
 }

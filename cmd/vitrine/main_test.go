@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/zalando/go-keyring"
 
 	"vitrine/cmd/vitrine/client"
 )
@@ -26,11 +28,22 @@ func TestMain(m *testing.M) {
 		"vitrine": func() {
 			a := system()
 			a.now = func() time.Time { return epoch }
-			a.patience = client.Patience{Tries: 3, First: time.Millisecond, Longest: time.Minute, InFlight: 20 * time.Millisecond}
+			a.patience = client.Patience{Tries: 3, First: time.Millisecond, Longest: time.Minute, InFlight: 20 * time.Millisecond, Haste: haste}
+			a.keyring = 200 * time.Millisecond
+			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
+				a.browse = wait
+			}
+			if runtime.GOOS != "linux" { // elsewhere the environment cannot keep the program from the real keyring
+				keyring.MockInitWithError(errors.New("not in tests"))
+			}
 			os.Exit(int(run(a)))
 		},
+		"person": person,
 	})
 }
+
+// haste divides the times of a sign-in on another device, on both sides.
+const haste = 1000
 
 type peerKey struct{}
 
@@ -46,9 +59,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
 			env.Setenv("MEMBER_KEY", memberKey)
+			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
+			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "peer": tellPeer},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "peer": tellPeer, "silent-bus": silentBus},
 	})
 }
 
@@ -125,7 +140,14 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //
 //	peer fail ROUTE TIMES STATUS CODE [HEADER: VALUE]...   answer the next calls of a route with an error
 //	peer body ROUTE STATUS TEXT       answer the next call with this text
+//	peer refuse ROUTE TIMES STATUS ERROR [HEADER: VALUE]...   the same with an error of the authorization server
 //	peer drop ROUTE TIMES             close the connection
+//	peer twist NAME                   what the browser brings back from the next sign-ins, see twists
+//	peer metadata NAME VALUE          change the document of the authorization server
+//	peer device NAME VALUE            change the answer that begins a sign-in on another device
+//	peer pending N                    the person approves after N polls
+//	peer ends TIME                    new keys end then
+//	peer left FILE                    write what logins have left at the server to FILE
 //	peer host NAME URL                change the discovery document
 //	peer result NAME VALUE            change a member of publish's answer
 //	peer cap count|file|total N       change the usage policy
@@ -147,8 +169,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		return n
 	}
 	switch args[0] {
-	case "fail":
-		f := misdeed{status: number(3), code: args[4], header: http.Header{}}
+	case "fail", "refuse":
+		f := misdeed{status: number(3), code: args[4], header: http.Header{}, oauth: args[0] == "refuse"}
 		for _, h := range args[5:] {
 			name, value, _ := strings.Cut(h, ": ")
 			f.header.Set(name, value)
@@ -186,6 +208,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stored":
 		p.checkStored(ts, args[1])
+	case "twist", "metadata", "device", "pending", "ends", "left":
+		p.tellPeople(ts, args)
 	default:
 		ts.Fatalf("the peer does not know %q", args[0])
 	}

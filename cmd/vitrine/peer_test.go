@@ -53,6 +53,7 @@ type peer struct {
 	most    int
 	hosts   map[string]string // changes to the discovery document
 	result  map[string]any    // changes to the result of publish
+	people  people
 }
 
 // stored is a declared file and, once it is there, its bytes.
@@ -69,12 +70,13 @@ type misdeed struct {
 	code   string
 	header http.Header
 	body   string
+	oauth  bool // code is one of the authorization server
 }
 
 func newPeer() *peer {
 	p := &peer{
 		faults: map[string][]misdeed{}, files: map[string]*stored{}, burnt: map[string]bool{}, hosts: map[string]string{},
-		result: map[string]any{},
+		result: map[string]any{}, people: newPeople(),
 		policy: contract.UsagePolicy{FileSizeCapBytes: 10 << 20, ArtifactSizeCapBytes: 25 << 20, FileCountCap: 100, DailyNewArtifactAllowance: 20},
 	}
 	api, upload := http.NewServeMux(), http.NewServeMux()
@@ -83,6 +85,8 @@ func newPeer() *peer {
 	p.route(api, "GET /v1/usage-policy", "policy", p.usagePolicy)
 	p.route(api, "GET /v1/whoami", "whoami", p.whoami)
 	p.route(api, "POST /v1/artifacts/{artifact}/revisions/{revision}/publish", "publish", p.publish)
+	p.route(api, "GET /v1/artifacts/{artifact}/agent-view", "title", p.title)
+	p.routePeople(api)
 	p.route(upload, "POST /v1/upload-sessions", "create", p.create)
 	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.finalize)
 	p.route(upload, "PUT /o/{name}", "put", p.put)
@@ -124,6 +128,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 		}
 		p.mu.Unlock()
 		p.checkHeaders(name, r)
+		p.checkForm(name, r, planned)
 		if planned != nil {
 			planned.answer(name, w)
 			return
@@ -139,10 +144,15 @@ func (f misdeed) answer(route string, w http.ResponseWriter) {
 	for name, values := range f.header {
 		w.Header()[name] = values
 	}
+	if strings.HasPrefix(f.body, "{") || f.oauth {
+		w.Header().Set("Content-Type", "application/json")
+	}
 	w.WriteHeader(f.status)
 	switch {
 	case f.body != "":
 		io.WriteString(w, f.body)
+	case f.oauth:
+		json.NewEncoder(w).Encode(contract.OAuthError{Error: f.code, Description: "told by the authorization server"})
 	case route == "put":
 		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message><StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
 	default:
@@ -153,16 +163,19 @@ func (f misdeed) answer(route string, w http.ResponseWriter) {
 var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
-	idemForm    = regexp.MustCompile(`^cli_publish_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	idemForm    = regexp.MustCompile(`^cli_(publish|login)_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish"}
-	open      = []string{"discovery", "provision", "put"}
+	mutations = []string{"create", "finalize", "publish", "keys"}
+	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke"}
 )
 
 func (p *peer) checkHeaders(route string, r *http.Request) {
+	if route == "authorize" {
+		return // a browser asks
+	}
 	h := r.Header
 	if !agentForm.MatchString(h.Get("User-Agent")) {
 		p.object("%s: User-Agent %q", route, h.Get("User-Agent"))
@@ -193,12 +206,12 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 // allowed tells whether the bearer is a key of the peer, and remembers it.
 func (p *peer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if key != memberKey && key != trialKey {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.people.keys[key] {
 		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.bearer = key
 	return true
 }
@@ -244,6 +257,17 @@ func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
 		Workspace: contract.WorkspaceSummary{ID: workspace, Name: "Team", CreatedAt: contract.At(epoch)},
 		Scopes:    []string{"publish", "read"}, UsagePolicy: p.policy,
 	})
+}
+
+func (p *peer) title(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) {
+		return
+	}
+	if r.PathValue("artifact") != artifact {
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	answer(w, 200, map[string]string{"title": "What it was called"})
 }
 
 func (p *peer) create(w http.ResponseWriter, r *http.Request) {

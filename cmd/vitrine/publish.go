@@ -16,12 +16,14 @@ import (
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 )
 
 // wishes are the flags of publish.
 type wishes struct {
 	ephemeral  bool
-	titled     bool // a title was given
+	artifact   string // to make a revision of, "" for a new one
+	titled     bool   // a title was given
 	title      string
 	entrypoint string
 	renderMode string
@@ -40,6 +42,7 @@ func (a *app) publishCommand() *cobra.Command {
 		return a.publish(ctx, args[0], w)
 	})
 	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
+	f.StringVar(&w.artifact, "artifact-id", "", "make a new revision of this artifact")
 	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
 	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
@@ -73,18 +76,30 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 	if err != nil {
 		return err
 	}
-	if err := p.send(ctx, files, w.renderMode); err != nil {
-		return err
+	if p.path = path; w.artifact != "" && !w.titled {
+		if files.Title, err = p.account.Title(ctx, id.Artifact(w.artifact)); err != nil {
+			return p.by.refusedBy(err)
+		}
+	}
+	if err := p.send(ctx, files, w); err != nil {
+		return p.by.refusedBy(err)
 	}
 	return a.report(p)
 }
 
 func (w *wishes) check() error {
 	w.title = strings.TrimSpace(w.title)
+	_, malformed := id.Artifact(w.artifact).Bits()
 	switch n := utf8.RuneCountInString(w.title); {
 	case w.titled && (n == 0 || n > folder.TitleRunes || !utf8.ValidString(w.title)):
 		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, folder.TitleRunes).
 			Advise("Give another --title, or none to take the name of the path.")
+	case w.artifact != "" && w.ephemeral:
+		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
+			Advise("An artifact is revised with the credential of its workspace; leave --ephemeral out.")
+	case w.artifact != "" && malformed != nil:
+		return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
+			Advise("It begins with art_; publish prints it.")
 	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
 		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
@@ -117,38 +132,39 @@ func few(names []string) string {
 // publication is one publish under way: by whom, and what came of it.
 type publication struct {
 	account *client.Account
+	by      credential // zero if ephemeral
 	screen  *screen.Screen
 	idem    string                // one Idempotency-Key for its three mutations
 	trial   *contract.Provisioned // nil unless ephemeral
+	path    string                // as it was given
 
 	stats  client.UploadStats
 	result contract.Published
 }
 
-// enter finds the server and a workspace to publish in: a new one, or that of the API key.
-func (a *app) enter(ctx context.Context, ephemeral bool) (*publication, error) {
-	p := &publication{screen: a.screen, idem: "cli_publish_" + a.chance()}
-	text := a.env(envKey)
+// enter finds the server and a workspace to publish in: a new one, or that of the credential.
+func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
+	p = &publication{screen: a.screen, idem: "cli_publish_" + a.chance()}
 	if ephemeral {
-		if text != "" {
-			a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
-		}
+		a.tellIgnored()
 		return p, p.provision(ctx, a)
 	}
-	if text == "" {
-		return nil, failure.New(failure.Auth, fault.NotAuthenticated, "there is no API key to publish with").
-			Advise("Add --ephemeral to publish without an account, or set VITRINE_API_KEY.")
+	p.account, p.by, err = a.account(ctx)
+	return p, err
+}
+
+// tellIgnored says which credentials --ephemeral leaves alone.
+func (a *app) tellIgnored() {
+	if a.env(envKey) != "" {
+		a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
 	}
-	key, err := client.ParseKey(text)
+	server, err := a.server()
 	if err != nil {
-		return nil, err
+		return // discovery reports it
 	}
-	deployment, err := a.discover(ctx)
-	if err != nil {
-		return nil, err
+	if r := a.vault().Load(server); r != nil {
+		a.screen.Note("The stored login%s is ignored with --ephemeral", whose(r))
 	}
-	p.account = deployment.With(key)
-	return p, nil
 }
 
 func (p *publication) provision(ctx context.Context, a *app) error {
@@ -165,7 +181,7 @@ func (p *publication) provision(ctx context.Context, a *app) error {
 }
 
 // send carries the files through a session to a published revision.
-func (p *publication) send(ctx context.Context, files *folder.Folder, renderMode string) error {
+func (p *publication) send(ctx context.Context, files *folder.Folder, w wishes) error {
 	policy, err := p.account.UsagePolicy(ctx)
 	if err != nil {
 		return err
@@ -176,7 +192,7 @@ func (p *publication) send(ctx context.Context, files *folder.Folder, renderMode
 	if err := files.Digest(ctx); err != nil {
 		return err
 	}
-	session, err := p.account.CreateSession(ctx, p.idem, declare(files, renderMode))
+	session, err := p.account.CreateSession(ctx, p.idem, declare(files, w))
 	if err != nil {
 		return err
 	}
@@ -212,8 +228,10 @@ func beyond(code fault.Code, format string, args ...any) error {
 		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
 }
 
-func declare(files *folder.Folder, renderMode string) contract.CreateSession {
-	s := contract.CreateSession{Title: files.Title, Entrypoint: files.Entrypoint, RenderMode: renderMode}
+func declare(files *folder.Folder, w wishes) contract.CreateSession {
+	s := contract.CreateSession{
+		ArtifactID: id.Artifact(w.artifact), Title: files.Title, Entrypoint: files.Entrypoint, RenderMode: w.renderMode,
+	}
 	for _, f := range files.Files {
 		s.Files = append(s.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"vitrine/cmd/vitrine/client"
@@ -37,7 +38,7 @@ func (a *app) report(p *publication) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(r)
 	}
-	return a.screen.Result(r.URL, a.rows(r)...)
+	return a.screen.Result(r.URL, a.rows(r, p.path)...)
 }
 
 // link is the best URL of a published revision, "" if the server named none.
@@ -71,20 +72,40 @@ func (r published) check(trial *contract.Provisioned) error {
 }
 
 // rows are what people are told below the link.
-func (a *app) rows(r published) []screen.Row {
+func (a *app) rows(r published, path string) []screen.Row {
 	s := r.UploadStats
 	files := fmt.Sprintf("%s, %s", screen.Count(s.TotalFiles, "file"), screen.Bytes(s.TotalBytes))
 	if s.ReusedFiles > 0 {
 		files += fmt.Sprintf(" (%d uploaded, %d reused)", s.UploadedFiles, s.ReusedFiles)
 	}
-	rows := []screen.Row{
+	var rows []screen.Row
+	if r.PrivateURL != "" {
+		rows = append(rows, screen.Row{Name: "View", Value: r.PrivateURL + " (for members of the workspace)"})
+	}
+	rows = append(rows, []screen.Row{
 		{Name: "Expires", Value: screen.When(r.ExpiresAt.Time, a.now())},
 		{Name: "Title", Value: r.Title},
 		{Name: "Files", Value: files},
 		{Name: "Artifact", Value: string(r.ArtifactID)},
-	}
-	if r.ClaimURL != "" {
+	}...)
+	if r.ClaimURL == "" {
+		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + quoted(path) + " --artifact-id " + string(r.ArtifactID)})
+	} else {
 		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
 	}
 	return rows
+}
+
+// plain are paths that a shell takes as they are; a leading dash would be read as a flag.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./+,@%][A-Za-z0-9_./+,@%-]*$`)
+
+// quoted writes a path so that a shell gives it back.
+func quoted(path string) string {
+	if plain.MatchString(path) {
+		return path
+	}
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

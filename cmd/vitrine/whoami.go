@@ -21,59 +21,90 @@ const schemaVersion = "1"
 type identity struct {
 	SchemaVersion string `json:"schema_version"`
 	Authenticated bool   `json:"authenticated"`
-	// Reason tells why a key that is set does not count.
+	// Reason tells why a credential does not count.
 	Reason string `json:"reason,omitempty"`
 	*contract.Whoami
+	Source source `json:"source,omitempty"`
 }
 
 // Reasons of an identity.
 const (
 	keyRejected  = "credential_rejected"  // by the server
 	keyMalformed = "credential_malformed" // by the CLI, unsent
+	keyExpired   = "credential_expired"   // by its own date
 )
+
+// standing is what is known about the credential.
+type standing int
+
+// The standings. envGiven and loginGiven become their refused ones when the server says so.
+const (
+	nobody standing = iota
+	envMalformed
+	envGiven
+	envRefused
+	loginExpired
+	loginGiven
+	loginRefused
+)
+
+// outcomes are all answers of whoami, each with exit code 0: what programs read as reason, what people read, and what
+// helps. The answer of those that are given is the server's. That the server gives none is exit code 6, or that of its
+// refusal; it says nothing about the credential.
+var outcomes = map[standing]struct{ reason, line, next string }{
+	nobody:       {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an account: vitrine publish PATH --ephemeral"},
+	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent", "Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
+	envGiven:     {},
+	envRefused:   {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY", "Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
+	loginExpired: {keyExpired, "Not signed in: the stored login ended", "Sign in again: vitrine login"},
+	loginGiven:   {},
+	loginRefused: {keyRejected, "Not signed in: the server rejected the stored login", "Sign in again: vitrine login"},
+}
 
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Tell whose API key is in use", Long: whoamiGuide, Args: cobra.NoArgs,
+		Use: "whoami", Short: "Tell who is signed in", Long: whoamiGuide, Args: cobra.NoArgs,
 		RunE: a.does(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
 	}
 }
 
 // whoami succeeds whenever the answer is known, also when it is "nobody".
 func (a *app) whoami(ctx context.Context) error {
-	text := a.env(envKey)
-	if text == "" {
-		return a.nobody("", "Not signed in: VITRINE_API_KEY is not set")
-	}
-	key, err := client.ParseKey(text)
-	if err != nil {
-		return a.nobody(keyMalformed, "Not signed in: "+err.Error())
-	}
-	deployment, err := a.discover(ctx)
+	c, state, err := a.credential(ctx)
 	if err != nil {
 		return err
 	}
-	who, err := deployment.With(key).Whoami(ctx)
-	if failure.IsCode(err, fault.NotAuthenticated) {
-		return a.nobody(keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY")
+	if state != envGiven && state != loginGiven {
+		return a.notSignedIn(state)
 	}
+	account, err := a.enterWith(ctx, c)
 	if err != nil {
 		return err
 	}
-	return a.somebody(who, deployment.Hosts.APIURL)
-}
-
-func (a *app) nobody(reason, line string) error {
-	if a.screen.IsJSON() {
-		return a.screen.Object(identity{SchemaVersion: schemaVersion, Reason: reason})
+	who, err := account.Whoami(ctx)
+	switch {
+	case failure.IsCode(err, fault.NotAuthenticated) && state == envGiven:
+		return a.notSignedIn(envRefused)
+	case failure.IsCode(err, fault.NotAuthenticated):
+		return a.notSignedIn(loginRefused)
+	case err != nil:
+		return err
 	}
-	a.screen.Note("Publish without an account: vitrine publish PATH --ephemeral")
-	return a.screen.Result(line)
+	return a.signedIn(who, c, account)
 }
 
-func (a *app) somebody(who contract.Whoami, server string) error {
+func (a *app) notSignedIn(state standing) error {
+	o := outcomes[state]
 	if a.screen.IsJSON() {
-		return a.screen.Object(identity{SchemaVersion: schemaVersion, Authenticated: true, Whoami: &who})
+		return a.screen.Object(identity{SchemaVersion: schemaVersion, Reason: o.reason})
+	}
+	a.screen.Note("%s", o.next)
+	return a.screen.Result(o.line)
+}
+
+func (a *app) signedIn(who contract.Whoami, c credential, account *client.Account) error {
+	if a.screen.IsJSON() {
+		return a.screen.Object(identity{SchemaVersion: schemaVersion, Authenticated: true, Whoami: &who, Source: c.source})
 	}
 	p := who.UsagePolicy
 	rows := []screen.Row{
@@ -85,6 +116,18 @@ func (a *app) somebody(who contract.Whoami, server string) error {
 	if left := p.DailyNewArtifactsRemaining; left != nil {
 		rows = append(rows, screen.Row{Name: "Today", Value: fmt.Sprintf("%d of %d new artifacts left", *left, p.DailyNewArtifactAllowance)})
 	}
-	rows = append(rows, screen.Row{Name: "Server", Value: server})
+	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)}, screen.Row{Name: "Server", Value: account.Hosts.APIURL})
 	return a.screen.Result(fmt.Sprintf("Signed in with the API key %s (%s)", who.Actor.Name, who.Actor.ID), rows...)
+}
+
+// origin tells people where a credential comes from.
+func (a *app) origin(c credential) string {
+	if c.source == fromEnvironment {
+		return "VITRINE_API_KEY"
+	}
+	text := "the stored login" + whose(c.record)
+	if c.record.ExpiresAt != nil {
+		text += ", until " + screen.When(*c.record.ExpiresAt, a.now())
+	}
+	return text
 }

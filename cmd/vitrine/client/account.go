@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/contract"
+	"vitrine/shared/id"
 )
 
 // Account is a deployment as seen with one API key.
@@ -18,13 +20,13 @@ func (d *Deployment) With(key Key) *Account { return &Account{d, key} }
 
 // Whoami tells whose key it is.
 func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
-	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/whoami", key: a.key}, &who)
+	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/whoami", bearer: a.key.secret}, &who)
 	return who, err
 }
 
 // UsagePolicy tells what the workspace may publish.
 func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err error) {
-	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/usage-policy", key: a.key}, &p)
+	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/usage-policy", bearer: a.key.secret}, &p)
 	return p, err
 }
 
@@ -61,6 +63,30 @@ func (a *Account) Publish(ctx context.Context, idem string, draft contract.Final
 	return out, err
 }
 
+// RevokeKey ends the key itself.
+func (a *Account) RevokeKey(ctx context.Context) error {
+	var out contract.RevokedKey
+	return a.mutate(ctx, a.Hosts.APIURL, "/v1/api-keys/current/revoke", "", nil, &out)
+}
+
+// Title is the title of an artifact's newest revision.
+func (a *Account) Title(ctx context.Context, artifact id.Artifact) (string, error) {
+	var view struct {
+		Title string `json:"title"`
+	}
+	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/artifacts/" + string(artifact) + "/agent-view", bearer: a.key.secret}
+	if err := a.caller.do(ctx, k, &view); err != nil {
+		if f := failure.Of(err); f.Exit == failure.NotFound {
+			_ = f.Advise(noArtifact) // err holds f
+		}
+		return "", err
+	}
+	if view.Title == "" {
+		return "", a.caller.senseless(a.Hosts.APIURL, "the artifact has no title")
+	}
+	return view.Title, nil
+}
+
 func (a *Account) mutate(ctx context.Context, host, path, idem string, body, out any) error {
-	return a.caller.do(ctx, call{method: http.MethodPost, host: host, path: path, key: a.key, idem: idem, body: body}, out)
+	return a.caller.do(ctx, call{method: http.MethodPost, host: host, path: path, bearer: a.key.secret, idem: idem, body: body}, out)
 }

@@ -51,16 +51,18 @@ func NewHTTP() *http.Client {
 			ForceAttemptHTTP2:     true,
 			DisableCompression:    true, // an upload then carries the headers that the server asked for and no others
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: stay,
 	}
 }
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // call is one request to the api or upload host.
 type call struct {
 	method string
 	host   string // origin, with a path if the deployment has one
 	path   string
-	key    Key    // zero: no bearer
+	bearer string // "" for none
 	idem   string // Idempotency-Key, "" for none
 	body   any    // JSON, nil for none
 }
@@ -108,19 +110,24 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 	if err != nil {
 		return nil, bare(err)
 	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.UserAgent)
-	req.Header.Set("X-Request-Id", c.RequestID)
+	c.introduce(req)
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if k.idem != "" {
 		req.Header.Set("Idempotency-Key", k.idem)
 	}
-	if k.key != (Key{}) {
-		req.Header.Set("Authorization", "Bearer "+k.key.secret)
+	if k.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+k.bearer)
 	}
 	return req, nil
+}
+
+// introduce sets the headers that every call to a host has.
+func (c *Caller) introduce(req *http.Request) {
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("X-Request-Id", c.RequestID)
 }
 
 // unreachable is the failure of a call that got no answer. The cause of a cancelled command passes through.

@@ -19,7 +19,7 @@ type Deployment struct {
 
 // Discover asks the server at base where its hosts are. The answer counts only if that very origin gives it.
 func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error) {
-	root, err := parseBase(base)
+	root, err := Base(base)
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,23 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	return &Deployment{Hosts: hosts, caller: c}, nil
 }
 
-// parseBase checks VITRINE_URL.
-func parseBase(base string) (string, error) {
-	base = strings.TrimRight(base, "/")
-	if !isAddress(base) {
+// Base checks VITRINE_URL and gives it in the one form that stands for its server: without a slash at the end, a port
+// that goes without saying, or capitals in the host.
+func Base(address string) (string, error) {
+	address = strings.TrimRight(address, "/")
+	if !isAddress(address) {
 		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is no address of a server").
 			Advise("It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
 	}
-	return base, nil
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err // unreachable: isAddress parsed it
+	}
+	u.Host = strings.ToLower(u.Host)
+	if port := u.Port(); (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return u.String(), nil
 }
 
 // isAddress tells whether a text is an http or https URL of a host, with a path at most.

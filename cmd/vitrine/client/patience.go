@@ -16,6 +16,7 @@ type Patience struct {
 	First    time.Duration // mean wait before the second attempt; later ones are longer
 	Longest  time.Duration // a server that asks to wait longer is not waited for
 	InFlight time.Duration // how long to wait for an earlier attempt that the server is still working on
+	Haste    int64         // divides the times of a sign-in on another device, for tests; 0 is 1
 }
 
 // DefaultPatience waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
@@ -58,6 +59,9 @@ func (p Patience) worth(f *failure.Failure, try int, waited time.Duration) bool 
 	}
 	return f.Transient && try < p.Tries && f.RetryAfter <= p.Longest
 }
+
+// span is how long a time really lasts that the server sets for a sign-in.
+func (p Patience) span(d time.Duration) time.Duration { return d / time.Duration(max(p.Haste, 1)) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -56,11 +56,15 @@ func transient(status int, code fault.Code) bool {
 		status >= 500 && status != http.StatusNotImplemented
 }
 
+const noArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
+
 // hint says what to do about a refusal.
 func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
 		return "The daily number of new artifacts is used up; it starts anew at 00:00 UTC."
+	case fault.ArtifactNotFound:
+		return noArtifact
 	case fault.UploadIncomplete:
 		return "That file did not arrive; run the command again."
 	case fault.DraftRevisionConflict, fault.IdempotencyInFlight:
@@ -74,7 +78,7 @@ func hint(f *failure.Failure, k call) string {
 func hintByExit(f *failure.Failure, k call) string {
 	switch f.Exit {
 	case failure.Auth:
-		if k.key == (Key{}) {
+		if k.bearer == "" {
 			return "The server refuses this call without an account; ask whoever runs it."
 		}
 		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."

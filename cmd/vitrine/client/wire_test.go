@@ -63,12 +63,12 @@ func in(order ...*http.Response) func(*http.Request) (*http.Response, error) {
 	return func(*http.Request) (*http.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		next := *order[0]
+		kept, next := order[0], *order[0]
 		if len(order) > 1 {
 			order = order[1:]
 		}
 		text, err := io.ReadAll(next.Body)
-		next.Body, order[0].Body = io.NopCloser(strings.NewReader(string(text))), io.NopCloser(strings.NewReader(string(text)))
+		next.Body, kept.Body = io.NopCloser(strings.NewReader(string(text))), io.NopCloser(strings.NewReader(string(text)))
 		return &next, err
 	}
 }
@@ -77,7 +77,7 @@ func in(order ...*http.Response) func(*http.Request) (*http.Response, error) {
 func caller(w *wire, told *[]string) *Caller {
 	var mu sync.Mutex
 	return &Caller{
-		HTTP: &http.Client{Transport: w}, UserAgent: "vitrine/test", RequestID: "cli_request", Patience: DefaultPatience(),
+		HTTP: &http.Client{Transport: w, CheckRedirect: stay}, UserAgent: "vitrine/test", RequestID: "cli_request", Patience: DefaultPatience(),
 		Tell: func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()

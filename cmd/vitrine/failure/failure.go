@@ -23,6 +23,7 @@ const (
 	NotFound    Exit = 5 // 404, 410
 	Server      Exit = 6 // 5xx, or no answer at all
 	Conflict    Exit = 7 // 409
+	Declined    Exit = 8 // a person said no
 	Interrupted Exit = 130
 )
 
@@ -36,6 +37,10 @@ const (
 	HTTP           fault.Code = "http_error"          // an answer that is no error of the contract
 	BadResponse    fault.Code = "bad_response"        // a success that cannot be understood or trusted
 	Unwritten      fault.Code = "output_error"        // stdout cannot be written
+	Unstorable     fault.Code = "storage_error"       // a login cannot be kept, or not be deleted
+	Mismatch       fault.Code = "login_mismatch"      // the browser brought an answer that is not for this login
+	TimedOut       fault.Code = "login_timeout"       // nobody signed in
+	Moved          fault.Code = "server_moved"        // the hosts are other ones than at the login
 	WasInterrupted fault.Code = "interrupted"         // SIGINT
 )
 

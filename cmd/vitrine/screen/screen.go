@@ -158,6 +158,17 @@ func (s *Screen) Note(format string, args ...any) {
 	fmt.Fprintln(s.err, faint.Render(text))
 }
 
+// Prompt asks a person to do something now. It stands on stderr at once, in every mode and unshortened: the command waits
+// for what it asks.
+func (s *Screen) Prompt(lines ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	for _, line := range lines {
+		fmt.Fprintln(s.err, Clean(line))
+	}
+}
+
 // wipe takes a progress bar off the last line; it is drawn again soon.
 func (s *Screen) wipe() {
 	if s.drawn {

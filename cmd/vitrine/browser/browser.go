@@ -1,0 +1,78 @@
+// Package browser opens a page in the person's browser.
+package browser
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+)
+
+// errNone says that there is no browser to open.
+var errNone = errors.New("there is no browser")
+
+// Surroundings are what decides whether a person sits in front of a browser.
+type Surroundings struct {
+	OS       string // as runtime.GOOS has it
+	Terminal bool   // a person can read and type
+	Env      func(name string) string
+	Look     func(program string) (string, error) // exec.LookPath
+}
+
+// Command is the command that opens an http or https address, or nil if none should be run: without a terminal and in CI
+// nobody would see it. $BROWSER is a list of commands as xdg-open reads it: separated by colons, %s for the address.
+func (s Surroundings) Command(address string) []string {
+	if !s.Terminal || s.Env("CI") != "" {
+		return nil
+	}
+	for _, wish := range s.wishes() {
+		command := strings.Fields(wish)
+		if len(command) == 0 {
+			continue
+		}
+		if _, err := s.Look(command[0]); err == nil {
+			return place(command, address)
+		}
+	}
+	return nil
+}
+
+// wishes are the commands to try, the first that exists wins.
+func (s Surroundings) wishes() []string {
+	wish := s.Env("BROWSER")
+	switch {
+	case s.OS == "windows":
+		return []string{wish, "rundll32 url.dll,FileProtocolHandler"}
+	case s.OS == "darwin":
+		return append(strings.Split(wish, ":"), "open")
+	case s.Env("DISPLAY") == "" && s.Env("WAYLAND_DISPLAY") == "":
+		return strings.Split(wish, ":") // a wish may know a way that we do not
+	}
+	return append(strings.Split(wish, ":"), "xdg-open")
+}
+
+func place(command []string, address string) []string {
+	placed := make([]string, 0, len(command)+1)
+	found := false
+	for _, word := range command {
+		found = found || strings.Contains(word, "%s")
+		placed = append(placed, strings.ReplaceAll(word, "%s", address))
+	}
+	if !found {
+		placed = append(placed, address)
+	}
+	return placed
+}
+
+// Open starts the browser and does not wait for it. What it prints is not shown.
+func (s Surroundings) Open(address string) error {
+	command := s.Command(address)
+	if command == nil {
+		return errNone
+	}
+	c := exec.Command(command[0], command[1:]...)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go c.Wait() // so that it does not stay as a zombie while the login waits
+	return nil
+}

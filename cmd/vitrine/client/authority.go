@@ -1,0 +1,216 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// clientID is this program at every deployment: a public client, for which PKCE stands in for a secret.
+const clientID = "cli"
+
+// Times of one call to the authorization server, which answers within 3 s whatever hangs behind it. Two attempts to
+// refresh fit into the 10 s in which a server takes a replaced refresh token once more.
+const (
+	tokenTime    = 30 * time.Second
+	refreshTime  = 4 * time.Second
+	refreshTries = 2
+)
+
+// maxToken bounds the body of an answer of the authorization server in bytes.
+const maxToken = 64 << 10
+
+// scopes are asked for together; a server drops those that it does not give to a command line.
+var scopes = []string{"publish", "read", "admin"}
+
+// Authority is the authorization server of a deployment.
+type Authority struct {
+	meta   contract.ServerMetadata
+	caller *Caller
+}
+
+// Tokens are what a sign-in gives. Refresh may be empty.
+type Tokens struct{ Access, Refresh secret.Text }
+
+// Authority asks the deployment how people sign in. All endpoints must be of the api host itself: a document that
+// names others could have codes and tokens sent elsewhere.
+func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
+	a := &Authority{caller: d.caller}
+	k := call{method: http.MethodGet, host: d.Hosts.APIURL, path: "/.well-known/oauth-authorization-server"}
+	if err := d.caller.do(ctx, k, &a.meta); err != nil {
+		return nil, err
+	}
+	m := &a.meta
+	if m.Issuer != d.Hosts.APIURL {
+		return nil, d.caller.senseless(d.Hosts.APIURL, "its authorization server is %s, which is another one", origin(m.Issuer))
+	}
+	for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint} {
+		if !isAddress(endpoint) || !strings.HasPrefix(endpoint, m.Issuer+"/") {
+			return nil, d.caller.senseless(d.Hosts.APIURL, "it does not say where people sign in")
+		}
+	}
+	if !slices.Contains(m.CodeChallengeMethods, "S256") {
+		return nil, d.caller.senseless(d.Hosts.APIURL, "it does not offer PKCE with S256, without which a sign-in is not safe")
+	}
+	return a, nil
+}
+
+func (a *Authority) config() *oauth2.Config {
+	return &oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: oauth2.Endpoint{
+		AuthURL: a.meta.AuthorizationEndpoint, TokenURL: a.meta.TokenEndpoint, DeviceAuthURL: a.meta.DeviceAuthorizationEndpoint,
+		AuthStyle: oauth2.AuthStyleInParams,
+	}}
+}
+
+// Refresh replaces a refresh token. An answer that was lost is asked for again at once, while the server still gives it.
+func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens Tokens, err error) {
+	for range refreshTries {
+		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
+			t, err := a.config().TokenSource(ctx, &oauth2.Token{RefreshToken: string(refresh)}).Token()
+			tokens, err = a.take(t, err)
+			return err
+		})
+		if err == nil || failure.Of(err).Exit != failure.Server || ctx.Err() != nil {
+			break
+		}
+	}
+	return tokens, err
+}
+
+// Revoke ends a token and all that came from the same sign-in.
+func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
+	form := url.Values{"token": {string(token)}, "client_id": {clientID}}.Encode()
+	return a.caller.retry(ctx, func(ctx context.Context) error {
+		return a.ask(ctx, tokenTime, func(ctx context.Context) error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.meta.RevocationEndpoint, strings.NewReader(form))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			resp, err := courier{a.caller, ctx}.RoundTrip(req)
+			if err != nil {
+				return &url.Error{Op: "Post", Err: err}
+			}
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			text, err := io.ReadAll(resp.Body)
+			return errors.Join(err, &oauth2.RetrieveError{Response: resp, Body: text})
+		})
+	})
+}
+
+var (
+	accessForm  = regexp.MustCompile(`^ap_at_(production|preview|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
+	refreshForm = regexp.MustCompile(`^ap_rt_(production|preview|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
+)
+
+// take checks an answer of the token endpoint.
+func (a *Authority) take(t *oauth2.Token, err error) (Tokens, error) {
+	if err != nil {
+		return Tokens{}, err
+	}
+	if !accessForm.MatchString(t.AccessToken) || !strings.EqualFold(t.TokenType, "Bearer") ||
+		(t.RefreshToken != "" && !refreshForm.MatchString(t.RefreshToken)) {
+		return Tokens{}, a.caller.senseless(a.meta.Issuer, "its tokens are malformed")
+	}
+	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken)}, nil
+}
+
+// courier is the transport that x/oauth2 gets: our headers, our limits, and the context of the call, which the library
+// does not always hand on.
+type courier struct {
+	caller *Caller
+	ctx    context.Context
+}
+
+// RoundTrip reads the whole answer, so that one that breaks off is an error of the network to all who read it.
+func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(c.ctx)
+	c.caller.introduce(r)
+	resp, err := c.caller.HTTP.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
+	if err == nil && len(text) > maxToken {
+		err = errors.New("the answer is too long")
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(text))
+	return resp, nil
+}
+
+// ask runs a call of x/oauth2 and makes a failure of its error, whose text may hold what the server answered.
+func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := call(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: courier{a.caller, ctx}, CheckRedirect: stay}))
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*failure.Failure](err); ok {
+		return err
+	}
+	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return a.refused(r)
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return a.caller.unreachable(ctx, a.meta.Issuer, err)
+	}
+	return a.caller.senseless(a.meta.Issuer, "it says success, but gives no token")
+}
+
+// refused reads a refusal in the form of RFC 6749; anything else is what it is for every other call.
+func (a *Authority) refused(r *oauth2.RetrieveError) error {
+	var e contract.OAuthError
+	if json.Unmarshal(r.Body, &e) != nil || !codeForm.MatchString(e.Error) {
+		return a.caller.refused(call{}, r.Response, r.Body)
+	}
+	f := failure.New(exitOf(e.Error, r.Response.StatusCode), fault.Code(e.Error), "%s", firstOf(e.Description, "the server refuses this sign-in"))
+	f.RetryAfter = retryAfter(r.Response.Header)
+	f.RequestID = firstOf(r.Response.Header.Get("X-Request-Id"), a.caller.RequestID)
+	f.Transient = transient(r.Response.StatusCode, f.Code)
+	return f.Advise("%s", signInHint(f))
+}
+
+// exitOf is the exit code for a refusal of a sign-in: all but a limit, trouble and a person's no are about credentials.
+func exitOf(code string, status int) failure.Exit {
+	switch {
+	case code == string(fault.OAuthAccessDenied):
+		return failure.Declined
+	case status == http.StatusTooManyRequests:
+		return failure.Quota
+	case status >= 500:
+		return failure.Server
+	}
+	return failure.Auth
+}
+
+func signInHint(f *failure.Failure) string {
+	switch {
+	case f.Code == fault.Code(fault.OAuthAccessDenied):
+		return "Somebody declined this login in the browser. Run vitrine login again if that was a mistake."
+	case f.Exit == failure.Quota || f.Exit == failure.Server:
+		return hintByExit(f, call{})
+	}
+	return "Run the login again; nothing was stored."
+}

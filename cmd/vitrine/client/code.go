@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"net/url"
+
+	"golang.org/x/oauth2"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/fault"
+)
+
+// Attempt is a sign-in through a browser of this machine (RFC 8252), from its URL to its code.
+type Attempt struct {
+	URL string // to open
+
+	authority       *Authority
+	config          *oauth2.Config
+	state, verifier string
+}
+
+// Begin starts an attempt that ends with a redirect to the given address.
+func (a *Authority) Begin(redirect string) *Attempt {
+	t := &Attempt{authority: a, config: a.config(), state: rand.Text(), verifier: oauth2.GenerateVerifier()}
+	t.config.RedirectURL = redirect
+	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier), oauth2.SetAuthURLParam("resource", a.meta.Issuer))
+	return t
+}
+
+// Finish takes the parameters of the redirect and exchanges their code. The exchange is not repeated: to the server a
+// code that comes twice is a stolen one.
+func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
+	code, err := t.code(q)
+	if err != nil {
+		return Tokens{}, err
+	}
+	err = t.authority.ask(ctx, tokenTime, func(ctx context.Context) error {
+		got, err := t.config.Exchange(ctx, code, oauth2.VerifierOption(t.verifier))
+		tokens, err = t.authority.take(got, err)
+		return err
+	})
+	return tokens, err
+}
+
+// code reads the parameters: first whether this attempt is meant, then whether our server speaks (RFC 9207), then what
+// it says. Of an answer that is not ours nothing is repeated.
+func (t *Attempt) code(q url.Values) (string, error) {
+	if !same(q["state"], t.state) {
+		return "", mismatch("the browser brought the answer to another login")
+	}
+	if !same(q["iss"], t.authority.meta.Issuer) {
+		return "", mismatch("the browser brought an answer of another server than %s", origin(t.authority.meta.Issuer))
+	}
+	if e := q.Get("error"); e != "" {
+		return "", t.authority.told(e, q.Get("error_description"))
+	}
+	if len(q["code"]) != 1 || q.Get("code") == "" {
+		return "", mismatch("the browser brought no code")
+	}
+	return q.Get("code"), nil
+}
+
+// same tells whether a parameter was given exactly once and with this value.
+func same(values []string, want string) bool {
+	return len(values) == 1 && subtle.ConstantTimeCompare([]byte(values[0]), []byte(want)) == 1
+}
+
+func mismatch(format string, args ...any) error {
+	return failure.New(failure.Auth, failure.Mismatch, format, args...).
+		Advise("Nothing was stored. Close other sign-in pages and run vitrine login again.")
+}
+
+// told is the refusal that came with the redirect.
+func (a *Authority) told(code, description string) error {
+	if !codeForm.MatchString(code) {
+		return mismatch("the browser brought an error that is none of this protocol")
+	}
+	status := 400
+	if code == string(fault.OAuthServerError) || code == string(fault.OAuthTemporarilyUnavailable) {
+		status = 503
+	}
+	f := failure.New(exitOf(code, status), fault.Code(code), "%s", firstOf(description, "the server refuses this sign-in"))
+	f.RequestID = a.caller.RequestID
+	return f.Advise("%s", signInHint(f))
+}

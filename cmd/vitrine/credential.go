@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/vault"
+	"vitrine/shared/fault"
+)
+
+// source is where a credential comes from. VITRINE_API_KEY goes before a stored login, also when it is refused.
+type source string
+
+const (
+	fromEnvironment source = "environment"
+	fromLogin       source = "login"
+)
+
+// credential is what the program acts with.
+type credential struct {
+	source source
+	key    client.Key
+	record *vault.Record // of a stored login
+}
+
+// advice is what helps whoever has no credential that counts.
+const advice = "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."
+
+// vault opens the logins of the person who runs the program.
+func (a *app) vault() *vault.Vault {
+	return &vault.Vault{Dir: vault.Folder(a.env), Warn: a.screen.Note, Deadline: a.keyring}
+}
+
+// server is the address of the server in the form that its login is kept under.
+func (a *app) server() (string, error) {
+	base := a.env(envURL)
+	if base == "" {
+		base = defaultURL
+	}
+	return client.Base(base)
+}
+
+// credential finds what to act with. An expired login is removed.
+func (a *app) credential(ctx context.Context) (credential, standing, error) {
+	server, err := a.server()
+	if err != nil {
+		return credential{}, nobody, err
+	}
+	logins := a.vault()
+	stored := logins.Load(server)
+	expired := stored != nil && stored.Expired(a.now())
+	if text := a.env(envKey); text != "" {
+		key, err := client.ParseKey(text)
+		if err != nil {
+			return credential{}, envMalformed, nil
+		}
+		if stored != nil && !expired {
+			a.screen.Note("VITRINE_API_KEY is used; it goes before the stored login%s", whose(stored))
+		}
+		return credential{source: fromEnvironment, key: key}, envGiven, nil
+	}
+	switch {
+	case stored == nil:
+		return credential{}, nobody, nil
+	case expired:
+		return credential{record: stored}, loginExpired, a.removeExpired(ctx, logins, stored)
+	}
+	key, err := client.ParseKey(string(stored.APIKey))
+	return credential{fromLogin, key, stored}, loginGiven, err
+}
+
+// removeExpired deletes a login unless another process has replaced it meanwhile.
+func (a *app) removeExpired(ctx context.Context, logins *vault.Vault, old *vault.Record) error {
+	_, err := logins.Update(ctx, old.BaseURL, func(now *vault.Record) (*vault.Record, error) {
+		if now != nil && now.PublicID != old.PublicID {
+			return now, nil
+		}
+		return nil, nil
+	})
+	if err == nil {
+		a.screen.Note("The stored login%s ended on %s and was removed", whose(old), day(old.ExpiresAt))
+	}
+	return err
+}
+
+// whose names the owner of a login as far as it is known.
+func whose(r *vault.Record) string {
+	if r.MemberEmail == "" {
+		return ""
+	}
+	return " of " + r.MemberEmail
+}
+
+func day(t *time.Time) string { return t.UTC().Format("2006-01-02") }
+
+// account finds the server and the workspace that a credential is for.
+func (a *app) account(ctx context.Context) (*client.Account, credential, error) {
+	c, state, err := a.credential(ctx)
+	if err != nil {
+		return nil, c, err
+	}
+	switch state {
+	case envMalformed:
+		_, err := client.ParseKey(a.env(envKey))
+		return nil, c, err
+	case nobody:
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to publish with").Advise(advice)
+	case loginExpired:
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).Advise(advice)
+	}
+	account, err := a.enterWith(ctx, c)
+	return account, c, err
+}
+
+// enterWith discovers the hosts for a credential. The key of a login goes to the hosts of the login only.
+func (a *app) enterWith(ctx context.Context, c credential) (*client.Account, error) {
+	deployment, err := a.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.record != nil {
+		if err := atHome(c.record, deployment); err != nil {
+			return nil, err
+		}
+	}
+	return deployment.With(c.key), nil
+}
+
+// atHome refuses to use a login at hosts that it was not made for.
+func atHome(r *vault.Record, d *client.Deployment) error {
+	if d.Hosts.APIURL == r.APIURL && d.Hosts.UploadURL == r.UploadURL {
+		return nil
+	}
+	return failure.New(failure.Auth, failure.Moved, "%s names other hosts than at your login; the stored key was not sent there", r.BaseURL).
+		Advise("If you trust that, run vitrine login again; else ask whoever runs the server.")
+}
+
+// refusedBy adds to a refusal what helps with a credential of this source.
+func (c credential) refusedBy(err error) error {
+	f := failure.Of(err)
+	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {
+		return err
+	}
+	_ = f.Advise("The stored login%s is not accepted. %s", whose(c.record), advice) // err holds f
+	return err
+}
+
+// summary is a line about a login for people.
+func summary(r vault.Record) string {
+	if r.MemberEmail == "" {
+		return fmt.Sprintf("Signed in with the new API key %s", r.KeyID)
+	}
+	return "Signed in as " + r.MemberEmail
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/browser"
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/loopback"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/cmd/vitrine/vault"
+)
+
+// cleanTime bounds what is done after an interrupt or a login, so that no key is left that nobody has.
+const cleanTime = 15 * time.Second
+
+func (a *app) loginCommand() *cobra.Command {
+	var onDevice bool
+	cmd := &cobra.Command{
+		Use: "login", Short: "Sign in", Long: loginGuide, Args: cobra.NoArgs,
+		RunE: a.does(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
+	}
+	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
+	return cmd
+}
+
+// login exchanges a sign-in for an API key of this machine and stores it.
+func (a *app) login(ctx context.Context, onDevice bool) error {
+	server, err := a.server()
+	if err != nil {
+		return err
+	}
+	e := &entry{app: a, server: server}
+	if err := e.begin(ctx); err != nil {
+		return err
+	}
+	if onDevice {
+		err = e.byDevice(ctx)
+	} else {
+		err = e.byBrowser(ctx)
+	}
+	if ctx.Err() != nil && !e.stored() {
+		return failure.New(failure.Interrupted, failure.WasInterrupted, "interrupted before the login was complete").
+			Advise("Nothing was stored; run the login again.")
+	}
+	if err != nil {
+		return err
+	}
+	e.retire(ctx)
+	return e.report()
+}
+
+// entry is one login under way.
+type entry struct {
+	app        *app
+	server     string
+	deployment *client.Deployment
+	authority  *client.Authority
+
+	record   vault.Record
+	place    vault.Place   // "" until the record is stored
+	replaced *vault.Record // what was stored before
+}
+
+func (e *entry) stored() bool { return e.place != "" }
+
+func (e *entry) begin(ctx context.Context) (err error) {
+	if e.deployment, err = e.app.discover(ctx); err == nil {
+		e.authority, err = e.deployment.Authority(ctx)
+	}
+	return err
+}
+
+// byBrowser waits for a browser of this machine to come back. Its page is answered last, so that it tells the outcome.
+func (e *entry) byBrowser(ctx context.Context) error {
+	l, err := loopback.Listen()
+	if err != nil {
+		return failure.New(failure.Other, failure.Network, "cannot listen on 127.0.0.1: %v", err).
+			Advise("Sign in with vitrine login --device-code instead.")
+	}
+	attempt := e.authority.Begin(l.RedirectURI())
+	e.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
+	if e.app.surroundings().Open(attempt.URL) == nil {
+		e.app.screen.Prompt("It opens in your browser now.")
+	}
+	err = e.come(ctx, l, attempt)
+	l.Close(e.page(ctx, err))
+	return err
+}
+
+func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
+	late := failure.New(failure.Auth, failure.TimedOut, "nobody signed in within %s", e.app.browse).
+		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
+	waiting, stop := context.WithTimeoutCause(ctx, e.app.browse, late)
+	defer stop()
+	answer, err := l.Wait(waiting)
+	if err != nil {
+		return err
+	}
+	tokens, err := attempt.Finish(ctx, answer)
+	if err != nil {
+		return err
+	}
+	return e.keep(ctx, tokens)
+}
+
+// page is what the browser shows in the end.
+func (e *entry) page(ctx context.Context, err error) loopback.Page {
+	switch {
+	case ctx.Err() != nil && !e.stored():
+		return loopback.Page{Heading: "Sign-in interrupted", Text: "The command was stopped before the sign-in was complete."}
+	case err != nil:
+		return loopback.Page{Heading: "Sign-in failed", Text: screen.Scrub(failure.Of(err).Message)}
+	}
+	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(e.record) + "."}
+}
+
+// byDevice shows a code and waits until a person has typed it somewhere.
+func (e *entry) byDevice(ctx context.Context) error {
+	d, err := e.authority.StartDevice(ctx, hostname())
+	if err != nil {
+		return err
+	}
+	lines := []string{"Open this page on any device to sign in:", "  " + d.URI, "and type the code:", "  " + d.UserCode}
+	if d.Complete != "" {
+		lines = append(lines, "or open this page, which has the code in it:", "  "+d.Complete)
+	}
+	e.app.screen.Prompt(append(lines, "Waiting; the code ends in "+screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
+	tokens, err := e.authority.Await(ctx, d)
+	if err != nil {
+		return err
+	}
+	return e.keep(ctx, tokens)
+}
+
+// keep makes the key and stores it. From the call that makes it on an interrupt waits, so that what was made is known and
+// can be undone: a login that is not stored leaves nothing behind at the server either.
+func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
+	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	defer stop()
+	key, err := e.mint(ctx, steady, tokens)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = e.store(ctx)
+	}
+	if err == nil || e.stored() {
+		return err
+	}
+	e.undo(ctx, key, tokens)
+	return err
+}
+
+// mint asks who signed in and makes an API key for this machine. A server that cannot tell does not hinder a login.
+func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
+	member := e.deployment.As(tokens.Access)
+	who, err := member.Workspace(ctx)
+	if err != nil && failure.Of(err).Exit != failure.NotFound {
+		return client.Key{}, unfit(err)
+	}
+	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.chance(), "CLI ("+hostname()+")")
+	if err != nil {
+		return client.Key{}, unfit(err)
+	}
+	e.record = recordOf(e.server, e.deployment, made, tokens, who.WorkspaceMember.Email)
+	return key, nil
+}
+
+// unfit explains a refusal to somebody who has just signed in.
+func unfit(err error) error {
+	if f := failure.Of(err); f.Exit == failure.Auth {
+		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // err holds f
+	}
+	return err
+}
+
+func (e *entry) store(ctx context.Context) (err error) {
+	e.place, err = e.app.vault().Update(ctx, e.server, func(old *vault.Record) (*vault.Record, error) {
+		e.replaced = old
+		return &e.record, nil
+	})
+	if err != nil {
+		e.place = ""
+	}
+	return err
+}
+
+// undo ends what a login got that is not stored.
+func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	defer stop()
+	var errs error
+	if key != (client.Key{}) {
+		errs = e.deployment.With(key).RevokeKey(ctx)
+	}
+	token := tokens.Refresh
+	if token == "" {
+		token = tokens.Access
+	}
+	if errs = errors.Join(errs, e.authority.Revoke(ctx, token)); errs != nil {
+		e.app.screen.Prompt("The unfinished login could not be ended at the server; look for it among your API keys there.")
+	}
+}
+
+// retire ends the login that was replaced.
+func (e *entry) retire(ctx context.Context) {
+	if e.replaced == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	defer stop()
+	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
+		e.app.screen.Note("Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server", e.replaced.KeyID, reason)
+	}
+}
+
+// surroundings tell whether and how a browser can be opened.
+func (a *app) surroundings() browser.Surroundings {
+	return browser.Surroundings{OS: runtime.GOOS, Terminal: a.terminal, Env: a.env, Look: exec.LookPath}
+}
+
+// hostname is this machine as its owner knows it, short enough for the name of a key.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "unknown host"
+	}
+	const most = 80
+	if runes := []rune(screen.Clean(name)); len(runes) > most {
+		return string(runes[:most])
+	}
+	return screen.Clean(name)
+}
+
+// loggedIn is the JSON result of login.
+type loggedIn struct {
+	SchemaVersion string      `json:"schema_version"`
+	Status        string      `json:"status"`
+	MemberEmail   string      `json:"member_email,omitempty"`
+	WorkspaceID   string      `json:"workspace_id"`
+	APIKeyID      string      `json:"api_key_id"`
+	PublicID      string      `json:"public_id"`
+	ExpiresAt     *time.Time  `json:"expires_at"`
+	Storage       vault.Place `json:"storage"`
+	Server        string      `json:"server"`
+}
+
+func (e *entry) report() error {
+	r, s := e.record, e.app.screen
+	if e.app.env(envKey) != "" {
+		s.Note("VITRINE_API_KEY is set and goes before this login; unset it to use the login")
+	}
+	if s.IsJSON() {
+		return s.Object(loggedIn{schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID), r.ExpiresAt, e.place, e.server})
+	}
+	rows := []screen.Row{
+		{Name: "Workspace", Value: string(r.WorkspaceID)},
+		{Name: "API key", Value: fmt.Sprintf("%s (ap_pk_…_%s_…)", r.KeyID, r.PublicID)},
+	}
+	if r.ExpiresAt != nil {
+		rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(*r.ExpiresAt, e.app.now())})
+	}
+	kept := "the keyring of this system"
+	if e.place == vault.File {
+		kept = e.app.vault().Path()
+	}
+	return s.Result(summary(r), append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
+}

@@ -1,0 +1,134 @@
+// Package loopback receives the one redirect with which a browser comes back from a sign-in (RFC 8252, section 7.3).
+package loopback
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	path = "/callback"
+	// last is how long a browser has to read its page when the command is done.
+	last = 2 * time.Second
+	// headerTime and headerSize bound what strangers on this machine can keep busy.
+	headerTime = 10 * time.Second
+	headerSize = 32 << 10
+)
+
+// Page is what the browser shows in the end. Its texts may come from elsewhere: they are escaped.
+type Page struct {
+	Done          bool // it is a success
+	Heading, Text string
+}
+
+// Listener waits on a port of 127.0.0.1 that the system chose. The first callback is the only one: it closes the port.
+type Listener struct {
+	port    net.Listener
+	server  *http.Server
+	taken   atomic.Bool
+	arrived chan url.Values
+	verdict chan Page
+	shown   chan struct{}
+}
+
+// Listen opens the port.
+func Listen() (*Listener, error) {
+	port, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{port: port, arrived: make(chan url.Values, 1), verdict: make(chan Page, 1), shown: make(chan struct{})}
+	l.server = &http.Server{Handler: l, ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerSize}
+	l.server.SetKeepAlivesEnabled(false)
+	go l.server.Serve(port) // it ends with Close
+	return l, nil
+}
+
+// RedirectURI is the address that the browser must be sent to.
+func (l *Listener) RedirectURI() string { return "http://" + l.port.Addr().String() + path }
+
+// Wait gives the parameters of the callback.
+func (l *Listener) Wait(ctx context.Context) (url.Values, error) {
+	select {
+	case q := <-l.arrived:
+		return q, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close shows how it ended to a browser that came, and closes the port.
+func (l *Listener) Close(p Page) {
+	l.verdict <- p
+	if l.taken.Load() {
+		late := time.NewTimer(last)
+		defer late.Stop()
+		select {
+		case <-l.shown:
+		case <-late.C:
+		}
+	}
+	l.server.Close()
+}
+
+// ServeHTTP takes the callback and holds its answer until Close. A name that another site made for 127.0.0.1 is not ours.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || r.URL.Path != path || r.Host != l.port.Addr().String() {
+		http.NotFound(w, r)
+		return
+	}
+	if !l.taken.CompareAndSwap(false, true) {
+		http.Error(w, "this login has had its answer", http.StatusGone)
+		return
+	}
+	defer close(l.shown)
+	l.port.Close()
+	l.arrived <- r.URL.Query()
+	show(w, <-l.verdict)
+}
+
+//go:embed page.html
+var text string
+
+var page = template.Must(template.New("page").Parse(text))
+
+// policy allows the page its own style and nothing else.
+var policy = "default-src 'none'; style-src '" + styleHash(text) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func styleHash(page string) string {
+	_, style, _ := strings.Cut(page, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func show(w http.ResponseWriter, p Page) {
+	var b bytes.Buffer
+	if err := page.Execute(&b, p); err != nil {
+		http.Error(w, "the page cannot be shown; see the terminal", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	for name, value := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Length": strconv.Itoa(b.Len()), "Content-Security-Policy": policy,
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+	} {
+		h.Set(name, value)
+	}
+	if !p.Done {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	_, _ = w.Write(b.Bytes()) // a browser that left has seen enough
+	_ = http.NewResponseController(w).Flush()
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
+	"vitrine/cmd/vitrine/vault"
+	"vitrine/shared/fault"
+)
+
+// member acts for the person of the stored login, with an access token that was made just now. A key in the environment
+// is no person: it stands for itself alone, so it does not count here.
+func (a *app) member(ctx context.Context) (*client.Member, error) {
+	server, err := a.server()
+	if err != nil {
+		return nil, err
+	}
+	logins := a.vault()
+	if stored := logins.Load(server); stored == nil || stored.RefreshToken == "" {
+		return nil, failure.New(failure.Auth, fault.NotAuthenticated, "this needs a login; an API key is not enough").
+			Advise("Sign in with vitrine login, or with vitrine login --device-code where no browser is.")
+	}
+	deployment, err := a.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := deployment.Authority(ctx)
+	if err != nil {
+		return nil, err
+	}
+	access, err := logins.Fresh(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
+		if err := atHome(&r, deployment); err != nil {
+			return "", "", err
+		}
+		tokens, err := authority.Refresh(ctx, r.RefreshToken)
+		return tokens.Access, tokens.Refresh, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return deployment.As(access), nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/id"
+)
+
+// inProcess is an invocation within this process, whose keyring cannot be reached.
+func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *bytes.Buffer) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+	var out bytes.Buffer
+	a := &app{
+		args: args, environ: []string{"VITRINE_URL=" + p.api.URL, "XDG_CONFIG_HOME=" + config}, out: &out, err: &out,
+		now: func() time.Time { return epoch }, chance: func() string { return string(id.NewWorkspace()) },
+		patience: client.Patience{Tries: 2, First: time.Millisecond, Haste: haste}, keyring: time.Second, browse: time.Second,
+	}
+	a.open()
+	return a, &out
+}
+
+// TestMemberActsWithAFreshToken walks through the life of a login's refresh token.
+func TestMemberActsWithAFreshToken(t *testing.T) {
+	p, config := newPeer(), t.TempDir()
+	defer p.close()
+	if a, _ := inProcess(t, p, config); failure.Of(second(a.member(t.Context()))).Exit != failure.Auth {
+		t.Fatal("somebody is a member without a login")
+	}
+	a, out := inProcess(t, p, config, "login", "--device-code")
+	if code := run(a); code != failure.OK {
+		t.Fatalf("login: exit code %d\n%s", code, out)
+	}
+	for want := range 3 {
+		a, out := inProcess(t, p, config)
+		m, err := a.member(t.Context())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if w, err := m.Workspace(t.Context()); err != nil || w.WorkspaceMember.Email != "ada@example.com" {
+			t.Errorf("workspace %+v, error %v", w, err)
+		}
+		if left := p.left(); !strings.Contains(left, "refresh 0"+string(rune('2'+want))) || strings.Count(left, "refresh") != 1 {
+			t.Errorf("after refresh %d there are %s", want+1, left)
+		}
+	}
+	p.plan("token", 1, misdeed{drop: true}) // an answer that is lost is asked for again
+	a, _ = inProcess(t, p, config)
+	if _, err := a.member(t.Context()); err != nil {
+		t.Error(err)
+	}
+	p.people.refresh = map[string]bool{}
+	a, _ = inProcess(t, p, config)
+	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") {
+		t.Errorf("after a revocation: %+v", f)
+	}
+	p.hosts["upload_url"] = "http://elsewhere.test"
+	a, _ = inProcess(t, p, config)
+	if err := second(a.member(t.Context())); !failure.IsCode(err, failure.Moved) {
+		t.Errorf("at other hosts: %v", err)
+	}
+	if len(p.wrong) > 0 {
+		t.Errorf("the peer objects:\n%s", strings.Join(p.wrong, "\n"))
+	}
+}
+
+func second(_ *client.Member, err error) error { return err }

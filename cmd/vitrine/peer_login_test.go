@@ -1,0 +1,328 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// people is the side of the peer where people sign in.
+type people struct {
+	keys    map[string]bool                // that count
+	made    map[string]contract.CreatedKey // by Idempotency-Key
+	access  map[string]bool
+	refresh map[string]bool
+	serial  int
+
+	asked    url.Values // the authorization under way
+	twist    string
+	pending  int           // polls before the person approves
+	interval time.Duration // between polls
+	polled   time.Time     // the last poll, or the start
+	ends     time.Time     // expiry of new keys
+	metadata map[string]any
+	device   map[string]any
+}
+
+const deviceCode = "ap_dc_preview_0000000000000DC0_devicecodedevicecodedevicecodedevicecodedevice"
+
+func newPeople() people {
+	return people{
+		keys: map[string]bool{memberKey: true, trialKey: true}, made: map[string]contract.CreatedKey{}, access: map[string]bool{},
+		refresh: map[string]bool{}, ends: epoch.Add(90 * 24 * time.Hour), metadata: map[string]any{}, device: map[string]any{},
+	}
+}
+
+func (p *peer) routePeople(api *http.ServeMux) {
+	p.route(api, "GET /.well-known/oauth-authorization-server", "metadata", p.metadata)
+	p.route(api, "GET /oauth2/authorize", "authorize", p.authorize)
+	p.route(api, "POST /oauth2/device_authorization", "device", p.startDevice)
+	p.route(api, "POST /oauth2/token", "token", p.token)
+	p.route(api, "POST /oauth2/revoke", "revoke", p.revoke)
+	p.route(api, "GET /v1/web/workspace", "workspace", p.workspace)
+	p.route(api, "POST /v1/web/keys", "keys", p.createKey)
+	p.route(api, "POST /v1/api-keys/current/revoke", "end key", p.endKey)
+}
+
+func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
+	base := p.api.URL
+	d := map[string]any{
+		"issuer": base, "authorization_endpoint": base + "/oauth2/authorize", "token_endpoint": base + "/oauth2/token",
+		"revocation_endpoint": base + "/oauth2/revoke", "device_authorization_endpoint": base + "/oauth2/device_authorization",
+		"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.Copy(d, p.people.metadata)
+	answer(w, 200, d)
+}
+
+var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// authorize answers a browser at once, as if the person had signed in and allowed it.
+func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	want := url.Values{
+		"response_type": {"code"}, "client_id": {"cli"}, "redirect_uri": q["redirect_uri"], "scope": {"publish read admin"}, "state": q["state"],
+		"code_challenge": q["code_challenge"], "code_challenge_method": {"S256"}, "resource": {p.api.URL},
+	}
+	redirect, err := url.Parse(q.Get("redirect_uri"))
+	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" || redirect.Path != "/callback" ||
+		len(q.Get("state")) < 22 || !challengeForm.MatchString(q.Get("code_challenge")) {
+		p.object("authorize: parameters %v", q)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.people.serial++
+	p.people.asked = q
+	back := url.Values{"code": {p.code()}, "state": {q.Get("state")}, "iss": {p.api.URL}}
+	if twist, ok := twists[p.people.twist]; ok {
+		twist(back)
+	}
+	redirect.RawQuery = back.Encode()
+	http.Redirect(w, r, redirect.String(), http.StatusSeeOther)
+}
+
+// twists are what goes wrong on the way back from a sign-in.
+var twists = map[string]func(url.Values){
+	"no iss":      func(q url.Values) { q.Del("iss") },
+	"foreign iss": func(q url.Values) { q.Set("iss", "http://other.test") },
+	"two iss":     func(q url.Values) { q.Add("iss", "http://other.test") },
+	"no state":    func(q url.Values) { q.Del("state") },
+	"foreign state": func(q url.Values) {
+		q.Set("state", strings.Repeat("A", 26))
+		q.Set("error", "<script>alert(1)</script>")
+	},
+	"no code":   func(q url.Values) { q.Del("code") },
+	"two codes": func(q url.Values) { q.Add("code", "another") },
+	"old code":  func(q url.Values) { q.Set("code", "another") },
+	"deny": func(q url.Values) {
+		q.Del("code")
+		q.Set("error", "access_denied")
+		q.Set("error_description", "Ada declined <script>alert(1)</script>\x1b[31m")
+	},
+	"trouble":   func(q url.Values) { q.Del("code"); q.Set("error", "server_error") },
+	"odd error": func(q url.Values) { q.Set("error", "<b>") },
+}
+
+func (p *peer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
+
+// forms are the parameters of each form, by route or grant type, without client_id.
+var forms = map[string][]string{
+	"device": {"device_name", "scope"}, "revoke": {"token"}, contract.GrantCode: {"code", "code_verifier", "grant_type", "redirect_uri"},
+	contract.GrantDevice: {"device_code", "grant_type"}, contract.GrantRefresh: {"grant_type", "refresh_token"},
+}
+
+// checkForm objects to any parameter that is missing, twice or too many, and to a poll that comes too early.
+func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
+	if route != "token" && route != "device" && route != "revoke" {
+		return
+	}
+	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.URL.RawQuery != "" {
+		p.object("%s: no form (%v)", route, err)
+	}
+	kind := route
+	if route == "token" {
+		kind = r.PostForm.Get("grant_type")
+	}
+	want := append([]string{"client_id"}, forms[kind]...)
+	if got := slices.Sorted(maps.Keys(r.PostForm)); !slices.Equal(got, want) || r.PostForm.Get("client_id") != "cli" {
+		p.object("%s: parameters %v, want %v", route, got, want)
+	}
+	for name, values := range r.PostForm {
+		if len(values) != 1 || values[0] == "" {
+			p.object("%s: %s is %q", route, name, values)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kind != contract.GrantDevice {
+		return
+	}
+	if waited := time.Since(p.people.polled); waited < p.people.interval/haste {
+		p.wrong = append(p.wrong, fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/haste))
+	}
+	p.people.polled = time.Now()
+	if planned != nil && planned.code == "slow_down" {
+		p.people.interval += 5 * time.Second
+	}
+}
+
+func (p *peer) startDevice(w http.ResponseWriter, r *http.Request) {
+	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host || r.PostForm.Get("scope") != "publish read admin" {
+		p.object("device: form %v", r.PostForm)
+	}
+	d := map[string]any{
+		"device_code": deviceCode, "user_code": "BCDF-GHJK-LMNP-QRST-VWXZ", "verification_uri": "http://app.test/device",
+		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ", "expires_in": 900, "interval": 5,
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.Copy(d, p.people.device)
+	seconds, _ := d["interval"].(int)
+	if p.people.interval = time.Duration(seconds) * time.Second; seconds == 0 {
+		p.people.interval = 5 * time.Second
+	}
+	p.people.polled = time.Now()
+	answer(w, 200, d)
+}
+
+func (p *peer) token(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, s := r.PostForm, &p.people
+	switch f.Get("grant_type") {
+	case contract.GrantCode:
+		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
+		if s.asked == nil || f.Get("code") != p.code() || f.Get("redirect_uri") != s.asked.Get("redirect_uri") ||
+			base64.RawURLEncoding.EncodeToString(sum[:]) != s.asked.Get("code_challenge") {
+			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			return
+		}
+		s.asked = nil
+	case contract.GrantDevice:
+		if f.Get("device_code") != deviceCode {
+			p.wrong = append(p.wrong, "token: another device code")
+		}
+		if s.pending--; s.pending >= 0 {
+			misdeed{status: 400, code: "authorization_pending", oauth: true}.answer("", w)
+			return
+		}
+		s.serial++
+	case contract.GrantRefresh:
+		if !s.refresh[f.Get("refresh_token")] {
+			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			return
+		}
+		delete(s.refresh, f.Get("refresh_token"))
+		s.serial++
+	default:
+		p.wrong = append(p.wrong, "token: grant type "+f.Get("grant_type"))
+	}
+	access := fmt.Sprintf("ap_at_preview_0123456789ABCDEF_%040d", s.serial)
+	refresh := fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", s.serial)
+	s.access[access], s.refresh[refresh] = true, true
+	answer(w, 200, contract.Token{AccessToken: access, TokenType: "Bearer", ExpiresIn: 3600, Scope: "publish read admin", RefreshToken: refresh})
+}
+
+// revoke ends both tokens of a sign-in, whichever is shown.
+func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tail := r.PostForm.Get("token")[len("ap_xx_"):]
+	delete(p.people.access, "ap_at_"+tail)
+	delete(p.people.refresh, "ap_rt_"+tail)
+}
+
+// member tells whether the bearer is an access token of a person.
+func (p *peer) member(w http.ResponseWriter, r *http.Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.people.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		return false
+	}
+	return true
+}
+
+func (p *peer) workspace(w http.ResponseWriter, r *http.Request) {
+	if p.member(w, r) {
+		answer(w, 200, contract.WebWorkspace{WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"}})
+	}
+}
+
+func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) {
+		return
+	}
+	var in contract.CreateKey
+	host, _ := os.Hostname()
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Name != "CLI ("+host+")" {
+		p.object("keys: name %q (%v)", in.Name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, idem := &p.people, r.Header.Get("Idempotency-Key")
+	if _, replay := s.made[idem]; !replay {
+		n := len(s.made) + 1
+		public := fmt.Sprintf("%016d", n)
+		ends := contract.At(s.ends)
+		s.made[idem] = contract.CreatedKey{
+			APIKey: contract.APIKeySummary{
+				ID: id.Key(fmt.Sprintf("key_%026d", n)), WorkspaceID: workspace, Name: in.Name, PublicID: id.Public(public),
+				Scopes: []string{"publish", "read"}, ExpiresAt: &ends, CreatedAt: contract.At(epoch),
+			},
+			Secret: "ap_pk_preview_" + public + "_" + strings.Repeat("k", 40),
+		}
+		s.keys[s.made[idem].Secret] = true
+	}
+	answer(w, 201, s.made[idem])
+}
+
+func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.people.keys, p.bearer)
+	answer(w, 200, contract.RevokedKey{RevokedAt: contract.At(epoch)})
+}
+
+// tellPeople does the part of tellPeer that is about sign-ins.
+func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
+	s, value := &p.people, any(args[len(args)-1])
+	if n, err := strconv.Atoi(args[len(args)-1]); err == nil {
+		value = n
+	}
+	switch args[0] {
+	case "twist":
+		if s.twist = args[1]; twists[s.twist] == nil && s.twist != "none" {
+			ts.Fatalf("there is no twist %q", s.twist)
+		}
+	case "metadata":
+		if s.metadata[args[1]] = value; args[1] == "code_challenge_methods_supported" {
+			s.metadata[args[1]] = []any{value}
+		}
+	case "device":
+		s.device[args[1]] = value
+	case "pending":
+		s.pending = value.(int)
+	case "ends":
+		var err error
+		s.ends, err = time.Parse(time.RFC3339, args[1])
+		ts.Check(err)
+	case "left":
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(p.left()), 0o666))
+	}
+}
+
+// left lists the keys and tokens of logins that count.
+func (p *peer) left() string {
+	var lines []string
+	for _, k := range slices.Sorted(maps.Keys(p.people.keys)) {
+		if k != memberKey && k != trialKey {
+			lines = append(lines, "key "+k[len("ap_pk_preview_"):][:16])
+		}
+	}
+	for _, t := range slices.Sorted(maps.Keys(p.people.refresh)) {
+		lines = append(lines, "refresh "+t[len(t)-2:])
+	}
+	return strings.Join(append(lines, ""), "\n")
+}

@@ -1,0 +1,183 @@
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	fileName = "credentials.json"
+	lockName = "credentials.lock"
+	fileMode = 0o600
+	dirMode  = 0o700
+	// most is more than the logins of any person need, in bytes.
+	most = 1 << 20
+)
+
+// document is the file: a record of each server. What another version wrote there stays as it is.
+type document struct {
+	SchemaVersion string                     `json:"schema_version"`
+	Credentials   map[string]json.RawMessage `json:"credentials"`
+}
+
+// entries are the records of the file. One that holds something else has none.
+func (v *Vault) entries() (map[string]json.RawMessage, error) {
+	var d document
+	text, err := v.readFile()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || json.Unmarshal(text, &d) != nil {
+		return nil, err
+	}
+	return d.Credentials, nil
+}
+
+// readFile reads the file if it is a regular one, and takes away the rights of others to do so.
+func (v *Vault) readFile() ([]byte, error) {
+	if v.Dir == "" {
+		return nil, fs.ErrNotExist
+	}
+	for _, part := range []string{v.Dir, v.Path()} {
+		if err := unlinked(part); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.Open(v.Path())
+	if err != nil {
+		return nil, unread(v.Path(), err)
+	}
+	defer f.Close()
+	if stat, err := f.Stat(); err == nil && stat.Mode().Perm()&^fileMode != 0 {
+		_ = f.Chmod(fileMode) // best effort: the next save does it again
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return nil, unread(v.Path(), err)
+	}
+	return text, nil
+}
+
+// unread is the error of something that cannot be looked at; what is not there stays recognisable.
+func unread(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fs.ErrNotExist
+	}
+	return unusable("cannot read %s: %v", name, cause(err))
+}
+
+// unlinked refuses what stands in the place of our folder or file: a link leads elsewhere, a pipe never ends.
+func unlinked(name string) error {
+	stat, err := os.Lstat(name)
+	switch {
+	case err != nil:
+		return unread(name, err)
+	case stat.Mode()&fs.ModeSymlink != 0:
+		return unusable("%s is a symbolic link; logins are not kept behind one", name)
+	case !stat.IsDir() && !stat.Mode().IsRegular():
+		return unusable("%s is neither a folder nor a file", name)
+	}
+	return nil
+}
+
+// makeDir makes the folder, or takes the rights of others to it away.
+func (v *Vault) makeDir() error {
+	if v.Dir == "" {
+		return unusable("there is no folder to keep the login in: neither HOME nor XDG_CONFIG_HOME is set")
+	}
+	if err := os.MkdirAll(v.Dir, dirMode); err != nil {
+		return unusable("cannot make the folder %s: %v", v.Dir, cause(err))
+	}
+	if err := unlinked(v.Dir); err != nil {
+		return err
+	}
+	if err := os.Chmod(v.Dir, dirMode); err != nil {
+		return unusable("cannot protect the folder %s: %v", v.Dir, cause(err))
+	}
+	return nil
+}
+
+// write puts the record of a server into the file, or takes it out if text is nil.
+func (v *Vault) write(server string, text []byte) error {
+	all, err := v.entries()
+	if _, there := all[server]; text == nil && !there {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.makeDir(); err != nil {
+		return err
+	}
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	all[server] = text
+	if text == nil {
+		delete(all, server)
+	}
+	if len(all) == 0 {
+		return v.discard()
+	}
+	out, err := json.MarshalIndent(document{"1", all}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return v.replace(append(out, '\n'))
+}
+
+func (v *Vault) discard() error {
+	if err := os.Remove(v.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unusable("cannot remove %s: %v", v.Path(), cause(err))
+	}
+	return nil
+}
+
+// replace writes the file anew beside the old one and puts it in its place, so that a reader sees one of the two whole.
+func (v *Vault) replace(text []byte) (err error) {
+	f, err := os.CreateTemp(v.Dir, fileName+".*")
+	if err != nil {
+		return unusable("cannot write to %s: %v", v.Dir, cause(err))
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+			err = unusable("cannot write %s: %v", v.Path(), cause(err))
+		}
+	}()
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(fileMode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), v.Path())
+}
+
+// cause is what the system said, without the names that the message has already.
+func cause(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return link.Err
+	}
+	return err
+}
+
+// Folder is the configuration folder for the environment of a process, "" if it names none. A relative XDG_CONFIG_HOME
+// counts as unset, as its specification has it.
+func Folder(env func(name string) string) string {
+	if base := env("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "vitrine")
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home := env(name); filepath.IsAbs(home) {
+			return filepath.Join(home, ".config", "vitrine")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,202 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
+)
+
+// rotation is a server's side of a login: the one refresh token that counts. Any other ends nothing but its own use.
+type rotation struct {
+	mu      sync.Mutex
+	counts  secret.Text
+	serial  int
+	refused int
+}
+
+func (o *rotation) refresh(_ context.Context, r Record) (access, next secret.Text, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r.RefreshToken != o.counts {
+		o.refused++
+		return "", "", failure.New(failure.Auth, invalidGrant, "the refresh token was replaced")
+	}
+	o.serial++
+	o.counts = token(o.serial)
+	return secret.Text(fmt.Sprintf("access%d", o.serial)), o.counts, nil
+}
+
+func token(n int) secret.Text {
+	return secret.Text(fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", n))
+}
+
+// rotating stores a login and makes its server.
+func rotating(t *testing.T, v *Vault) *rotation {
+	r := login(server, "a")
+	r.RefreshToken = token(0)
+	store(t, v, r)
+	return &rotation{counts: token(0)}
+}
+
+func TestFreshStoresTheNewTokenFirst(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	o := rotating(t, v)
+	for n := 1; n <= 3; n++ {
+		access, err := v.Fresh(t.Context(), server, o.refresh)
+		if err != nil || string(access) != fmt.Sprintf("access%d", n) {
+			t.Fatalf("access token %q, error %v", string(access), err)
+		}
+		want := login(server, "a")
+		want.RefreshToken = token(n)
+		holds(t, v, want)
+	}
+}
+
+// TestFreshTakesTurns runs many at once, each as a process of its own would: with its own vault on the same folder.
+func TestFreshTakesTurns(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	o := rotating(t, v)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			own := &Vault{Dir: v.Dir, Deadline: v.Deadline, Warn: v.Warn}
+			if _, err := own.Fresh(t.Context(), server, o.refresh); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if o.serial != 20 || o.refused != 0 {
+		t.Errorf("%d refreshes, %d refused", o.serial, o.refused)
+	}
+	if r := v.Load(server); r == nil || r.RefreshToken != o.counts {
+		t.Error("the stored token is not the one that counts")
+	}
+}
+
+// TestFreshAfterALostRace lets another program, which knows no lock, be faster.
+func TestFreshAfterALostRace(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	o := rotating(t, v)
+	first := true
+	access, err := v.Fresh(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+		if first {
+			first = false
+			faster := r
+			_, next, err := o.refresh(ctx, r)
+			faster.RefreshToken = next
+			if err == nil {
+				err = v.write(server, mustJSON(t, faster))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return o.refresh(ctx, r)
+	})
+	if err != nil || access != "access2" || o.refused != 1 {
+		t.Fatalf("access token %q, %d refused, error %v", string(access), o.refused, err)
+	}
+	if r := v.Load(server); r == nil || r.RefreshToken != token(2) {
+		t.Error("the stored token is not the one that counts")
+	}
+}
+
+func TestFreshFails(t *testing.T) {
+	without(t)
+	refuse := func(code string) Refresh {
+		return func(context.Context, Record) (secret.Text, secret.Text, error) {
+			return "", "", failure.New(failure.Server, failure.Network, "no answer").Advise("%s", code)
+		}
+	}
+	v := open(t, nil)
+	if _, err := v.Fresh(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Auth {
+		t.Errorf("without a login: %v", err)
+	}
+	o := rotating(t, v)
+	before := *v.Load(server)
+	if _, err := v.Fresh(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Server {
+		t.Errorf("without a network: %v", err)
+	}
+	holds(t, v, before)
+	o.counts = token(99) // revoked
+	_, err := v.Fresh(t.Context(), server, o.refresh)
+	if f := failure.Of(err); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") || o.refused != 1 {
+		t.Errorf("after a revocation: %v, %d refused", err, o.refused)
+	}
+	holds(t, v, before)
+}
+
+// TestFreshIsNotBrokenOff interrupts the command while its token is being replaced.
+func TestFreshIsNotBrokenOff(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	o := rotating(t, v)
+	ctx, interrupt := context.WithCancel(t.Context())
+	_, err := v.Fresh(ctx, server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+		interrupt()
+		if ctx.Err() != nil {
+			t.Error("the refresh was broken off")
+		}
+		return o.refresh(ctx, r)
+	})
+	if r := v.Load(server); err != nil || r == nil || r.RefreshToken != o.counts {
+		t.Errorf("the token that counts is lost (%v)", err)
+	}
+}
+
+// TestFreshDoesNotUseWhatItCannotStore takes the folder away while the server answers.
+func TestFreshDoesNotUseWhatItCannotStore(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	o := rotating(t, v)
+	access, err := v.Fresh(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+		if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
+			t.Error(err)
+		}
+		return o.refresh(ctx, r)
+	})
+	if access != "" || !failure.IsCode(err, failure.Unstorable) {
+		t.Errorf("access token %q, error %v", string(access), err)
+	}
+}
+
+func TestLockWaitsAndGivesUpWithTheCommand(t *testing.T) {
+	without(t)
+	v := open(t, nil)
+	unlock, err := v.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	second := &Vault{Dir: v.Dir, Deadline: v.Deadline}
+	go func() {
+		_, err := second.lock(ctx)
+		ended <- err
+	}()
+	interrupt()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	unlock()
+	again, err := second.lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := os.Stat(filepath.Join(v.Dir, lockName)); err != nil {
+		t.Error(err)
+	}
+}

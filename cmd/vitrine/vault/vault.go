@@ -1,0 +1,179 @@
+// Package vault keeps logins: in the system's keyring, or in a file that only its owner reads where there is no keyring.
+//
+// There is one login for a server. A file entry exists only if the last save found no keyring, so it is the newer one
+// of two and is read first. Changes are made under a lock that all processes of the person share.
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/zalando/go-keyring"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// Place is where a login is kept.
+type Place string
+
+// The places.
+const (
+	Keyring Place = "keyring"
+	File    Place = "file"
+)
+
+// service names our entries of the keyring; the user of an entry is the server's address.
+const service = "vitrine"
+
+// KeyringTime bounds each call to the keyring, which may wait for a person or a service that never comes.
+const KeyringTime = 3 * time.Second
+
+// errSilent says that the keyring did not answer in time.
+var errSilent = errors.New("the keyring does not answer")
+
+// Vault is the logins of one person on one machine.
+type Vault struct {
+	// Dir is the configuration folder, "" if the person has none; it is made when it is needed.
+	Dir string
+	// Warn tells the person about a keyring that cannot be used.
+	Warn func(format string, args ...any)
+	// Deadline of each call to the keyring.
+	Deadline time.Duration
+
+	warned sync.Once
+	silent bool
+}
+
+// Path is the name of the file.
+func (v *Vault) Path() string { return filepath.Join(v.Dir, fileName) }
+
+// Load gives the login of a server, or nil if there is none.
+func (v *Vault) Load(server string) *Record {
+	entries, _ := v.entries() // a file that cannot be read holds no login
+	if r := read(entries[server], server); r != nil {
+		return r
+	}
+	var text string
+	err := v.ring(func() (err error) {
+		text, err = keyring.Get(service, server)
+		return err
+	})
+	switch {
+	case errors.Is(err, errSilent):
+		v.warn("The keyring does not answer; a login that it holds is not seen")
+	case err == nil:
+		return read([]byte(text), server)
+	}
+	return nil
+}
+
+// Update replaces the login of a server by what change makes of it: nil removes it, and the same pointer leaves it. No
+// other process changes logins meanwhile. An error of change leaves all as it is.
+func (v *Vault) Update(ctx context.Context, server string, change func(*Record) (*Record, error)) (Place, error) {
+	unlock, err := v.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	old := v.Load(server)
+	next, err := change(old)
+	switch {
+	case err != nil:
+		return "", err
+	case next == old:
+		return "", nil
+	case next == nil:
+		return "", v.remove(server)
+	}
+	return v.save(*next)
+}
+
+// save stores a record. With a keyring no copy stays in the file; without one no older entry stays in the keyring.
+func (v *Vault) save(r Record) (Place, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	if v.ring(func() error { return keyring.Set(service, r.BaseURL, string(text)) }) == nil {
+		return Keyring, v.write(r.BaseURL, nil)
+	}
+	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // what cannot be reached cannot be deleted
+	v.warn("There is no keyring that can be used: the login is kept in %s, readable for you alone", v.Path())
+	return File, v.write(r.BaseURL, text)
+}
+
+// remove deletes the login of a server from both places. A keyring that cannot be used holds nothing; one that still
+// gives the entry does.
+func (v *Vault) remove(server string) error {
+	err := v.ring(func() error { return keyring.Delete(service, server) })
+	if err != nil && v.ring(func() error { _, err := keyring.Get(service, server); return err }) == nil {
+		return errors.Join(unusable("the keyring does not delete the login: %v", err), v.write(server, nil))
+	}
+	return v.write(server, nil)
+}
+
+func (v *Vault) warn(format string, args ...any) {
+	v.warned.Do(func() { v.Warn(format, args...) })
+}
+
+// ring makes a call to the keyring. One that did not answer is not asked again; its call may end later, unseen.
+func (v *Vault) ring(call func() error) error {
+	if v.silent {
+		return errSilent
+	}
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	late := time.NewTimer(v.Deadline)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		v.silent = true
+		return errSilent
+	}
+}
+
+// lock waits for its turn. Where no lock file can be made nothing is locked: the keyring may work all the same.
+func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
+	if v.makeDir() != nil {
+		return func() {}, nil
+	}
+	type turn struct {
+		unlock func()
+		err    error
+	}
+	turns := make(chan turn)
+	go func() {
+		var t turn
+		t.unlock, t.err = lockedfile.MutexAt(filepath.Join(v.Dir, lockName)).Lock()
+		select {
+		case turns <- t:
+		case <-ctx.Done():
+			if t.err == nil {
+				t.unlock()
+			}
+		}
+	}()
+	select {
+	case t := <-turns:
+		if t.err != nil {
+			return func() {}, nil
+		}
+		return t.unlock, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// unusable is the failure of a place that cannot keep a login.
+func unusable(format string, args ...any) error {
+	return failure.New(failure.Other, failure.Unstorable, "%s", fmt.Sprintf(format, args...)).
+		Advise("Logins are kept in $XDG_CONFIG_HOME/vitrine, else ~/.config/vitrine; make that a folder of your own.")
+}

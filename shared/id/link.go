@@ -1,0 +1,16 @@
+package id
+
+// publicLen is the length of a public id.
+const publicLen = 16
+
+// NewLink returns a random access link id.
+func NewLink() Link { return Link("al_" + encode128(random())) }
+
+// Public is the id in the link's URL: the last 80 bits of the id, so that one read finds a link by either. ErrMalformed if
+// l is no link id.
+func (l Link) Public() (Public, error) {
+	if _, err := unpack(string(l), "al_"); err != nil {
+		return "", err
+	}
+	return Public(l[len(l)-publicLen:]), nil
+}
