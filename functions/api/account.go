@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/shared/account"
 	"vitrine/shared/contract"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/web"
@@ -31,7 +30,7 @@ func (h *Host) revokeCurrent(ctx context.Context, call *web.Call, _ *struct{}) (
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}
-	return contract.RevokedKey{APIKey: account.Summary(k), RevokedAt: contract.At(k.RevokedAt)}, nil
+	return contract.RevokedKey{APIKey: k.Summary(), RevokedAt: contract.At(k.RevokedAt)}, nil
 }
 
 // admit counts a provision before its body is read.

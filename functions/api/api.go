@@ -3,14 +3,17 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"vitrine/shared/account"
 	"vitrine/shared/address"
 	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
 	"vitrine/shared/credential"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/fault"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/oauth"
 	"vitrine/shared/view"
 	"vitrine/shared/web"
 )
@@ -27,6 +30,20 @@ type Host struct {
 	Historian   *artifact.Historian
 	Viewer      *view.Viewer
 	Addresses   *address.Book
+
+	// What members ask for.
+	Keeper    *credential.Keeper
+	Steward   *account.Steward
+	Auditor   *account.Auditor
+	Completer Completer
+	Claimer   *claim.Claimer
+
+	// What OAuth clients ask for, people's and agents'.
+	Authorization *oauth.Server
+	AgentTokens   AgentTokens // nil: agents cannot register
+	Agents        Agents
+	AssertionKeys []byte // the public keys of assertions, as JWKS; nil: agents cannot register
+	People        bool   // people can sign in, so that clients may ask them
 }
 
 // Handler serves the host.
@@ -36,6 +53,20 @@ func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) 
 const forFiveMinutes = "public, max-age=300"
 
 func (h *Host) routes() []web.Route {
+	return slices.Concat(
+		h.coreRoutes(),
+		h.memberRoutes(),
+		h.settingsRoutes(),
+		h.keyRoutes(),
+		h.claimRoutes(),
+		h.oauthRoutes(),
+		h.agentRoutes(),
+		h.wellKnownRoutes(),
+	)
+}
+
+// coreRoutes are those of anybody and of callers with an API key.
+func (h *Host) coreRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
 			ID: "discovery.get", Method: "GET", Path: "/.well-known/vitrine", Summary: "Where the hosts of this deployment are", CacheControl: forFiveMinutes,

@@ -30,9 +30,16 @@ func (in *listInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (h *Host) list(ctx context.Context, call *web.Call, in *listInput) (contract.ArtifactList, error) {
+func (in *listInput) refuseBlank() error {
 	if in.blank {
-		return contract.ArtifactList{}, fault.New(fault.InvalidCursor, "the cursor is empty; leave it out for the first page")
+		return fault.New(fault.InvalidCursor, "the cursor is empty; leave it out for the first page")
+	}
+	return nil
+}
+
+func (h *Host) list(ctx context.Context, call *web.Call, in *listInput) (contract.ArtifactList, error) {
+	if err := in.refuseBlank(); err != nil {
+		return contract.ArtifactList{}, err
 	}
 	return h.Lister.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
 }

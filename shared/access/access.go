@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/idempotency"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/member"
 	"vitrine/shared/upload"
 	"vitrine/shared/workspace"
 )
@@ -46,6 +47,7 @@ type Found struct {
 // Opened is an authenticated caller with what the request is about.
 type Opened struct {
 	Actor    credential.Actor
+	Member   *member.Member // that the actor is; nil for an API key
 	Record   *idempotency.Record
 	Artifact *artifact.Artifact
 	Revision *artifact.Revision
@@ -60,6 +62,7 @@ type Store interface {
 	Find(ctx context.Context, key id.Public, w id.Workspace, wants Wants) (Found, error)
 	// Touch stamps the last use of a key unless a stamp younger than since is there.
 	Touch(ctx context.Context, k credential.Key, now, since time.Time) error
+	artifact.Workspaces
 }
 
 // Authenticator checks API keys.
@@ -90,6 +93,9 @@ func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, reques
 	}
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), ws.Epoch) {
 		return Opened{}, refused()
+	}
+	if found.Artifact, err = artifact.Follow(ctx, a.Store, *ws, found.Artifact); err != nil {
+		return Opened{}, err
 	}
 	return Opened{
 		Actor:  credential.Actor{Key: *key, Scopes: key.Scopes, Workspace: *ws, Policy: a.Limits.Tiers[ws.Tier()], RequestID: requestID},

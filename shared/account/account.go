@@ -41,11 +41,3 @@ func (r *Reader) Whoami(ctx context.Context, by credential.Actor) contract.Whoam
 		Workspace: by.Workspace.Summary(), Scopes: credential.Words(by.Scopes), UsagePolicy: r.Policy(ctx, by),
 	}
 }
-
-// Summary is a key on the wire.
-func Summary(k credential.Key) contract.APIKeySummary {
-	return contract.APIKeySummary{
-		ID: k.ID, WorkspaceID: k.Workspace, Name: k.Name, PublicID: k.Public, Scopes: credential.Words(k.Scopes), RevokedAt: contract.AtOrNull(k.RevokedAt),
-		ExpiresAt: contract.AtOrNull(k.ExpiresAt), CreatedAt: contract.At(k.CreatedAt), LastUsedAt: contract.AtOrNull(k.LastUsedAt),
-	}
-}

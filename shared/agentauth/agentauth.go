@@ -43,24 +43,34 @@ type Registration struct {
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	Network    string // address prefix of where it came from, shown to whoever is asked to claim
+	Version    int64  // raised by every change; it names what was read
 
 	Attempt     Attempt // the newest; its zero value: none
 	Starts      int     // attempts so far
+	Started     Window  // and lately
 	Wrong       int     // wrong codes so far, over all attempts
 	Locked      bool    // too many wrong codes or starts: it can never be claimed
 	Refused     bool    // a person refused the newest attempt and the agent has not been told yet
 	CompletedAt time.Time
-	Redeemed    int // times that the claim handed out a token
+	Redeemed    int       // times that the claim handed out a token
+	RedeemedKey id.Public // the newest of those
 
 	PollTokens int       // how many polls may come at once, as of PolledAt
-	PolledAt   time.Time // of the newest poll
+	PolledAt   time.Time // when the newest of them was added; zero: nobody polled yet
 
-	Keys []id.Public // its live access tokens, oldest first
+	Exchanged Window      // assertions exchanged lately
+	Keys      []id.Public // its live access tokens, oldest first
+}
+
+// Window counts what happened since an instant.
+type Window struct {
+	Since time.Time
+	Count int
 }
 
 // Attempt is one try to have a person claim a registration. Its token has the public id of the claim token.
 type Attempt struct {
-	Number    int
+	Number    int // counts up over the life of a registration, also past refused attempts
 	Token     credential.Hash
 	Code      credential.Hash
 	Tries     int // wrong codes so far

@@ -14,6 +14,7 @@ import (
 type Actor struct {
 	Key       Key       // zero for a member
 	Member    id.Member // empty for an API key
+	Client    id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
 	Scopes    []Scope
 	Workspace workspace.Workspace
 	Policy    limits.Policy // the numbers of the workspace's tier

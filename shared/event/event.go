@@ -27,6 +27,8 @@ const (
 	ArtifactCreated      Action = "artifact.created"
 	ArtifactPublished    Action = "artifact.published"
 	ArtifactDeleted      Action = "artifact.deleted"
+	ArtifactExpired      Action = "artifact.expired"
+	RevisionRetained     Action = "revision.retained"
 	DraftCreated         Action = "revision.draft_created"
 
 	ClaimLocked      Action = "agent_auth.anonymous_claim.failed_locked"
@@ -35,6 +37,7 @@ const (
 	SessionsEnded    Action = "session.all_ended"
 	ClientRegistered Action = "oauth.client.registered"
 	ConsentGranted   Action = "oauth.consent.granted"
+	GrantRevoked     Action = "oauth.grant.revoked"
 	RefreshReused    Action = "oauth.refresh.reuse_detected"
 	DeviceApproved   Action = "device.approved"
 	DeviceDenied     Action = "device.denied"

@@ -87,14 +87,29 @@ func NewSession() Session { return Session("upl_" + encode128(random())) }
 // Valid tells whether the id has the form of an upload session id.
 func (s Session) Valid() bool { _, err := unpack(string(s), "upl_"); return err == nil }
 
-// NewKey returns a random API key id.
-func NewKey() Key { return Key("key_" + encode128(random())) }
+// NewKey returns an id for the API key with a public id, which it carries in its first 80 bits: whoever has the id finds
+// the key without an index. The other 48 bits are random.
+func NewKey(p Public) Key {
+	b := random()
+	public, err := p.Bits()
+	if err != nil {
+		panic("id: a key was made for a malformed public id")
+	}
+	copy(b[:], public[:])
+	return Key("key_" + encode128(b))
+}
+
+// Public is the public id of the key; ErrMalformed if k is no key id.
+func (k Key) Public() (Public, error) {
+	b, err := unpack(string(k), "key_")
+	if err != nil {
+		return "", err
+	}
+	return PublicOf(PublicBits(b[:])), nil
+}
 
 // NewClaimToken returns a random claim token id.
 func NewClaimToken() ClaimToken { return ClaimToken("ct_" + encode128(random())) }
-
-// NewLink returns a random access link id.
-func NewLink() Link { return Link("al_" + encode128(random())) }
 
 // NewEvent returns a random event id.
 func NewEvent() Event { return Event("evt_" + encode128(random())) }
@@ -110,6 +125,9 @@ func NewRegistration() Registration { return Registration("reg_" + encode128(ran
 
 // Valid tells whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }
+
+// Valid tells whether the id has the form of a client that registered itself.
+func (c Client) Valid() bool { _, err := unpack(string(c), "oc_"); return err == nil }
 
 // NewClient returns a random id for an OAuth client that registers itself.
 func NewClient() Client { return Client("oc_" + encode128(random())) }

@@ -12,7 +12,7 @@ func TestIdsHaveTheFormOfTheContract(t *testing.T) {
 		{string(NewArtifact()), `^art_` + body},
 		{string(NewRevision()), `^rev_` + body},
 		{string(NewSession()), `^upl_` + body},
-		{string(NewKey()), `^key_` + body},
+		{string(NewKey(NewPublic())), `^key_` + body},
 		{string(NewClaimToken()), `^ct_` + body},
 		{string(NewLink()), `^al_` + body},
 		{string(NewEvent()), `^evt_` + body},
@@ -36,6 +36,21 @@ func TestIdsSurvivePacking(t *testing.T) {
 		}
 		if ArtifactOf(ab) != a || RevisionOf(rb) != r || WorkspaceOf(wb) != w || PublicOf(pb) != p {
 			t.Fatalf("packing changed %s %s %s %s", a, r, w, p)
+		}
+	}
+}
+
+func TestAKeyIdCarriesThePublicIdOfItsKey(t *testing.T) {
+	for range 200 {
+		p := NewPublic()
+		one, two := NewKey(p), NewKey(p)
+		if got, err := one.Public(); err != nil || got != p || one == two {
+			t.Fatalf("%s and %s of %s: %s %v", one, two, p, got, err)
+		}
+	}
+	for _, bad := range []Key{"", "key_", "key_80000000000000000000000000", "art_00000000000000000000000000", "key_0000000000000000000000000"} {
+		if p, err := bad.Public(); err == nil {
+			t.Errorf("%q has the public id %q", bad, p)
 		}
 	}
 }

@@ -1,8 +1,5 @@
 package id
 
-// publicLen is the length of a public id.
-const publicLen = 16
-
 // NewLink returns a random access link id.
 func NewLink() Link { return Link("al_" + encode128(random())) }
 

@@ -64,6 +64,7 @@ const (
 	SessionMost        = 7 * Day
 	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
 	AccessTokenLife    = time.Hour       // of an OAuth client
+	AccessTokens       = 2               // live access tokens of one grant; the oldest ends first
 	RefreshIdle        = 30 * Day
 	RefreshMost        = 90 * Day
 	RefreshGrace       = 10 * time.Second // a lost answer may be asked for again
@@ -73,6 +74,7 @@ const (
 	UnusedClientLife   = 90 * Day
 	CLIKeyLife         = 90 * Day
 	KeyNameRunes       = 120
+	KeysListed         = 1000 // API keys of a workspace that a list shows
 	WorkspaceNameRunes = 120
 	ClaimListed        = 100 // artifacts that the answer to a claim names
 	EventLife          = 90 * Day

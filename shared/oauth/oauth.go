@@ -5,10 +5,14 @@
 package oauth
 
 import (
+	"slices"
 	"time"
 
 	"vitrine/shared/credential"
 	"vitrine/shared/id"
+	"vitrine/shared/keyring"
+	"vitrine/shared/member"
+	"vitrine/shared/workspace"
 )
 
 // The first-party clients. They are public, may redirect to any loopback port, and act on the api in the member's name.
@@ -24,6 +28,7 @@ type Client struct {
 	Redirects  []string // exact, but loopback ones at any port
 	FirstParty bool
 	CreatedAt  time.Time
+	UsedAt     time.Time // at most a day behind; one that is unused for limits.UnusedClientLife is gone
 }
 
 // Grant is what a member allowed a client.
@@ -36,15 +41,31 @@ type Grant struct {
 	Audience  string // where its access tokens are accepted: the api's or the MCP host's origin
 	Scopes    []credential.Scope
 	Epoch     int64 // of the workspace when it was made
-	CreatedAt time.Time
+	// Chain is the key that each refresh token and its access token are derived with from the refresh token before.
+	Chain     byte
+	CreatedAt time.Time // when the member agreed
 	ExpiresAt time.Time // whatever happens
 	RevokedAt time.Time // zero: live
 
 	Access    []Issued        // live access tokens, oldest first; two at most
 	Refresh   credential.Hash // the newest refresh token; its zero value: none was issued
 	Previous  credential.Hash // the one before
+	Turns     int             // how often the refresh token was replaced
 	RotatedAt time.Time       // when Previous was replaced
 	IdleAt    time.Time       // when the newest refresh token ends unless it is used
+}
+
+// Live tells whether tokens of the grant may be used: m is its member and w their workspace as they are now.
+func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool {
+	return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && w.ID == g.Workspace && w.Open() && w.Epoch == g.Epoch &&
+		m.ID == g.Member && m.Live(g.CreatedAt)
+}
+
+// Holds tells whether t is a live access token of the grant; whether the grant lives is another question.
+func (g Grant) Holds(t credential.Token, peppers keyring.Derived, now time.Time) bool {
+	return slices.ContainsFunc(g.Access, func(i Issued) bool {
+		return t.Kind == credential.AccessToken && now.Before(i.ExpiresAt) && t.Matches(i.Hash, peppers)
+	})
 }
 
 // Issued is an access token of a grant.

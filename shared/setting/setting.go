@@ -22,6 +22,8 @@ const (
 	SealRing    = "VITRINE_RING_SEAL"
 	// AssertionRing signs the assertions of agent registrations. Optional: without it agents cannot register.
 	AssertionRing = "VITRINE_RING_ASSERTION"
+	// RingsVersion changes when a ring changes, so that a deployment starts every function anew. Nobody reads it. Optional.
+	RingsVersion = "VITRINE_RINGS_VERSION"
 
 	// OIDCIssuer is the identity provider of people, an OpenID Connect issuer. Optional: without it nobody can sign in.
 	OIDCIssuer = "VITRINE_OIDC_ISSUER"

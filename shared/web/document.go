@@ -24,6 +24,7 @@ type Scheme string
 const (
 	APIKey        Scheme = "ApiKeyBearer"
 	Identity      Scheme = "WorkOsBearer"
+	MCPToken      Scheme = "McpOAuthBearer"
 	ViewToken     Scheme = "SignedAgentViewToken"
 	LinkSecret    Scheme = "SignedAccessLinkRequest"
 	ContentToken  Scheme = "SignedContentToken"
@@ -40,6 +41,7 @@ func (s Scheme) definition() *huma.SecurityScheme {
 const (
 	schemaPrefix = "#/components/schemas/"
 	cacheControl = "cache-control" // metadata of an operation
+	anyOrigin    = "any-origin"    // too
 )
 
 func newAPI(mux humago.Mux, s *Surface) huma.API {
@@ -59,6 +61,9 @@ func contractHeaders(c huma.Context, status string, v any) (any, error) {
 	cache, ok := c.Operation().Metadata[cacheControl].(string)
 	if !ok || status[0] != '2' {
 		cache = noStore
+	}
+	if c.Operation().Metadata[anyOrigin] != nil {
+		c.SetHeader("Access-Control-Allow-Origin", "*")
 	}
 	c.SetHeader("Content-Type", jsonType)
 	c.SetHeader("Cache-Control", cache)
@@ -91,6 +96,9 @@ func (e entrance) operation(api huma.API, parameters bool) huma.Operation {
 	if e.op.CacheControl != "" {
 		op.Metadata[cacheControl] = e.op.CacheControl
 	}
+	if e.op.AnyOrigin {
+		op.Metadata[anyOrigin] = true
+	}
 	if s := e.op.Security; s != "" {
 		op.Security = append(op.Security, map[string][]string{string(s): {}})
 		declareScheme(api.OpenAPI(), s)
@@ -121,7 +129,7 @@ func (e entrance) errors(parameters bool) []fault.Code {
 	if e.body || parameters {
 		codes = append(codes, fault.InvalidRequest)
 	}
-	if !e.guarded {
+	if e.door == nil {
 		return codes
 	}
 	codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)

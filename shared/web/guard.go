@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"vitrine/shared/access"
+	"vitrine/shared/credential"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -41,18 +43,27 @@ func unlimited() error { return nil }
 // touchBudget is how long an answer may wait for the stamp of its credential.
 const touchBudget = 50 * time.Millisecond
 
+// door is whom a route lets in.
+type door struct {
+	authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+	asks         string        // what whoever sends nothing is told to send
+	within       time.Duration // that the route answers in, or says that it cannot; zero: as long as it takes
+}
+
 // entrance stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
 // a finished record answers, body (400). The limits are counted while the body is read.
 type entrance struct {
 	*Surface
-	op      Operation
-	body    bool
-	guarded bool
+	op   Operation
+	body bool
+	door *door // nil: everybody comes in
 }
 
 func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(c)
-	call, ctx, err := e.open(r)
+	ctx, cancel := e.deadline(r.Context())
+	defer cancel()
+	call, ctx, err := e.open(ctx, r)
 	if err != nil {
 		WriteError(w, r, err)
 		return
@@ -63,7 +74,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 		}
 		return
 	}
-	defer e.touch(r.Context(), call)()
+	defer e.touch(ctx, call)()
 	var raw []byte
 	if e.body {
 		raw, err = readBody(r)
@@ -95,31 +106,39 @@ func prefersHTML(r *http.Request) bool {
 	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
 }
 
+// deadline ends what a request waits for, on routes that have one.
+func (e entrance) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.door == nil || e.door.within == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, e.door.within)
+}
+
 // open checks everything that comes before the body.
-func (e entrance) open(r *http.Request) (*Call, context.Context, error) {
+func (e entrance) open(ctx context.Context, r *http.Request) (*Call, context.Context, error) {
 	annotatePath(r)
 	call := &Call{limited: unlimited}
-	if !e.guarded {
+	if e.door == nil {
 		if e.op.Before == nil {
-			return call, r.Context(), nil
+			return call, ctx, nil
 		}
 		ctx, err := e.op.Before(r)
 		return call, ctx, err
 	}
-	return call, r.Context(), e.authenticate(r, call)
+	return call, ctx, e.authenticate(ctx, r, call)
 }
 
 // authenticate lets a caller with a credential in, and starts counting.
-func (e entrance) authenticate(r *http.Request, call *Call) error {
-	bearer, err := bearerOf(r)
+func (e entrance) authenticate(ctx context.Context, r *http.Request, call *Call) error {
+	bearer, err := bearerOf(r, e.door.asks)
 	if err != nil {
 		return err
 	}
 	wants, keyed := e.wants(r)
-	if call.Opened, err = e.Authenticate(r.Context(), bearer, wants, RequestID(r.Context())); err != nil {
-		return err
+	if call.Opened, err = e.door.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
+		return late(err)
 	}
-	Annotate(r.Context(), slog.String("workspace", string(call.Actor.Workspace.ID)), slog.String("key", string(call.Actor.Key.Public)))
+	Annotate(ctx, callerOf(call.Actor)...)
 	if keyed != nil {
 		return keyed
 	}
@@ -130,9 +149,26 @@ func (e entrance) authenticate(r *http.Request, call *Call) error {
 	}
 	call.Command.Key = wants.Command(call.Actor.Subject())
 	if !e.op.Unlimited && !call.Record.Finished(e.Now()) {
-		call.limited = e.limit(r.Context(), call)
+		call.limited = e.limit(ctx, call)
 	}
 	return nil
+}
+
+// callerOf is who asks, for the log line.
+func callerOf(a credential.Actor) []slog.Attr {
+	who := slog.String("key", string(a.Key.Public))
+	if a.Member != "" {
+		who = slog.String("member", string(a.Member))
+	}
+	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
+}
+
+// late says that what a request waited for did not come in time, unless err says so already.
+func late(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
+		return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer; repeat the request in a moment")
+	}
+	return err
 }
 
 // limit starts counting; the result waits for it.
@@ -142,9 +178,9 @@ func (e entrance) limit(ctx context.Context, call *Call) func() error {
 	return sync.OnceValue(func() error { return <-done })
 }
 
-// touch stamps the credential beside the request; the result waits for that, but not long.
+// touch stamps the API key beside the request; the result waits for that, but not long.
 func (e entrance) touch(ctx context.Context, call *Call) (wait func()) {
-	if !e.guarded || e.Touch == nil {
+	if e.door == nil || e.Touch == nil || call.Actor.Member != "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, touchBudget)
@@ -207,14 +243,14 @@ func annotatePath(r *http.Request) {
 
 // bearerOf takes the credential out of a request. A credential that arrives in any other way than one Authorization
 // header is refused with invalid_auth, whether it is a good one or not.
-func bearerOf(r *http.Request) (string, error) {
+func bearerOf(r *http.Request, asks string) (string, error) {
 	sent := r.Header.Values("Authorization")
 	if len(sent) > 1 || len(sent) == 1 && strings.Contains(sent[0], ",") {
-		return "", fault.New(fault.InvalidAuth, "send exactly one header Authorization: Bearer <key>")
+		return "", fault.New(fault.InvalidAuth, "send exactly one header Authorization: Bearer <credential>")
 	}
 	if r.URL.RawQuery != "" {
 		if q := r.URL.Query(); q.Has("api_key") || q.Has("access_token") {
-			return "", fault.New(fault.InvalidAuth, "a credential in the query is not read; send the header Authorization: Bearer <key>")
+			return "", fault.New(fault.InvalidAuth, "a credential in the query is not read; send the header Authorization: Bearer <credential>")
 		}
 	}
 	if len(sent) == 1 {
@@ -225,7 +261,7 @@ func bearerOf(r *http.Request) (string, error) {
 			}
 		}
 	}
-	return "", fault.New(fault.NotAuthenticated, "send a live API key in the header Authorization: Bearer <key>")
+	return "", fault.New(fault.NotAuthenticated, "send %s in the header Authorization: Bearer <credential>", asks)
 }
 
 // readBody takes the whole body, JSON of at most limits.JSONBody bytes, and gives it back to the request.

@@ -57,7 +57,6 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 		declared := entrance{Surface: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
 		declared.SkipValidateParams, declared.SkipValidateBody = true, true
-		declared.RequestBody = body(schemas)
 		declared.Responses = oauthResponses[O](schemas, op)
 		huma.Register(api, declared, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
@@ -77,6 +76,7 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 				writeOAuth(w, op.Status, out)
 			}}, nil
 		})
+		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // documented only: huma would read it before us
 	}}
 }
 

@@ -21,6 +21,7 @@ type Operation struct {
 	Security         Scheme       // that the document names; on guarded routes APIKey unless another is given
 	Errors           []fault.Code // those that the guards and the reading of the request do not add by themselves
 	CacheControl     string       // of a success; empty: no-store
+	AnyOrigin        bool         // scripts of every origin may read the JSON: nothing in it depends on who asks
 	Answers          []Answer     // successes of a plain route, which nothing else documents
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
@@ -63,24 +64,31 @@ type Route struct {
 // answer is the output of a handler as huma wants it.
 type answer[O any] struct{ Body O }
 
-// Guarded is a route for authenticated callers. I holds the parameters and, as Body, the JSON that it takes; O is the
+// Guarded is a route for callers with an API key. I holds the parameters and, as Body, the JSON that it takes; O is the
 // JSON that it answers.
 func Guarded[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = APIKey
 	}
+	return guarded(op, func(s *Surface) *door {
+		return &door{authenticate: s.Authenticate, asks: "a live API key"}
+	}, handle)
+}
+
+func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(context.Context, *Call, *I) (O, error)) Route {
 	return Route{func(s *Surface, api huma.API) {
-		if s.Authenticate == nil || s.Limiter == nil || s.Now == nil {
-			panic("web: " + op.ID + " needs Authenticate, Limiter and Now")
+		door := at(s)
+		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {
+			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
 		}
-		entry := entrance{Surface: s, op: op, body: takesBody[I](), guarded: true}
+		entry := entrance{Surface: s, op: op, body: takesBody[I](), door: door}
 		huma.Register(api, entry.operation(api, takesParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
 			call := callOf(ctx)
 			out, err := handle(ctx, call, in)
 			if refused := call.limited(); refused != nil {
 				return nil, refused
 			}
-			return &answer[O]{out}, err
+			return &answer[O]{out}, late(err)
 		})
 	}}
 }

@@ -34,9 +34,12 @@ type Surface struct {
 	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: WriteError.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 
-	// Authenticate checks a bearer text and reads what the request is about. Only guarded routes need what follows.
+	// Authenticate checks an API key and reads what the request is about. Only guarded routes need what follows.
 	Authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
-	// Touch stamps the use of a credential beside the request; its failure is nobody's. nil: no stamp.
+	// AuthenticateMember and AuthenticateMCP do the same with the access tokens of members, for this host and for the MCP
+	// host. Only routes of members need them.
+	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+	// Touch stamps the use of an API key beside the request; its failure is nobody's. nil: no stamp.
 	Touch   func(ctx context.Context, by credential.Actor) error
 	Limiter *rate.Limiter
 	Now     func() time.Time
@@ -61,6 +64,7 @@ func (s *Surface) Handler(routes ...Route) http.Handler {
 	for _, r := range routes {
 		r.register(s, api)
 	}
+	nullObjects(api.OpenAPI().Components.Schemas)
 	mux.HandleFunc("GET /openapi.json", document(api))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("/", notFound)

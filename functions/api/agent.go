@@ -1,0 +1,38 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/web"
+)
+
+// Agents registers agents and asks people to claim them.
+type Agents interface {
+	// Register makes an anonymous registration. Refusals: temporarily_unavailable where agents cannot register,
+	// ephemeral_provision_rate_limited, ephemeral_provision_unavailable.
+	Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error)
+	// StartClaim begins an attempt. Refusals: expired_token, slow_down, access_denied.
+	StartClaim(ctx context.Context, c contract.StartClaim, requestID string) (contract.StartedClaim, error)
+}
+
+func (h *Host) agentRoutes() []web.Route {
+	return []web.Route{
+		web.OAuthJSON(web.Operation{
+			ID: "agentAuth.register", Method: "POST", Path: "/agent/identity", Summary: "Register an agent",
+		}, h.registerAgent),
+		web.OAuthJSON(web.Operation{
+			ID: "agentAuth.startClaim", Method: "POST", Path: "/agent/identity/claim", Summary: "Get a code that a person confirms to claim the agent",
+		}, h.startClaim),
+	}
+}
+
+func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contract.RegisteredAgent, error) {
+	return h.Agents.Register(r.Context(), in, web.ClientAddress(r), web.RequestID(r.Context()))
+}
+
+func (h *Host) startClaim(r *http.Request, in contract.StartClaim) (contract.StartedClaim, error) {
+	return h.Agents.StartClaim(r.Context(), in, web.RequestID(r.Context()))
+}

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/address"
+	"vitrine/shared/agentauth"
+	"vitrine/shared/assertion"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/dynamo"
+	"vitrine/shared/ephemeral"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/pow"
+)
+
+// withAgents is an api host where agents can register.
+func withAgents(t *testing.T) *authority {
+	t.Helper()
+	a := newAuthority(t)
+	people := a.host.Authorization
+	store, origins := people.GrantStore.(*dynamo.Store), people.Origins
+	signer, err := assertion.New(keyring.New().Assertion, origins.API)
+	if err == nil {
+		err = store.OpenGate(t.Context(), ephemeral.Gate{PerMinute: limits.ProvisionGate}, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &agentauth.Service{
+		Store: store, Mover: store, Counters: store, Tries: store, Limiter: people.Limiter, Limits: &a.limits, Signer: signer, Peppers: people.Peppers,
+		Environment: credential.Preview, Origins: origins, Now: time.Now,
+		Admission: &ephemeral.Provisioner{
+			Store: store, Limiter: people.Limiter, Counters: store, Limits: &a.limits, Desk: &pow.Desk{Keys: people.Peppers, Store: store, Now: time.Now},
+			Peppers: people.Peppers, Environment: credential.Preview, Now: time.Now,
+		},
+	}
+	a.host.Agents, a.host.AgentTokens, a.host.AssertionKeys = service, service, signer.JWKS()
+	a.host.Addresses = &address.Book{Origins: origins}
+	a.Close()
+	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
+	t.Cleanup(a.Close)
+	return a
+}
+
+func (r reply) json(t *testing.T) (m map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.body), &m); err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		t.Fatal(r.Status, r.body, err)
+	}
+	return m
+}
+
+const asJSON = "application/json"
+
+func TestAnAgentRegistersAndAsksToBeClaimedOverHTTP(t *testing.T) {
+	a := withAgents(t)
+	r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous","more":1}`, "Content-Type", asJSON)
+	made := r.json(t)
+	if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Pragma") != "no-cache" || made["claim_url"] != "https://api.example.com/agent/identity/claim" {
+		t.Fatal(r.Status, r.Header, r.body)
+	}
+	token := a.send(t, "POST", "/oauth2/token", url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {made["identity_assertion"].(string)}}.Encode()).json(t)
+	if token["token_type"] != "Bearer" || token["expires_in"] != 3600.0 || token["scope"] != "read publish" || token["identity_assertion"] != nil {
+		t.Error(token)
+	}
+	ask := `{"claim_token":"` + made["claim_token"].(string) + `"}`
+	started := a.send(t, "POST", "/agent/identity/claim", ask, "Content-Type", asJSON).json(t)
+	prompt, _ := started["claim"].(map[string]any)
+	if started["claim_token"] != made["claim_token"] || started["user_code"] != prompt["user_code"] || prompt["interval"] != 5.0 {
+		t.Error(started)
+	}
+	for range limits.PollBurst + 1 {
+		poll := url.Values{"grant_type": {contract.GrantClaimAlias}, "claim_token": {made["claim_token"].(string)}}
+		r = a.send(t, "POST", "/oauth2/token", poll.Encode())
+	}
+	if r.StatusCode != 400 || r.json(t)["error"] != "slow_down" || r.Header.Get("Retry-After") == "" {
+		t.Error("T28:", r.Status, r.body)
+	}
+}
+
+func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
+	a := withAgents(t)
+	for _, tt := range []struct {
+		path, body string
+		status     int
+		code       string
+	}{
+		{"/agent/identity", `{"type":"service_auth"}`, 400, "invalid_request"},
+		{"/agent/identity", `{}`, 400, "invalid_request"},
+		{"/agent/identity", `[]`, 400, "invalid_request"},
+		{"/agent/identity", `{"type":1}`, 400, "invalid_request"},
+		{"/agent/identity", `{"type":"anonymous","type":"anonymous"}`, 400, "invalid_request"},
+		{"/agent/identity", `{"type":"identity_assertion","assertion_type":"urn:ietf:params:oauth:token-type:id-jag","assertion":"e30.e30.e30"}`, 503, "temporarily_unavailable"},
+		{"/agent/identity/claim", `{}`, 400, "expired_token"},
+		{"/agent/identity/claim", `{"claim_token":"ap_ct_x"}`, 400, "expired_token"},
+	} {
+		r := a.send(t, "POST", tt.path, tt.body, "Content-Type", asJSON)
+		if r.StatusCode != tt.status || r.json(t)["error"] != tt.code || r.json(t)["error_description"] == "" {
+			t.Errorf("%s %s: %s %s", tt.path, tt.body, r.Status, r.body)
+		}
+	}
+	a.limits.ProvisionAddress.Limit = 1
+	a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON)
+	if r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 429 || r.json(t)["error"] != "ephemeral_provision_rate_limited" || r.Header.Get("Retry-After") == "" {
+		t.Error(r.Status, r.body)
+	}
+	a.host.Agents.(*agentauth.Service).Signer, a.host.AssertionKeys = nil, nil
+	for _, path := range []string{"/agent/identity", "/agent/identity/claim"} {
+		if r := a.send(t, "POST", path, `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" {
+			t.Error(r.Status, r.body)
+		}
+	}
+	server := a.send(t, "GET", "/.well-known/oauth-authorization-server", "").json(t)
+	if types := server["agent_auth"].(map[string]any)["identity_types_supported"]; len(types.([]any)) != 0 {
+		t.Error(types)
+	}
+	if r := a.send(t, "GET", "/.well-known/jwks.json", ""); r.StatusCode != 200 || r.body != `{"keys":[]}` {
+		t.Error(r.Status, r.body)
+	}
+	if r := a.send(t, "GET", "/auth.md", ""); !strings.Contains(r.body, "none until the operator sets it up") {
+		t.Error(r.body)
+	}
+}
+
+func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
+	a := withAgents(t)
+	a.host.People = true
+	for _, path := range []string{
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1", "/.well-known/oauth-protected-resource/v1/artifacts",
+		"/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/auth.md",
+	} {
+		r := a.send(t, "GET", path, "", "X-Forwarded-Host", "evil.example", "Origin", "https://inspector.example")
+		if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "public, max-age=300" || r.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			r.Header.Get("Access-Control-Allow-Credentials") != "" || strings.Contains(r.body, "127.0.0.1") || strings.Contains(r.body, "evil") {
+			t.Error(path, r.Status, r.Header, r.body)
+		}
+	}
+	for _, path := range []string{"/.well-known/openid-configuration", "/.well-known/openid-configuration/v1", "/.well-known", "/.well-known/x/y"} {
+		if r := a.send(t, "GET", path, ""); r.StatusCode != 404 || !strings.Contains(r.body, `"code":"not_found"`) {
+			t.Error(path, r.Status, r.body)
+		}
+	}
+	resource := a.send(t, "GET", "/.well-known/oauth-protected-resource/v1", "").json(t)
+	server := a.send(t, "GET", "/.well-known/oauth-authorization-server", "").json(t)
+	for name, value := range resource {
+		if text, _ := json.Marshal(server[name]); string(text) != must(json.Marshal(value)) {
+			t.Errorf("%s is %v, and %s for the server", name, value, text)
+		}
+	}
+	if resource["resource"] != "https://api.example.com" || len(resource) != 6 || server["issuer"] != "https://api.example.com" {
+		t.Error(resource, server["issuer"])
+	}
+	for name, path := range map[string]string{
+		"token_endpoint": "/oauth2/token", "revocation_endpoint": "/oauth2/revoke", "authorization_endpoint": "/oauth2/authorize", "registration_endpoint": "/oauth2/register",
+		"device_authorization_endpoint": "/oauth2/device_authorization", "jwks_uri": "/.well-known/jwks.json",
+	} {
+		if server[name] != "https://api.example.com"+path {
+			t.Errorf("%s is %v", name, server[name])
+		}
+	}
+	if grants, _ := server["grant_types_supported"].([]any); len(grants) != 7 || !slices.Contains(grants, any(contract.GrantClaimAlias)) {
+		t.Error(grants)
+	}
+	if keys := a.send(t, "GET", "/.well-known/jwks.json", "").json(t)["keys"].([]any); len(keys) != 1 || keys[0].(map[string]any)["d"] != nil {
+		t.Error(keys)
+	}
+	a.host.People = false
+	if r := a.send(t, "GET", "/.well-known/oauth-authorization-server", ""); strings.Contains(r.body, "authorization_endpoint") || strings.Contains(r.body, contract.GrantDevice) {
+		t.Error("nobody can sign in, but clients are told to ask:", r.body)
+	}
+}
+
+func must(text []byte, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestTheGuideIsShortAndNamesThisDeployment(t *testing.T) {
+	a := withAgents(t)
+	r := a.send(t, "GET", "/auth.md", "")
+	if r.Header.Get("Content-Type") != "text/markdown; charset=utf-8" || len(r.body) > 8000 {
+		t.Error(r.Header, len(r.body))
+	}
+	for _, part := range []string{
+		"https://api.example.com/.well-known/oauth-protected-resource", "https://api.example.com/.well-known/oauth-authorization-server", contract.GrantJWTBearer,
+		contract.GrantClaim, contract.GrantClaimAlias, "`anonymous`", "`read`", "`publish`", "service_auth", "Retry-After",
+	} {
+		if !strings.Contains(r.body, part) {
+			t.Errorf("%s is not in the guide", part)
+		}
+	}
+	for _, left := range []string{"{base_url}", "{upload_url}", "{app_url}", "{types}"} {
+		if strings.Contains(r.body, left) {
+			t.Errorf("%s is not filled in", left)
+		}
+	}
+	if r := a.send(t, http.MethodPost, "/auth.md", ""); r.StatusCode != 404 {
+		t.Error(r.Status)
+	}
+}

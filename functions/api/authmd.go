@@ -1,0 +1,19 @@
+package api
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed auth.md
+var authMD string
+
+// authMD is the guide for agents with the addresses of this deployment.
+func (h *Host) authMD() []byte {
+	types := "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`"
+	if all := h.identityTypes(); len(all) > 0 {
+		types = "`" + strings.Join(all, "`, `") + "`"
+	}
+	o := h.Addresses.Origins
+	return []byte(strings.NewReplacer("{base_url}", o.API, "{upload_url}", o.Upload, "{app_url}", o.App, "{types}", types).Replace(authMD))
+}

@@ -1,0 +1,27 @@
+package api
+
+import (
+	"context"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/web"
+)
+
+func (h *Host) claimRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID: "ephemeral.claim", Method: "POST", Path: "/v1/ephemeral/claim", Summary: "Take over an ephemeral workspace with everything in it",
+			Command: web.Command{Operation: idempotency.ClaimWorkspace}, Errors: []fault.Code{fault.NotFound},
+		}, h.claim),
+	}
+}
+
+type claimInput struct {
+	Body contract.ClaimRequest
+}
+
+func (h *Host) claim(ctx context.Context, call *web.Call, in *claimInput) (contract.Claimed, error) {
+	return h.Claimer.Claim(ctx, call.Actor, call.Command, call.Record, in.Body.ClaimToken)
+}

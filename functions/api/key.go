@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/oauth"
+	"vitrine/shared/web"
+)
+
+func (h *Host) keyRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID: "web.apiKeys.list", Method: "GET", Path: "/v1/web/keys", Summary: "The workspace's API keys, newest first", Scope: credential.Admin, Beside: true,
+		}, h.keys),
+		web.Member(web.Operation{
+			ID: "web.apiKeys.create", Method: "POST", Path: "/v1/web/keys", Summary: "Make an API key; its secret is shown this once",
+			Status: http.StatusCreated, Scope: credential.Admin, Command: web.Command{Operation: idempotency.CreateKey},
+		}, h.createKey),
+		web.Member(web.Operation{
+			ID: "web.apiKeys.revoke", Method: "POST", Path: "/v1/web/keys/{api_key_id}/revoke", Summary: "End an API key at once and for good",
+			Scope: credential.Admin, Command: web.Command{Operation: idempotency.RevokeKey, Target: "api_key_id"}, Errors: []fault.Code{fault.NotFound},
+		}, h.revokeKey),
+	}
+}
+
+func (h *Host) keys(ctx context.Context, call *web.Call, _ *struct{}) (contract.WebKeyList, error) {
+	return h.Keeper.List(ctx, call.Actor)
+}
+
+type createKeyInput struct {
+	Body contract.CreateKey
+}
+
+// createKey makes a key without end, unless the CLI asks: it makes one at every login.
+func (h *Host) createKey(ctx context.Context, call *web.Call, in *createKeyInput) (contract.CreatedKey, error) {
+	life := time.Duration(0)
+	if call.Actor.Client == oauth.CLI {
+		life = limits.CLIKeyLife
+	}
+	return h.Keeper.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
+}
+
+type keyInput struct {
+	Key string `path:"api_key_id"`
+}
+
+func (h *Host) revokeKey(ctx context.Context, call *web.Call, in *keyInput) (contract.RevokedKey, error) {
+	return h.Keeper.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
+}

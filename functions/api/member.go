@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+
+	"vitrine/shared/account"
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/web"
+)
+
+// Completer is what the host needs to let a member take over an agent.
+type Completer interface {
+	// Complete claims the registration of an agent for the caller's workspace. Refusals: invalid_request for whatever is
+	// wrong with token or code, database_unavailable.
+	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
+}
+
+// memberRoutes are the routes of members: the web API, and what the MCP host asks about their tokens.
+func (h *Host) memberRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID: "mcp.whoami", Method: "GET", Path: "/v1/mcp/whoami", Summary: "For whom a token of the MCP host acts", Security: web.MCPToken, Beside: true,
+		}, h.delegate),
+		web.Member(web.Operation{
+			ID: "web.auth.callback", Method: "POST", Path: "/v1/auth/web/callback", Summary: "Where a member is after signing in", Unlimited: true,
+		}, h.callback),
+		web.Member(web.Operation{
+			ID: "web.workspace.get", Method: "GET", Path: "/v1/web/workspace", Summary: "The member's workspace and its limits", Beside: true,
+		}, h.workspace),
+		web.Member(web.Operation{
+			ID: "web.audit.list", Method: "GET", Path: "/v1/web/audit", Summary: "What was done in the workspace, newest first",
+			Scope: credential.Admin, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+		}, h.audit),
+		web.Member(web.Operation{
+			ID: "web.artifacts.list", Method: "GET", Path: "/v1/web/artifacts", Summary: "The workspace's artifacts, gone ones included, newest first",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+		}, h.webArtifacts),
+		web.Member(web.Operation{
+			ID: "web.artifacts.get", Method: "GET", Path: "/v1/web/artifacts/{artifact_id}", Summary: "One artifact with what shows it",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.NotFound},
+		}, h.webArtifact),
+		web.Member(web.Operation{
+			ID: "web.agentAuth.claimComplete", Method: "POST", Path: "/v1/web/agent-auth/claim/complete",
+			Summary: "Take over an agent that asked with a code", Errors: []fault.Code{fault.Forbidden},
+		}, h.completeClaim),
+	}
+}
+
+func (h *Host) delegate(_ context.Context, call *web.Call, _ *struct{}) (contract.MCPWhoami, error) {
+	return h.Accounts.Delegate(call.Actor, *call.Member), nil
+}
+
+func (h *Host) callback(_ context.Context, call *web.Call, _ *struct{}) (contract.AuthCallback, error) {
+	return h.Accounts.Callback(call.Actor, *call.Member), nil
+}
+
+func (h *Host) workspace(_ context.Context, call *web.Call, _ *struct{}) (contract.WebWorkspace, error) {
+	return h.Accounts.Workspace(call.Actor, *call.Member), nil
+}
+
+func (h *Host) audit(ctx context.Context, call *web.Call, in *listInput) (contract.AuditList, error) {
+	if err := in.refuseBlank(); err != nil {
+		return contract.AuditList{}, err
+	}
+	return h.Auditor.List(ctx, call.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
+}
+
+func (h *Host) webArtifacts(ctx context.Context, call *web.Call, in *listInput) (contract.WebArtifactList, error) {
+	if err := in.refuseBlank(); err != nil {
+		return contract.WebArtifactList{}, err
+	}
+	return h.Lister.Web(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+}
+
+func (h *Host) webArtifact(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+	return h.Lister.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+}
+
+type completeInput struct {
+	Body contract.CompleteClaim
+}
+
+func (h *Host) completeClaim(ctx context.Context, call *web.Call, in *completeInput) (contract.CompletedClaim, error) {
+	return h.Completer.Complete(ctx, call.Actor, in.Body)
+}

@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/web"
+)
+
+func (h *Host) settingsRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID: "web.settings.get", Method: "GET", Path: "/v1/web/settings", Summary: "The settings of the workspace", Scope: credential.Admin, Beside: true,
+		}, h.settings),
+		web.Member(web.Operation{
+			ID: "web.settings.update", Method: "PATCH", Path: "/v1/web/settings", Summary: "Change the settings of the workspace",
+			Scope: credential.Admin, Command: web.Command{Operation: idempotency.UpdateSettings},
+		}, h.updateSettings),
+	}
+}
+
+func (h *Host) settings(_ context.Context, call *web.Call, _ *struct{}) (contract.Settings, error) {
+	return h.Steward.Settings(call.Actor)
+}
+
+type settingsInput struct {
+	Body contract.UpdateSettings
+}
+
+func (h *Host) updateSettings(ctx context.Context, call *web.Call, in *settingsInput) (contract.Settings, error) {
+	return h.Steward.Update(ctx, call.Actor, call.Command, call.Record, in.Body)
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/web"
+)
+
+const resourceDocument = "oauth-protected-resource"
+
+// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the name
+// under which a request came is in none of them.
+func (h *Host) wellKnownRoutes() []web.Route {
+	return []web.Route{
+		web.Public(web.Operation{
+			ID: "metadata.resource", Method: "GET", Path: "/.well-known/" + resourceDocument, Summary: "This host as a protected resource (RFC 9728)",
+			CacheControl: forFiveMinutes, AnyOrigin: true,
+		}, h.resourceMetadata),
+		web.Public(web.Operation{
+			ID: "metadata.resourceBelow", Method: "GET", Path: "/.well-known/{document}/{path}",
+			Summary: "The same for whoever asks about a part of this host; document is " + resourceDocument, CacheControl: forFiveMinutes, AnyOrigin: true,
+			Errors: []fault.Code{fault.NotFound},
+		}, h.resourceBelow),
+		web.Public(web.Operation{
+			ID: "metadata.server", Method: "GET", Path: "/.well-known/oauth-authorization-server", Summary: "The authorization server (RFC 8414)",
+			CacheControl: forFiveMinutes, AnyOrigin: true,
+		}, h.serverMetadata),
+		web.Plain[struct{}](web.Operation{
+			ID: "metadata.keys", Method: "GET", Path: "/.well-known/jwks.json", Summary: "The keys that sign identity assertions (RFC 7517)",
+			Answers: []web.Answer{{Status: http.StatusOK, Description: "the key set", MediaType: "application/json"}},
+		}, h.keySet),
+		web.Plain[struct{}](web.Operation{
+			ID: "metadata.guide", Method: "GET", Path: "/auth.md", Summary: "How agents get access, for agents to read",
+			Answers: []web.Answer{{Status: http.StatusOK, Description: "the guide", MediaType: "text/markdown"}},
+		}, h.guide),
+	}
+}
+
+func (h *Host) resourceMetadata(context.Context, *struct{}) (contract.ResourceMetadata, error) {
+	return h.resource(), nil
+}
+
+type belowInput struct {
+	Document string `path:"document"`
+	Path     string `path:"path"`
+}
+
+func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.ResourceMetadata, error) {
+	if in.Document != resourceDocument {
+		return contract.ResourceMetadata{}, fault.Bare(fault.NotFound)
+	}
+	return h.resource(), nil
+}
+
+func (h *Host) resource() contract.ResourceMetadata {
+	here := h.Addresses.Origins.API
+	return contract.ResourceMetadata{
+		Resource: here, ResourceName: "Vitrine API", AuthorizationServers: []string{here}, ScopesSupported: []string{"read", "publish"},
+		BearerMethods: []string{"header"}, ResourceDocumentation: here + "/auth.md",
+	}
+}
+
+func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {
+	here, public := h.Addresses.Origins.API, []string{"none"}
+	m := contract.ServerMetadata{
+		ResourceMetadata: h.resource(), Issuer: here, TokenEndpoint: here + "/oauth2/token", RevocationEndpoint: here + "/oauth2/revoke",
+		JWKSURI:       here + "/.well-known/jwks.json",
+		GrantTypes:    []string{contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias},
+		ResponseTypes: []string{"code"}, CodeChallengeMethods: []string{"S256"}, TokenAuthMethods: public, RevocationAuthMethods: public,
+		IssParameter: true,
+		AgentAuth: contract.AgentAuth{
+			Skill: here + "/auth.md", Identity: here + "/agent/identity", Claim: here + "/agent/identity/claim", IdentityTypes: h.identityTypes(),
+		},
+	}
+	if h.People {
+		m.AuthorizationEndpoint, m.RegistrationEndpoint = here+"/oauth2/authorize", here+"/oauth2/register"
+		m.DeviceAuthorizationEndpoint = here + "/oauth2/device_authorization"
+		m.GrantTypes = append(m.GrantTypes, contract.GrantCode, contract.GrantRefresh, contract.GrantDevice, contract.GrantExchange)
+	}
+	return m, nil
+}
+
+// identityTypes are the ways in which agents can register.
+func (h *Host) identityTypes() []string {
+	if h.AssertionKeys == nil {
+		return []string{}
+	}
+	return []string{contract.AnonymousType}
+}
+
+func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {
+	set := h.AssertionKeys
+	if set == nil {
+		set = []byte(`{"keys":[]}`)
+	}
+	return document(w, "application/json; charset=utf-8", set)
+}
+
+func (h *Host) guide(w http.ResponseWriter, _ *http.Request) error {
+	return document(w, "text/markdown; charset=utf-8", h.authMD())
+}
+
+// document answers a public document that scripts of every origin may read.
+func document(w http.ResponseWriter, media string, text []byte) error {
+	head := w.Header()
+	head.Set("Content-Type", media)
+	head.Set("Cache-Control", forFiveMinutes)
+	head.Set("Access-Control-Allow-Origin", "*")
+	w.Write(text) // a failure means that the client left
+	return nil
+}

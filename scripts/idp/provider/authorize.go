@@ -1,0 +1,85 @@
+package provider
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// grant is what a person allowed the client.
+type grant struct {
+	person    Person
+	redirect  string
+	nonce     string
+	challenge string
+	algorithm string
+	hostile   Hostile
+	ends      time.Time
+}
+
+const (
+	codeLife  = time.Minute
+	grantMost = 1000 // codes, and access tokens, that are kept
+)
+
+// authorize shows the form, or takes it. With login_hint it asks nobody.
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		p.refuse(w, "The form cannot be read.")
+		return
+	}
+	q := r.Form
+	if q.Get("client_id") != p.client.ID || !slices.Contains(p.client.Callbacks, q.Get("redirect_uri")) {
+		p.refuse(w, "No such client, or it may not send you there.")
+		return
+	}
+	h, known := hostile(q)
+	email := strings.TrimSpace(q.Get("email"))
+	if r.Method == http.MethodGet {
+		email = strings.TrimSpace(q.Get("login_hint"))
+	}
+	switch {
+	case q.Get("response_type") != "code" || !slices.Contains(strings.Fields(q.Get("scope")), "openid") || !known,
+		q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43:
+		p.back(w, r, q, url.Values{"error": {"invalid_request"}})
+	case q.Get("cancel") != "":
+		p.back(w, r, q, url.Values{"error": {"access_denied"}})
+	case r.Method == http.MethodGet && email == "":
+		p.form(w, http.StatusOK, q, "")
+	case !strings.Contains(email, "@"):
+		p.form(w, http.StatusBadRequest, q, "An e-mail address has an @ in it.")
+	default:
+		code := p.keep(p.codes, grant{
+			person: Person{Email: email, Subject: q.Get("sub")}, redirect: q.Get("redirect_uri"), nonce: q.Get("nonce"),
+			challenge: q.Get("code_challenge"), algorithm: q.Get("alg"), hostile: h, ends: p.now().Add(codeLife),
+		})
+		p.back(w, r, q, url.Values{"code": {code}})
+	}
+}
+
+// back sends the browser to the client.
+func (p *Provider) back(w http.ResponseWriter, r *http.Request, q, answer url.Values) {
+	answer.Set("iss", p.issuer)
+	if state := q.Get("state"); state != "" {
+		answer.Set("state", state)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther)
+}
+
+// keep stores a grant under a fresh name. What has ended goes, and everything if too much lives.
+func (p *Provider) keep(in map[string]grant, g grant) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	for name, old := range in {
+		if !now.Before(old.ends) || len(in) >= grantMost {
+			delete(in, name)
+		}
+	}
+	name := rand.Text()
+	in[name] = g
+	return name
+}

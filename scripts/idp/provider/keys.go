@@ -1,0 +1,125 @@
+package provider
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	keysFile   = "identity.json"
+	secretFile = "identity-secret"
+)
+
+// keys are the private keys, the one of RS256 first.
+type keys struct{ jose.JSONWebKeySet }
+
+func (k keys) public() jose.JSONWebKeySet {
+	var out jose.JSONWebKeySet
+	for _, private := range k.Keys {
+		out.Keys = append(out.Keys, private.Public())
+	}
+	return out
+}
+
+// signing is the key for an algorithm; empty: RS256.
+func (k keys) signing(algorithm string) (jose.JSONWebKey, error) {
+	for _, private := range k.Keys {
+		if algorithm == "" || private.Algorithm == algorithm {
+			return private, nil
+		}
+	}
+	return jose.JSONWebKey{}, fmt.Errorf("there is no key for %q", algorithm)
+}
+
+// fresh are the keys of all providers of this process that find none: making one takes a tenth of a second.
+var fresh = sync.OnceValues(makeKeys)
+
+func makeKeys() (keys, error) {
+	r, err1 := rsa.GenerateKey(rand.Reader, 2048)
+	e, err2 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err := errors.Join(err1, err2); err != nil {
+		return keys{}, err
+	}
+	return keys{jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
+		{Key: r, KeyID: "rsa-" + rand.Text()[:8], Algorithm: "RS256", Use: "sig"},
+		{Key: e, KeyID: "ec-" + rand.Text()[:8], Algorithm: "ES256", Use: "sig"},
+	}}}, nil
+}
+
+// Rotate replaces all keys, in memory only.
+func (p *Provider) Rotate() error {
+	made, err := makeKeys()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys = made
+	return nil
+}
+
+func openKeys(folder string) (k keys, err error) {
+	if folder == "" {
+		return fresh()
+	}
+	data, err := kept(filepath.Join(folder, keysFile), func() ([]byte, error) {
+		made, err := fresh()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(made)
+	})
+	if err != nil {
+		return k, err
+	}
+	if err := json.Unmarshal(data, &k); err != nil || len(k.Keys) == 0 {
+		return k, fmt.Errorf("%s in %s holds no keys: remove it to make new ones", keysFile, folder)
+	}
+	return k, nil
+}
+
+// Secret is the client's secret in a data folder, made where there is none, and the file that holds it.
+func Secret(folder string) (secret, file string, err error) {
+	file, err = filepath.Abs(filepath.Join(folder, secretFile))
+	if err != nil {
+		return "", "", err
+	}
+	data, err := kept(file, func() ([]byte, error) { return []byte(rand.Text() + rand.Text()), nil })
+	return strings.TrimSpace(string(data)), file, err
+}
+
+// kept reads a file that only its owner may read, or writes it first, whole or not at all.
+func kept(file string, make func() ([]byte, error)) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if data, err = make(); err != nil {
+		return nil, err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".identity-*") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(data)
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(temporary.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return os.ReadFile(file)
+}

@@ -1,0 +1,149 @@
+// Package provider is an identity provider for development and tests: OpenID Connect for one client, on this machine only.
+// It signs in anyone who types an e-mail address, and gives out false tokens and breaks on demand.
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Client is the one client.
+type Client struct {
+	ID, Secret string
+	Callbacks  []string // where browsers may be sent back to
+	SignedOut  []string // and after signing out
+}
+
+// Options say what is particular about a provider.
+type Options struct {
+	Issuer string // origin under which it is reached, on the loopback interface
+	Client Client
+	// Data is the folder that keeps the keys, so that tokens and members outlive a restart; empty: nothing is kept.
+	Data string
+	Now  func() time.Time
+}
+
+// Provider is the identity provider; it is a Handler.
+type Provider struct {
+	issuer string
+	client Client
+	now    func() time.Time
+	routes http.Handler
+
+	mu     sync.Mutex
+	keys   keys
+	broken map[string]Break
+	codes  map[string]grant // by code
+	tokens map[string]grant // by access token
+}
+
+// Open makes a provider.
+func Open(o Options) (*Provider, error) {
+	u, err := url.Parse(o.Issuer)
+	if err != nil || u.Scheme != "http" || !onLoopback(u.Host) || u.Path != "" {
+		return nil, fmt.Errorf("the issuer %q is not an http origin on this machine", o.Issuer)
+	}
+	if o.Client.ID == "" || o.Client.Secret == "" || len(o.Client.Callbacks) == 0 {
+		return nil, errors.New("a client needs an id, a secret and a callback")
+	}
+	p := &Provider{issuer: o.Issuer, client: o.Client, now: o.Now, broken: map[string]Break{}, codes: map[string]grant{}, tokens: map[string]grant{}}
+	if p.keys, err = openKeys(o.Data); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for pattern, h := range map[string]http.HandlerFunc{
+		"GET /.well-known/openid-configuration": p.discovery, "GET /jwks": p.jwks, "GET /authorize": p.authorize, "POST /authorize": p.authorize,
+		"POST /token": p.token, "GET /userinfo": p.userinfo, "GET /logout": p.logout, "GET /mint": p.mint, "GET /style.css": style,
+		"GET /{$}": p.home, "GET /healthz": func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]any{"ok": true}) },
+	} {
+		mux.HandleFunc(pattern, p.breakable(h))
+	}
+	p.routes = mux
+	return p, nil
+}
+
+// ServeHTTP refuses whoever is not on this machine, and pages of other sites that call themselves so.
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !onLoopback(r.Host) || !onLoopback(r.RemoteAddr) {
+		http.Error(w, "this identity provider serves its own machine only", http.StatusForbidden)
+		return
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	p.routes.ServeHTTP(w, r)
+}
+
+// onLoopback tells whether host, with or without port, means this machine.
+func onLoopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{
+		"issuer": p.issuer, "authorization_endpoint": p.issuer + "/authorize", "token_endpoint": p.issuer + "/token",
+		"userinfo_endpoint": p.issuer + "/userinfo", "jwks_uri": p.issuer + "/jwks", "end_session_endpoint": p.issuer + "/logout",
+		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "HS256", "none"}, // clients must not believe the last two
+		"scopes_supported":                      []string{"openid", "email", "profile"},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_post", "client_secret_basic"},
+		"code_challenge_methods_supported":      []string{"S256"}, "authorization_response_iss_parameter_supported": true,
+	})
+}
+
+func (p *Provider) jwks(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	set := p.keys.public()
+	p.mu.Unlock()
+	w.Header().Set("Cache-Control", "public, max-age=600")
+	answer(w, http.StatusOK, set)
+}
+
+// userinfo calls the address verified in the way that some providers do: as a text.
+func (p *Provider) userinfo(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	g, ok := p.tokens[bearer(r)]
+	p.mu.Unlock()
+	if !ok || !p.now().Before(g.ends) {
+		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_token"})
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"sub": g.person.subject(), "email": g.person.Email, "email_verified": "true"})
+}
+
+// logout takes both styles: post_logout_redirect_uri, and logout_uri as Cognito does. There is no session to end.
+func (p *Provider) logout(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	back := q.Get("post_logout_redirect_uri")
+	if back == "" {
+		back = q.Get("logout_uri")
+	}
+	switch {
+	case back == "":
+		p.page(w, http.StatusOK, page{Title: "You are signed out"})
+	case q.Get("client_id") != p.client.ID || !slices.Contains(p.client.SignedOut, back):
+		p.refuse(w, "This client may not send you there after signing out.")
+	default:
+		http.Redirect(w, r, back, http.StatusSeeOther)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,106 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/member"
+	"vitrine/shared/oauth"
+	"vitrine/shared/workspace"
+)
+
+// MemberStore is what Members needs of the store.
+type MemberStore interface {
+	// Granted reads a grant and a workspace in one strongly consistent batch, nil for what does not exist;
+	// database_unavailable if anything stays unread.
+	Granted(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
+	// Behind reads a member and the record of the command that the member repeats, if any, in one strongly consistent
+	// batch, nil for what does not exist; database_unavailable if anything stays unread.
+	Behind(ctx context.Context, w id.Workspace, m id.Member, wants Wants) (*member.Member, *idempotency.Record, error)
+}
+
+// Members checks access tokens that act for members. What the path names is not read along: the services of members
+// follow artifacts that a claim is still moving, and read them by themselves.
+type Members struct {
+	Store       MemberStore
+	Peppers     keyring.Derived
+	Limits      *limits.Limits
+	Environment credential.Environment
+	// Audience is the origin of the host that asks. Tokens for any other are refused.
+	Audience string
+	// Delegated hosts serve clients that the member need not trust in full: there a token can do no more than its scopes.
+	// Elsewhere the clients are our own, and the member's scopes count.
+	Delegated bool
+	Now       func() time.Time
+}
+
+// Open authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
+func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID string) (Opened, error) {
+	token, err := credential.Parse(bearer, credential.AccessToken, m.Environment)
+	if err != nil {
+		return Opened{}, stranger()
+	}
+	grant, ws, err := m.Store.Granted(ctx, token.Public, token.Workspace)
+	if err != nil {
+		return Opened{}, err
+	}
+	now := m.Now()
+	if !m.issued(token, grant, now) || ws == nil || !m.accepts(*grant) {
+		return Opened{}, stranger()
+	}
+	who, record, err := m.Store.Behind(ctx, ws.ID, grant.Member, w)
+	if err != nil {
+		return Opened{}, err
+	}
+	if who == nil || !grant.Live(now, *ws, *who) {
+		return Opened{}, stranger()
+	}
+	return Opened{
+		Actor: credential.Actor{
+			Member: who.ID, Client: grant.Client, Scopes: m.scopes(*grant, *who), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
+		},
+		Record: record, Member: who,
+	}, nil
+}
+
+// issued tells whether the grant holds this very token and it has not ended. Every grant, one that does not exist
+// included, costs the same hashes.
+func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Time) bool {
+	var tokens []oauth.Issued
+	if grant != nil {
+		tokens = grant.Access
+	}
+	for len(tokens) < limits.AccessTokens {
+		tokens = append(tokens[:len(tokens):len(tokens)], oauth.Issued{})
+	}
+	found := false
+	for _, t := range tokens {
+		if token.Matches(t.Hash, m.Peppers) && now.Before(t.ExpiresAt) {
+			found = true
+		}
+	}
+	return found
+}
+
+// accepts tells whether a grant is for the host that asks.
+func (m *Members) accepts(g oauth.Grant) bool {
+	return g.Audience == m.Audience && (m.Delegated || g.Client == oauth.CLI || g.Client == oauth.Dashboard)
+}
+
+func (m *Members) scopes(g oauth.Grant, who member.Member) []credential.Scope {
+	if !m.Delegated {
+		return who.Scopes
+	}
+	return slices.DeleteFunc(slices.Clone(who.Scopes), func(s credential.Scope) bool { return !slices.Contains(g.Scopes, s) })
+}
+
+func stranger() error {
+	return fault.New(fault.NotAuthenticated, "send a live access token in the header Authorization: Bearer <token>")
+}

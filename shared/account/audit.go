@@ -1,0 +1,149 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+// Events is what Auditor needs of the store.
+type Events interface {
+	// Events returns up to limit events of a workspace that actors of these types made, newest first with the id as
+	// tie-breaker, after the position (zero: from the start). more tells that others follow.
+	Events(ctx context.Context, w id.Workspace, actors []string, after Position, limit int) (rows []event.Event, more bool, err error)
+}
+
+// Position is a place in the record of a workspace: the last event that was shown.
+type Position struct {
+	At time.Time
+	ID id.Event
+}
+
+// Cursors seals positions for clients.
+type Cursors interface {
+	// Seal makes an opaque text of at most limits.CursorLength characters, bound to a workspace and a list.
+	Seal(w id.Workspace, list string, p Position, now time.Time) (string, error)
+	// Open reads it back; invalid_cursor for anything tampered, foreign or older than limits.CursorLife.
+	Open(w id.Workspace, list, text string, now time.Time) (Position, error)
+}
+
+// Auditor shows members what was done in their workspace.
+type Auditor struct {
+	Store   Events
+	Cursors Cursors
+	Now     func() time.Time
+}
+
+// Page is which part of a list is asked for.
+type Page struct {
+	Cursor string // empty: the first page
+	Limit  int    // zero: limits.PageDefault
+}
+
+const auditName = "audit"
+
+// shown are the types of actors whose deeds the members of a workspace see; the service and its operators stay out.
+var shown = []string{"member", "api_key", "admin"}
+
+// List answers one page of the record of the caller's workspace.
+func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.AuditList{}, err
+	}
+	now := a.Now()
+	if p.Limit == 0 {
+		p.Limit = limits.PageDefault
+	}
+	if p.Limit < 1 || p.Limit > limits.PageMax {
+		return contract.AuditList{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+	}
+	var after Position
+	if p.Cursor != "" {
+		var err error
+		if after, err = a.Cursors.Open(by.Workspace.ID, auditName, p.Cursor, now); err != nil {
+			return contract.AuditList{}, err
+		}
+	}
+	events, more, err := a.Store.Events(ctx, by.Workspace.ID, shown, after, p.Limit)
+	if err != nil {
+		return contract.AuditList{}, err
+	}
+	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: contract.PageInfo{HasMore: more}}
+	for i, e := range events {
+		out.Items[i] = row(e)
+	}
+	if more {
+		last := events[len(events)-1]
+		next, err := a.Cursors.Seal(by.Workspace.ID, auditName, Position{last.At, last.ID}, now)
+		if err != nil {
+			return contract.AuditList{}, err
+		}
+		out.PageInfo.NextCursor = &next
+	}
+	return out, nil
+}
+
+func row(e event.Event) contract.AuditRow {
+	said, known := summaries[e.Action]
+	if !known {
+		said = string(e.Action) // written by a newer version of us
+	}
+	if e.Detail != "" {
+		said += ": " + e.Detail
+	}
+	return contract.AuditRow{
+		ID: e.ID, Time: contract.At(e.At), Actor: e.Actor.Type + ":" + e.Actor.ID, Action: string(e.Action),
+		Target: e.Target.Type + ":" + e.Target.ID, ChangeSummary: said, RequestID: e.RequestID,
+	}
+}
+
+// summaries say for people what each action did.
+var summaries = map[event.Action]string{
+	event.WorkspaceCreated:     "Made the workspace",
+	event.SettingsUpdated:      "Changed the settings",
+	event.WorkspaceProvisioned: "Made an ephemeral workspace",
+	event.WorkspaceClaimed:     "Took over an ephemeral workspace",
+	event.KeyCreated:           "Made an API key",
+	event.KeyRevoked:           "Revoked an API key",
+	event.RegistrationCreated:  "Registered an agent",
+	event.ClaimCompleted:       "Took over an agent with its workspace",
+	event.TokenIssued:          "Gave an agent an access token",
+	event.TokenRevoked:         "Revoked an agent's access token",
+	event.DelegationRevoked:    "Ended what an agent may do",
+	event.SessionCreated:       "Began an upload",
+	event.ArtifactCreated:      "Made an artifact",
+	event.ArtifactPublished:    "Published a revision",
+	event.ArtifactDeleted:      "Deleted an artifact",
+	event.DraftCreated:         "Uploaded a draft",
+
+	// Of the contract, for those who do them.
+	"workspace.plan.updated":        "Changed the plan",
+	"artifact.expired":              "An artifact's time was up",
+	"artifact.pinned":               "Pinned an artifact",
+	"artifact.unpinned":             "Unpinned an artifact",
+	"revision.retained":             "Let the bytes of an old revision go",
+	"safety_warnings.replaced":      "Looked an artifact over for dangers",
+	"access_link.lockdown.set":      "Locked the access links of an artifact",
+	"access_link.lockdown.lifted":   "Unlocked the access links of an artifact",
+	"agent_auth.delegation.created": "Let an agent act",
+	"platform.lockdown.set":         "Locked by the operator",
+	"platform.lockdown.lifted":      "Unlocked by the operator",
+	"cleanup.run":                   "Cleaned up",
+
+	event.ClaimLocked:      "Locked an agent's claim after too many wrong codes",
+	event.SessionStarted:   "Signed in",
+	event.SessionEnded:     "Signed out",
+	event.SessionsEnded:    "Signed out everywhere",
+	event.ClientRegistered: "Registered an app",
+	event.ConsentGranted:   "Let an app act",
+	event.GrantRevoked:     "Ended what an app may do",
+	event.RefreshReused:    "Ended an app's access because a used refresh token came again",
+	event.DeviceApproved:   "Let a device act",
+	event.DeviceDenied:     "Refused a device",
+}

@@ -1,0 +1,15 @@
+package credential
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"strings"
+)
+
+// Next is the secret that follows t: the same one whenever it is asked for, and out of reach for whoever lacks t or the
+// key. It shares t's public id and workspace.
+func (t Token) Next(kind Kind, key []byte) Token {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(strings.Join([]string{"next", string(kind), string(t.Kind), string(t.Public), t.secret}, "\x00")))
+	return Token{Kind: kind, Public: t.Public, Workspace: t.Workspace, env: t.env, secret: encode(m.Sum(nil))}
+}

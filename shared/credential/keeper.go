@@ -1,0 +1,224 @@
+package credential
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/seal"
+)
+
+// Keys is what Keeper needs of the store.
+type Keys interface {
+	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. Errors:
+	// *idempotency.Taken, not_authenticated (the workspace closed), database_unavailable.
+	CreateKey(ctx context.Context, c Creation) error
+	// APIKey reads a key strongly consistent, nil if there is none.
+	APIKey(ctx context.Context, public id.Public) (*Key, error)
+	// EndKey stamps a live key as revoked with its event and the command's record, in one transaction; a key that is
+	// revoked already keeps its first stamp, which is returned, and nothing is written. A zero time: the key is gone.
+	EndKey(ctx context.Context, e Ending) (time.Time, error)
+	// APIKeys returns up to limit keys of a workspace, revoked ones included, newest first; more tells that others
+	// follow. A copy may serve, and hashes are left out.
+	APIKeys(ctx context.Context, w id.Workspace, limit int) (rows []Key, more bool, err error)
+}
+
+// Creation is everything that a new key writes.
+type Creation struct {
+	Command idempotency.Command
+	Result  []byte
+	Key     Key
+	Event   event.Event
+}
+
+// Ending is everything that a revocation writes.
+type Ending struct {
+	Command idempotency.Command
+	Result  []byte
+	Key     Key // as it was read
+	At      time.Time
+	Event   event.Event
+}
+
+// Keeper keeps the API keys of workspaces for their members.
+type Keeper struct {
+	Store       Keys
+	Peppers     keyring.Derived
+	Box         *seal.Box // closes the secrets that a repeated creation shows again
+	Environment Environment
+	Now         func() time.Time
+}
+
+// created is what a record keeps of a creation: the secret opens only with the seal ring and in this very record.
+type created struct {
+	Key    contract.APIKeySummary `json:"key"`
+	Sealed []byte                 `json:"sealed"`
+}
+
+// place is what a sealed secret belongs to.
+func place(k idempotency.Key) string {
+	return strings.Join([]string{k.Actor, string(k.Operation), k.Target, k.Client}, "\x00") // no part holds a NUL
+}
+
+// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the same
+// secret again.
+func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration) (contract.CreatedKey, error) {
+	if err := by.Require(Admin); err != nil {
+		return contract.CreatedKey{}, err
+	}
+	now := k.Now()
+	if r.Finished(now) {
+		return k.replay(r, c)
+	}
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > limits.KeyNameRunes {
+		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to %d characters", limits.KeyNameRunes)
+	}
+	token := Mint(APIKey, k.Environment, by.Workspace.ID, "")
+	key := Key{
+		ID: id.NewKey(token.Public), Public: token.Public, Workspace: by.Workspace.ID, Hash: token.Hash(k.Peppers), Name: name,
+		Scopes: []Scope{Publish, Read}, Epoch: by.Workspace.Epoch, Member: by.Member, CreatedAt: now,
+	}
+	if life > 0 {
+		key.ExpiresAt = now.Add(life)
+	}
+	result, err := k.sealed(key, token, c)
+	if err != nil {
+		return contract.CreatedKey{}, err
+	}
+	err = k.Store.CreateKey(ctx, Creation{Command: c, Result: result, Key: key, Event: key.event(event.KeyCreated, by, now)})
+	var taken *idempotency.Taken
+	switch {
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return k.replay(&taken.Record, c)
+	case errors.As(err, &taken):
+		return contract.CreatedKey{}, idempotency.InFlight()
+	case err != nil:
+		return contract.CreatedKey{}, err
+	}
+	return contract.CreatedKey{APIKey: key.Summary(), Secret: token.Reveal()}, nil
+}
+
+func (k *Keeper) sealed(key Key, token Token, c idempotency.Command) ([]byte, error) {
+	closed, err := k.Box.Seal([]byte(token.Reveal()), place(c.Key))
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(created{key.Summary(), closed})
+}
+
+func (k *Keeper) replay(r *idempotency.Record, c idempotency.Command) (contract.CreatedKey, error) {
+	var first created
+	if err := r.Replay(c, &first); err != nil {
+		return contract.CreatedKey{}, err
+	}
+	secret, err := k.Box.Open(first.Sealed, place(c.Key))
+	return contract.CreatedKey{APIKey: first.Key, Secret: string(secret)}, err
+}
+
+// List answers all keys of the caller's workspace, up to limits.KeysListed.
+func (k *Keeper) List(ctx context.Context, by Actor) (contract.WebKeyList, error) {
+	if err := by.Require(Admin); err != nil {
+		return contract.WebKeyList{}, err
+	}
+	keys, more, err := k.Store.APIKeys(ctx, by.Workspace.ID, limits.KeysListed)
+	if err != nil {
+		return contract.WebKeyList{}, err
+	}
+	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: contract.PageInfo{HasMore: more}}
+	for i, key := range keys {
+		out.Items[i] = contract.WebKey{APIKeySummary: key.Summary(), Revoked: !key.RevokedAt.IsZero()}
+	}
+	return out, nil
+}
+
+// Revoke ends a key of the caller's workspace from this commit on. A key that was revoked before keeps its time.
+func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, which id.Key) (contract.RevokedKey, error) {
+	if err := by.Require(Admin); err != nil {
+		return contract.RevokedKey{}, err
+	}
+	now := k.Now()
+	if r.Finished(now) {
+		return replayEnding(r, c)
+	}
+	key, err := k.find(ctx, by, which)
+	if err != nil {
+		return contract.RevokedKey{}, err
+	}
+	if !key.RevokedAt.IsZero() {
+		return key.revoked(), nil
+	}
+	ended := key
+	ended.RevokedAt = now
+	result, err := json.Marshal(ended.revoked())
+	if err != nil {
+		return contract.RevokedKey{}, err
+	}
+	at, err := k.Store.EndKey(ctx, Ending{Command: c, Result: result, Key: key, At: now, Event: key.event(event.KeyRevoked, by, now)})
+	var taken *idempotency.Taken
+	switch {
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return replayEnding(&taken.Record, c)
+	case errors.As(err, &taken):
+		return contract.RevokedKey{}, idempotency.InFlight()
+	case err != nil:
+		return contract.RevokedKey{}, err
+	case at.IsZero():
+		return contract.RevokedKey{}, unknownKey()
+	}
+	ended.RevokedAt = at
+	return ended.revoked(), nil
+}
+
+// find reads a key of the caller's workspace; what is malformed, unknown or another's is equally not there.
+func (k *Keeper) find(ctx context.Context, by Actor, which id.Key) (Key, error) {
+	public, err := which.Public()
+	if err != nil {
+		return Key{}, unknownKey()
+	}
+	key, err := k.Store.APIKey(ctx, public)
+	if err != nil {
+		return Key{}, err
+	}
+	if key == nil || key.ID != which || key.Workspace != by.Workspace.ID {
+		return Key{}, unknownKey()
+	}
+	return *key, nil
+}
+
+func unknownKey() error {
+	return fault.New(fault.NotFound, "no such API key in this workspace")
+}
+
+func replayEnding(r *idempotency.Record, c idempotency.Command) (first contract.RevokedKey, err error) {
+	return first, r.Replay(c, &first)
+}
+
+func (k Key) revoked() contract.RevokedKey {
+	return contract.RevokedKey{APIKey: k.Summary(), RevokedAt: contract.At(k.RevokedAt)}
+}
+
+func (k Key) event(action event.Action, by Actor, at time.Time) event.Event {
+	return event.Event{
+		ID: id.NewEvent(), Workspace: k.Workspace, At: at, Action: action, Actor: by.Event(),
+		Target: event.Target{Type: "api_key", ID: string(k.ID)}, Detail: k.Name, RequestID: by.RequestID,
+	}
+}
+
+// Summary is the key on the wire.
+func (k Key) Summary() contract.APIKeySummary {
+	return contract.APIKeySummary{
+		ID: k.ID, WorkspaceID: k.Workspace, Name: k.Name, PublicID: k.Public, Scopes: Words(k.Scopes), RevokedAt: contract.AtOrNull(k.RevokedAt),
+		ExpiresAt: contract.AtOrNull(k.ExpiresAt), CreatedAt: contract.At(k.CreatedAt), LastUsedAt: contract.AtOrNull(k.LastUsedAt),
+	}
+}

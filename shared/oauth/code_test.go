@@ -1,0 +1,303 @@
+package oauth_test
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+	"vitrine/shared/oauth"
+)
+
+func TestAClientGetsWhatThePersonAllows(t *testing.T) {
+	s := newStand(t)
+	a := s.robot(t)
+	req := s.consent(t, a)
+	shown, err := s.Consent(ctx, req)
+	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback || shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
+		t.Errorf("the page shows %+v %v", shown, err)
+	}
+	out := s.signIn(t, a)
+	if out.Scope != "publish read" || out.ExpiresIn != 3600 || out.RefreshToken == "" {
+		t.Errorf("%+v", out)
+	}
+	if !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
+		t.Error("the token of a registered client works elsewhere than on the MCP host")
+	}
+	own := s.signIn(t, asks())
+	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) || s.works(own.RefreshToken, mcpOrigin) {
+		t.Error("T06: the CLI's tokens do not work as they should")
+	}
+	s.later(limits.AccessTokenLife)
+	if s.works(own.AccessToken, apiOrigin) {
+		t.Error("an access token works after its end")
+	}
+	if n := s.events(t, event.ConsentGranted); n != 2 {
+		t.Errorf("%d consents on record", n)
+	}
+	s.keepsSecrets(t)
+}
+
+func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	for name, change := range map[string]func(*oauth.Authorization){
+		"no client": func(a *oauth.Authorization) { a.ClientID = "" }, "unknown client": func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
+		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" }, "no redirect": func(a *oauth.Authorization) { a.RedirectURI = "" },
+		"longer path": func(a *oauth.Authorization) { a.RedirectURI += "/x" }, "user": func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com@evil.example/callback" },
+		"fragment": func(a *oauth.Authorization) { a.RedirectURI += "#x" }, "script": func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
+		"other port":  func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com:444/callback" },
+		"two of them": func(a *oauth.Authorization) { a.Repeated = "redirect_uri" },
+		// of another client
+		"the CLI's": func(a *oauth.Authorization) { a.RedirectURI = loopback },
+	} {
+		a := robot
+		change(&a)
+		if to, err := s.Authorize(ctx, a); to != "" || fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s: sent to %q, %v", name, to, err)
+		}
+	}
+	a := asks()
+	a.RedirectURI = "http://[::1]:9/callback"
+	s.consent(t, a)
+	s.later(limits.UnusedClientLife)
+	if to, err := s.Authorize(ctx, robot); to != "" || err == nil {
+		t.Errorf("a client that was unused for 90 days is sent to %q", to)
+	}
+}
+
+// TestT33 to T36: what is wrong with a request that the client is told about.
+func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirect(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	for name, c := range map[string]struct {
+		change func(*oauth.Authorization)
+		want   fault.OAuthCode
+	}{
+		"no PKCE":       {func(a *oauth.Authorization) { a.Challenge, a.ChallengeMethod = "", "" }, fault.OAuthInvalidRequest},
+		"plain PKCE":    {func(a *oauth.Authorization) { a.ChallengeMethod = "plain" }, fault.OAuthInvalidRequest},
+		"no method":     {func(a *oauth.Authorization) { a.ChallengeMethod = "" }, fault.OAuthInvalidRequest},
+		"bad challenge": {func(a *oauth.Authorization) { a.Challenge = verifier }, fault.OAuthInvalidRequest},
+		"implicit":      {func(a *oauth.Authorization) { a.ResponseType = "token" }, fault.OAuthUnsupportedResponse},
+		"no type":       {func(a *oauth.Authorization) { a.ResponseType = "" }, fault.OAuthInvalidRequest},
+		"long state":    {func(a *oauth.Authorization) { a.State = strings.Repeat("x", 1025) }, fault.OAuthInvalidRequest},
+		"T34: resource": {func(a *oauth.Authorization) { a.Resource = "https://evil.example" }, fault.OAuthInvalidTarget},
+		"T34: our api":  {func(a *oauth.Authorization) { a.Resource = apiOrigin }, fault.OAuthInvalidTarget},
+		"T34: two":      {func(a *oauth.Authorization) { a.Repeated = "resource" }, fault.OAuthInvalidTarget},
+		"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
+	} {
+		a := robot
+		c.change(&a)
+		to, err := s.Authorize(ctx, a)
+		u, _ := url.Parse(to)
+		if err != nil || !strings.HasPrefix(to, elsewhere+"?") || u.Query().Get("error") != string(c.want) || u.Query().Get("iss") != apiOrigin || u.Query().Has("code") {
+			t.Errorf("%s: %q %v", name, to, err)
+		}
+		if len(a.State) <= 1024 && u.Query().Get("state") != a.State {
+			t.Errorf("%s: the state is lost: %s", name, to)
+		}
+	}
+	cli := asks()
+	cli.Resource = mcpOrigin
+	if to, err := s.Authorize(ctx, cli); err != nil || !strings.Contains(to, "error=invalid_target") {
+		t.Errorf("T34: the CLI asks for the MCP host: %s %v", to, err)
+	}
+	for _, fine := range []string{"", mcpOrigin + "/", "https://MCP.EXAMPLE.com"} {
+		robot.Resource = fine
+		s.consent(t, robot)
+	}
+}
+
+func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
+	s := newStand(t)
+	good := s.code(t, asks())
+	for name, change := range map[string]func(*oauth.TokenRequest){
+		"wrong verifier": func(r *oauth.TokenRequest) { r.Verifier = strings.Replace(verifier, "a", "b", 1) },
+		"short verifier": func(r *oauth.TokenRequest) { r.Verifier = "x" },
+		"the challenge":  func(r *oauth.TokenRequest) { r.Verifier = challenge() },
+		"other client":   func(r *oauth.TokenRequest) { r.ClientID = "dashboard" },
+		"other redirect": func(r *oauth.TokenRequest) { r.RedirectURI = "http://127.0.0.1:4712/callback" },
+		"other secret":   func(r *oauth.TokenRequest) { r.Code = s.forge(t, r.Code, credential.AuthorizationCode) },
+		"no code at all": func(r *oauth.TokenRequest) { r.Code = "x" },
+	} {
+		r := good
+		change(&r)
+		s.refuses(t, name, r, fault.OAuthInvalidGrant)
+	}
+	other := good
+	other.Resource = mcpOrigin
+	s.refuses(t, "T34: another resource", other, fault.OAuthInvalidTarget)
+	bare := good
+	bare.Verifier = ""
+	s.refuses(t, "no verifier", bare, fault.OAuthInvalidRequest)
+
+	out := s.token(t, good)
+	next := s.token(t, refreshing("cli", out))
+	s.later(2 * limits.CodeLife)
+	s.refuses(t, "replay", good, fault.OAuthInvalidGrant)
+	for _, token := range []string{out.AccessToken, next.AccessToken} {
+		if s.works(token, apiOrigin) {
+			t.Error("a replayed code leaves tokens alive")
+		}
+	}
+	s.refuses(t, "refresh after a replay", refreshing("cli", next), fault.OAuthInvalidGrant)
+	if n := s.events(t, event.GrantRevoked); n != 1 {
+		t.Errorf("%d revocations on record", n)
+	}
+
+	late := s.code(t, asks())
+	s.later(limits.CodeLife)
+	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
+}
+
+// forge makes a token with the same public id and another secret.
+func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
+	t.Helper()
+	token, err := credential.Parse(text, kind, credential.Preview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return credential.MintAs(kind, credential.Preview, token.Workspace, token.Public).Reveal()
+}
+
+func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
+	s := newStand(t)
+	r := s.code(t, asks())
+	var mu sync.Mutex
+	var got []contract.Token
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			if out, err := s.Token(ctx, r, from, request); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, out)
+			}
+		})
+	}
+	wg.Wait()
+	if len(got) != 1 || s.works(got[0].AccessToken, apiOrigin) {
+		t.Errorf("%d tokens came of one code, or they live on", len(got))
+	}
+}
+
+func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
+	s := newStand(t)
+	req := s.consent(t, asks())
+	if _, err := s.Allow(ctx, credential.Actor{Workspace: s.by.Workspace}, req); fault.CodeOf(err) != fault.Forbidden {
+		t.Error("nobody allows", err)
+	}
+	client := s.by
+	client.Client = oauth.CLI
+	if _, err := s.Allow(ctx, client, req); fault.CodeOf(err) != fault.Forbidden {
+		t.Error("an access token allows", err)
+	}
+	to, err := s.Deny(ctx, s.by, req)
+	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" || u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
+		t.Error(to, err)
+	}
+	if _, err := s.Allow(ctx, s.by, req); fault.CodeOf(err) != fault.NotFound {
+		t.Error("allowed after it was denied", err)
+	}
+	req = s.consent(t, asks())
+	won := 0
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			answer := s.Allow
+			if n%2 == 1 {
+				answer = s.Deny
+			}
+			if _, err := answer(ctx, s.by, req); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				won++
+			} else if fault.CodeOf(err) != fault.NotFound {
+				t.Error(err)
+			}
+		})
+	}
+	if wg.Wait(); won != 1 {
+		t.Errorf("%d answers to one page", won)
+	}
+	req = s.consent(t, asks())
+	s.later(limits.ConsentLife)
+	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {
+		if _, err := s.Consent(ctx, stale); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%.20q: %v", stale, err)
+		}
+		if _, err := s.Allow(ctx, s.by, stale); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%.20q: %v", stale, err)
+		}
+	}
+}
+
+func TestT36ScopesNeverGrow(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	for asked, want := range map[string]string{
+		"admin": "publish read", "openid offline_access mcp:tools": "publish read", "read admin": "read", "publish publish": "publish", "": "publish read", "READ": "publish read",
+	} {
+		robot.Scope = asked
+		if out := s.signIn(t, robot); out.Scope != want {
+			t.Errorf("%q gives %q", asked, out.Scope)
+		}
+	}
+	robot.Scope = "read"
+	out := s.signIn(t, robot)
+	for _, wider := range []string{"admin", "read publish", "publish", "read openid"} {
+		r := refreshing(robot.ClientID, out)
+		r.Scope = wider
+		s.refuses(t, wider, r, fault.OAuthInvalidScope)
+	}
+	r := refreshing(robot.ClientID, out)
+	r.Scope = "read"
+	if again := s.token(t, r); again.Scope != "read" {
+		t.Errorf("refreshed to %q", again.Scope)
+	}
+	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "read admin" {
+		t.Errorf("the CLI gets %q", own.Scope)
+	}
+}
+
+func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
+	s := newStand(t)
+	out, code := s.signIn(t, asks()), s.code(t, asks())
+	started := s.device(t)
+	if err := s.ApproveDevice(ctx, s.by, started.UserCode); err != nil {
+		t.Fatal(err)
+	}
+	s.raiseEpoch(t)
+	if s.works(out.AccessToken, apiOrigin) {
+		t.Error("an access token of another epoch works")
+	}
+	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
+	s.refuses(t, "code", code, fault.OAuthInvalidGrant)
+	s.refuses(t, "device code", polling("cli", started), fault.OAuthInvalidGrant)
+}
+
+func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
+	s := newStand(t)
+	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s.later(time.Second)
+	e := event.Event{Workspace: s.by.Workspace.ID, At: s.now(), Action: event.SessionsEnded, Actor: event.ByMember(s.by.Member)}
+	if err := s.store.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
+		t.Fatal(err)
+	}
+	if s.works(out.AccessToken, apiOrigin) {
+		t.Error("the access token works")
+	}
+	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
+	s.refuses(t, "a code from before", code, fault.OAuthInvalidGrant)
+	s.later(time.Second)
+	if after := s.signIn(t, asks()); !s.works(after.AccessToken, apiOrigin) {
+		t.Error("what is agreed after it does not work")
+	}
+}

@@ -1,0 +1,202 @@
+package oauth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+	"unicode"
+
+	"vitrine/shared/address"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/member"
+	"vitrine/shared/rate"
+	"vitrine/shared/workspace"
+)
+
+// ErrGone says that what a write depends on was used, answered or ended before.
+var ErrGone = errors.New("used or ended already")
+
+// GrantStore keeps grants.
+type GrantStore interface {
+	// Grant reads a grant, strongly; nil if there is none.
+	Grant(ctx context.Context, public id.Public) (*Grant, error)
+	// AddGrant commits a new grant with its event.
+	AddGrant(ctx context.Context, g Grant, e event.Event) error
+	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Else it writes nothing
+	// and returns the grant as it is now.
+	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
+	// RevokeGrant stamps a live grant as revoked and records the event, in one transaction; one that is revoked already
+	// stays as it is.
+	RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error
+	// GrantsOf reads the newest grants of a member that have a refresh token and are not revoked; expired ones may be among
+	// them.
+	GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int) ([]Grant, error)
+}
+
+// Keys ends the access tokens of agents, which are API keys.
+type Keys interface {
+	// APIKey reads a key, strongly; nil if there is none.
+	APIKey(ctx context.Context, public id.Public) (*credential.Key, error)
+	credential.Revocations
+}
+
+// People knows members.
+type People interface {
+	// Member reads a member with their workspace, strongly; nil for what does not exist.
+	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
+}
+
+// Tries counts what was guessed wrong.
+type Tries interface {
+	// Tried tells, strongly, how many were counted in a window.
+	Tried(ctx context.Context, w rate.Window) (int, error)
+}
+
+// Server is the authorization server.
+type Server struct {
+	GrantStore GrantStore
+	Clients    Clients
+	Requests   Requests
+	Codes      Codes
+	Flows      Flows
+	Polls      Polls
+	Keys       Keys
+	People     People
+	Tries      Tries
+	// Provider vouches for the people behind ID tokens; nil: those are not exchanged.
+	Provider  Provider
+	Registrar Registrar
+
+	Limiter     *rate.Limiter
+	Limits      *limits.Limits
+	Peppers     keyring.Derived // hash what is stored
+	Chain       keyring.Derived // derive the next refresh token
+	Environment credential.Environment
+	Origins     address.Origins
+	Now         func() time.Time
+}
+
+// agreement is what a member agreed to; it becomes a grant once.
+type agreement struct {
+	client    id.Client
+	name      string
+	member    id.Member
+	workspace id.Workspace
+	epoch     int64
+	scopes    []credential.Scope
+	audience  string
+	at        time.Time
+}
+
+// grant makes a grant of an agreement with its first access and refresh token. It counts as made when the member agreed,
+// so that signing out everywhere after that ends it.
+func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
+	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
+	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
+	chain, _ := s.Chain.Active()
+	g := Grant{
+		Public: access.Public, Client: a.client, Name: a.name, Member: a.member, Workspace: a.workspace, Audience: a.audience, Scopes: a.scopes,
+		Epoch: a.epoch, Chain: chain, CreatedAt: a.at, ExpiresAt: a.at.Add(limits.RefreshMost), Refresh: refresh.Hash(s.Peppers),
+	}
+	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
+	g.IdleAt = g.end(now, limits.RefreshIdle)
+	return g, answer(g, access, refresh, now)
+}
+
+// end is when something of the grant ends that lives for a time.
+func (g Grant) end(now time.Time, life time.Duration) time.Time {
+	if at := now.Add(life); at.Before(g.ExpiresAt) {
+		return at
+	}
+	return g.ExpiresAt
+}
+
+// answer is what the client gets; access is the newest token of g.
+func answer(g Grant, access, refresh credential.Token, now time.Time) contract.Token {
+	return contract.Token{
+		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
+		Scope: words(g.Scopes), RefreshToken: refresh.Reveal(),
+	}
+}
+
+func seconds(d time.Duration) int { return int(d / time.Second) }
+
+// holds refuses a grant whose member is gone or ended what they agreed to.
+func (s *Server) holds(ctx context.Context, g Grant) error {
+	m, w, err := s.People.Member(ctx, g.Workspace, g.Member)
+	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
+		err = badGrant()
+	}
+	return err
+}
+
+// limit refuses what comes too often from one address, in the form of the token endpoint.
+func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limits.Rate) error {
+	wait, err := s.Limiter.Allow(ctx, kind, s.subject(from), r)
+	if err == nil && wait > 0 {
+		err = fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
+	}
+	return err
+}
+
+// MayAsk counts a visit of the authorization endpoint.
+func (s *Server) MayAsk(ctx context.Context, from netip.Addr) error {
+	return s.limit(ctx, "authorize", from, s.Limits.SignIn)
+}
+
+// MayRevoke counts a revocation.
+func (s *Server) MayRevoke(ctx context.Context, from netip.Addr) error {
+	return s.limit(ctx, "revoke", from, s.Limits.Revocation)
+}
+
+// subject hides an address: counters must not tell who came. IPv6 clients own whole /64 networks; all whose address is
+// unknown share one counter.
+func (s *Server) subject(from netip.Addr) string {
+	if from = from.Unmap(); from.Is6() {
+		prefix, _ := from.Prefix(64)
+		from = prefix.Addr()
+	}
+	_, key := s.Peppers.Active()
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte("address\x00" + from.String()))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
+}
+
+// network is the part of an address that a person may see: enough to recognise their own.
+func network(from netip.Addr) string {
+	from = from.Unmap().WithZone("")
+	bits := 24
+	if from.Is6() {
+		bits = 48
+	}
+	prefix, err := from.Prefix(bits)
+	if err != nil {
+		return "unknown"
+	}
+	return prefix.String()
+}
+
+// printable leaves out of a stranger's text what is invisible or steers the direction of writing.
+func printable(text string) string {
+	visible := strings.Map(func(r rune) rune {
+		switch {
+		case r == unicode.ReplacementChar || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
+			return -1
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(visible), " ")
+}
