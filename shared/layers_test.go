@@ -25,7 +25,7 @@ var levels = []struct {
 	{"core", []string{
 		"shared/access", "shared/account", "shared/address", "shared/artifact", "shared/content", "shared/credential", "shared/cursor",
 		"shared/ephemeral", "shared/event", "shared/gate", "shared/idempotency", "shared/keyring", "shared/link", "shared/pow", "shared/rate",
-		"shared/agentauth", "shared/assertion", "shared/claim", "shared/member", "shared/oauth", "shared/patch", "shared/session", "shared/signin",
+		"shared/agentauth", "shared/assertion", "shared/claim", "shared/member", "shared/oauth", "shared/patch", "shared/seal", "shared/session", "shared/signin", "shared/sweep",
 		"shared/token", "shared/tree", "shared/upload", "shared/view", "shared/workspace",
 	}, true},
 	{"adapters", []string{"shared/blob", "shared/dynamo", "shared/meter", "shared/chaos", "shared/web", "shared/lambdahttp", "shared/oidc"}, false},

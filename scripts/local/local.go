@@ -150,7 +150,7 @@ type namedURL struct{ name, url string }
 
 func (l *local) hosts() []namedURL {
 	o := l.stack.Origins
-	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App}}
+	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App}, {"sign-in", l.stack.Identity.Issuer}}
 }
 
 // welcome prints where everything is and what to try first.

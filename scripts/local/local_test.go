@@ -62,7 +62,7 @@ func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 }
 
 func TestAPortInUseIsNamed(t *testing.T) {
-	for offset, name := range map[int]string{1: "api host", 3: "content host", dynamoDBOffset: "DynamoDB engine", s3Offset: "S3 engine"} {
+	for offset, name := range map[int]string{1: "api host", 3: "content host", 6: "identity provider", dynamoDBOffset: "DynamoDB engine", s3Offset: "S3 engine"} {
 		t.Run(name, func(t *testing.T) {
 			base := freeBase(t)
 			listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", base+offset))
@@ -94,6 +94,7 @@ func wantAnswers(t *testing.T, base int) {
 		{"localhost", 2, "/healthz", 200},
 		{"127.0.0.1", 3, "/healthz", 200},
 		{"localhost", 4, "/healthz", 200},
+		{"localhost", 6, "/mint?email=ada@example.org", 200},
 		{"localhost", 2, "/o/x", 403},
 	} {
 		response, err := http.Get(fmt.Sprintf("http://%s:%d%s", c.address, base+c.offset, c.path))

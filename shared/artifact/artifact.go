@@ -25,6 +25,7 @@ const (
 type Artifact struct {
 	ID        id.Artifact
 	Owner     id.Workspace
+	From      id.Workspace // the claimed workspace that its item still names instead of Owner; empty: none
 	Home      id.Workspace // where its bytes lie; never changes
 	Status    Status
 	ExpiresAt time.Time
@@ -42,9 +43,10 @@ type Artifact struct {
 	FileCount  int
 	Size       int64
 
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	DeletedAt time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	PublishedAt time.Time // of the newest revision; zero: none, or not known
+	DeletedAt   time.Time
 }
 
 // Active tells whether the artifact may be used at an instant: neither deleted nor expired.

@@ -16,7 +16,8 @@ import (
 
 // Deletions is what Deleter needs of the store.
 type Deletions interface {
-	// Delete ends a live artifact in one transaction: from its commit no read succeeds. Errors: *idempotency.Taken,
+	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction: from its commit no
+	// read succeeds. Errors: *idempotency.Taken,
 	// artifact_not_found, not_authenticated (the workspace closed), database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
 }

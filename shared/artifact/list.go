@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
@@ -13,9 +14,24 @@ import (
 
 // Listing is what Lister needs of the store.
 type Listing interface {
-	// Artifacts returns up to limit live artifacts of a workspace that have not expired at now, newest first with the id
-	// as tie-breaker, after the position (zero: from the start). more tells that others follow.
-	Artifacts(ctx context.Context, w id.Workspace, after Position, limit int, now time.Time) (rows []Artifact, more bool, err error)
+	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
+	// that others follow.
+	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
+	// Revision reads a revision strongly, nil if there is none.
+	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
+	Workspaces
+}
+
+// Query is which artifacts a list shows.
+type Query struct {
+	Workspace id.Workspace
+	Claimed   bool     // Workspace may have claimed others, whose artifacts are its own from then on
+	Gone      bool     // deleted and expired ones too
+	After     Position // zero: from the start
+	Limit     int
+	Now       time.Time
 }
 
 // Position is a place in the list of a workspace's artifacts: the last one that was shown.
@@ -34,9 +50,10 @@ type Cursors interface {
 
 // Lister lists artifacts.
 type Lister struct {
-	Store   Listing
-	Cursors Cursors
-	Now     func() time.Time
+	Store     Listing
+	Cursors   Cursors
+	Addresses *address.Book // for Detail
+	Now       func() time.Time
 }
 
 // Page is which part of a list is asked for.
@@ -45,39 +62,46 @@ type Page struct {
 	Limit  int    // zero: limits.PageDefault
 }
 
-const listName = "artifacts"
+// The lists, as cursors name them: a cursor of one is none of the other.
+const (
+	listName = "artifacts"
+	webName  = "web.artifacts"
+)
 
 // List answers one page of the caller's live artifacts.
 func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
-	now := l.Now()
+	rows, info, err := l.page(ctx, by, p, listName, Query{})
+	if err != nil {
+		return contract.ArtifactList{}, err
+	}
+	out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
+	for i := range rows {
+		out.Data[i] = rows[i].Summary()
+	}
+	return out, nil
+}
+
+// page reads one page of a list; q tells what it shows.
+func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
+	var info contract.PageInfo
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}
 	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return contract.ArtifactList{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+		return nil, info, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
 	}
-	var after Position
+	q.Workspace, q.Claimed, q.Limit, q.Now = by.Workspace.ID, !by.Workspace.ClaimedAt.IsZero(), p.Limit, l.Now()
+	var err error
 	if p.Cursor != "" {
-		var err error
-		if after, err = l.Cursors.Open(by.Workspace.ID, listName, p.Cursor, now); err != nil {
-			return contract.ArtifactList{}, err
+		if q.After, err = l.Cursors.Open(q.Workspace, list, p.Cursor, q.Now); err != nil {
+			return nil, info, err
 		}
 	}
-	rows, more, err := l.Store.Artifacts(ctx, by.Workspace.ID, after, p.Limit, now)
-	if err != nil {
-		return contract.ArtifactList{}, err
+	rows, more, err := l.Store.List(ctx, q)
+	if err != nil || !more {
+		return rows, info, err
 	}
-	out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: contract.PageInfo{HasMore: more}}
-	for i := range rows {
-		out.Data[i] = rows[i].Summary()
-	}
-	if more {
-		last := rows[len(rows)-1]
-		next, err := l.Cursors.Seal(by.Workspace.ID, listName, Position{last.CreatedAt, last.ID}, now)
-		if err != nil {
-			return contract.ArtifactList{}, err
-		}
-		out.PageInfo.NextCursor = &next
-	}
-	return out, nil
+	last := rows[len(rows)-1]
+	next, err := l.Cursors.Seal(q.Workspace, list, Position{last.CreatedAt, last.ID}, q.Now)
+	return rows, contract.PageInfo{HasMore: true, NextCursor: &next}, err
 }

@@ -19,13 +19,14 @@ import (
 
 // Publications is what Publisher needs of the store.
 type Publications interface {
-	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, carries the draft and
-	// has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
+	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, still in p.Workspace or
+	// p.From, carries the draft and has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
 	// has room. Errors: *idempotency.Taken, ErrMoved, artifact_not_found, write_allowance_exceeded (without
 	// Retry-After), not_authenticated (the workspace closed), database_unavailable.
 	Publish(ctx context.Context, p Publication) error
 	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
 	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
+	Workspaces
 }
 
 // ErrMoved says that the artifact or the revision changed since it was read: read again and decide anew.
@@ -39,6 +40,7 @@ type Publication struct {
 	Command   idempotency.Command
 	Result    []byte // what a repetition answers from
 	Workspace id.Workspace
+	From      id.Workspace // where a claim takes the artifact from by this commit; empty: it is in Workspace already
 	Artifact  id.Artifact
 	Revision  Revision
 	Number    int  // the revision's, one more than the artifact has
@@ -114,6 +116,9 @@ func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) 
 		if t.Artifact, t.Revision, err = p.Store.Draft(ctx, t.Artifact.ID, t.Revision.ID); err != nil {
 			return contract.Published{}, err
 		}
+		if t.Artifact, err = Follow(ctx, p.Store, by.Workspace, t.Artifact); err != nil {
+			return contract.Published{}, err
+		}
 	}
 	return contract.Published{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
 }
@@ -167,7 +172,7 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
 	pub := Publication{
-		Command: t.Command, Workspace: by.Workspace.ID, Artifact: a.ID, Revision: r,
+		Command: t.Command, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: r,
 		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt, At: now,
 		Event: event.Event{
 			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactPublished, Actor: by.Event(),
@@ -178,12 +183,19 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
 		result.ExpiresAt = pub.ExpiresAt
 		if a.Share == "" {
-			pub.Share = &Share{ID: id.NewLink(), Public: id.NewPublic()}
+			pub.Share = newShare()
 			result.Share = pub.Share.Public
 		}
 	}
 	pub.Result, _ = json.Marshal(result)
 	return pub, result
+}
+
+// newShare is a link that the publication makes.
+func newShare() *Share {
+	l := id.NewLink()
+	public, _ := l.Public() // it has just been made
+	return &Share{ID: l, Public: public}
 }
 
 func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c idempotency.Command) (contract.Published, error) {

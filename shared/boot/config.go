@@ -26,6 +26,7 @@ type Config struct {
 	Tables      dynamo.Tables
 	Bucket      string
 	Rings       keyring.Set // those that the hosts need; Derive refuses an empty one
+	OIDC        OIDC        // of the hosts where people come in
 	AWS         aws.Config
 	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.
 	DynamoDBEndpoint string
@@ -70,5 +71,5 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is %q, not an http origin without path", host.name, host.origin))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(append(wrong, c.checkOIDC())...)
 }

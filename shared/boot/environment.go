@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,7 +32,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		Tables:           dynamo.Tables{Core: getenv(setting.CoreTable), Events: getenv(setting.EventsTable), Hot: getenv(setting.HotTable)},
 		Bucket:           getenv(setting.Bucket),
 		DynamoDBEndpoint: getenv(setting.DynamoDBEndpoint), S3Endpoint: getenv(setting.S3Endpoint), S3Domain: getenv(setting.S3Domain),
-		Limits: limits.Default(), Now: time.Now,
+		OIDC: oidcFrom(getenv), Limits: limits.Default(), Now: time.Now,
 	}
 	var wrong []error
 	choose := func(name string, set func(value string) bool) {
@@ -61,7 +62,11 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		Region:      getenv(setting.Region),
 		Credentials: credentials.NewStaticCredentialsProvider(getenv(setting.AccessKeyID), getenv(setting.SecretAccessKey), getenv(setting.SessionToken)),
 	}
-	var err error
-	c.Rings, err = namedRings(ctx, c.AWS, getenv)
-	return c, err
+	var secret error
+	var fetched sync.WaitGroup
+	fetched.Go(func() { c.OIDC.ClientSecret, secret = clientSecret(ctx, c.AWS, getenv(setting.OIDCClientSecret)) })
+	rings, err := namedRings(ctx, c.AWS, getenv)
+	fetched.Wait()
+	c.Rings = rings
+	return c, errors.Join(err, secret)
 }

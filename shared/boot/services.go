@@ -136,10 +136,11 @@ func (s *Services) Deleter() *artifact.Deleter {
 	return &artifact.Deleter{Store: s.store, Now: s.Config.Now}
 }
 
-// Lister lists artifacts; it needs the ring seal.
+// Lister lists artifacts; it needs the rings seal, content and links.
 func (s *Services) Lister() (*artifact.Lister, error) {
-	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &artifact.Lister{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
+	cursors, err1 := cursor.New(s.Config.Rings.Seal)
+	addresses, err2 := s.Addresses()
+	return &artifact.Lister{Store: s.store, Cursors: cursors, Addresses: addresses, Now: s.Config.Now}, errors.Join(err1, err2)
 }
 
 // Historian lists revisions.

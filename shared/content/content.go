@@ -43,12 +43,13 @@ type Reader struct {
 // File is a file that may be read now.
 type File struct {
 	tree.File
-	Workspace id.Workspace
+	Workspace id.Workspace // that owns it now
 	Artifact  id.Artifact
 	Revision  id.Revision
-	NoIndex   bool
-	// Scripts tells whether the token allows scripts and the workspace is claimed; a viewer frame is asked for besides.
-	Scripts bool
+	// NoIndex and Scripts follow the workspace that owns the file now. A token from before its claim keeps search engines
+	// away no longer, but never lets scripts run: that takes a token of the claimed workspace.
+	NoIndex bool
+	Scripts bool // a viewer frame is asked for besides
 
 	home id.Workspace
 }
@@ -65,7 +66,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	limited, files := make(chan error, 1), make(chan loaded, 1)
 	go func() { limited <- r.Limiter.Artifact(ctx, claims.Artifact) }()
 	go func() { files <- r.tree(ctx, claims) }()
-	state, err := r.Store.Gates(ctx, names)
+	state, err := gate.Read(ctx, r.Store, names)
 	over, got := <-limited, <-files
 	switch {
 	case err != nil:
@@ -86,9 +87,10 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	if !ok {
 		return File{}, gate.NotFound()
 	}
+	claimed := !state.Workspace.ClaimedAt.IsZero()
 	return File{
-		File: f, Workspace: claims.Workspace, Artifact: claims.Artifact, Revision: claims.Revision, NoIndex: claims.NoIndex, home: state.Artifact.Home,
-		Scripts: claims.Scripts && !state.Workspace.ClaimedAt.IsZero(),
+		File: f, Workspace: state.Workspace.ID, Artifact: claims.Artifact, Revision: claims.Revision, home: state.Artifact.Home,
+		NoIndex: claims.NoIndex && !claimed, Scripts: claims.Scripts && claimed,
 	}, nil
 }
 

@@ -18,7 +18,7 @@ func artifactItem(a artifact.Artifact) item {
 		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
 		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
 		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
-		time("deleted", a.DeletedAt).str("g1p", artifactsOf(a.Owner)).str("g1s", artifactSort(a.CreatedAt, a.ID)).
+		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).str("g1p", artifactsOf(a.Owner)).str("g1s", artifactSort(a.CreatedAt, a.ID)).
 		str("g2p", due("ARTIFACT", string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 
@@ -31,7 +31,8 @@ func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LinksOff: i.getTime("links_off"),
 		Current: id.Revision(i.getStr("cur")), Number: int(i.getNum("no")), Draft: id.Revision(i.getStr("draft")), DraftAt: i.getTime("draft_at"),
 		Share: id.Public(i.getStr("share")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), FileCount: int(i.getNum("n")),
-		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), DeletedAt: i.getTime("deleted"),
+		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), PublishedAt: i.getTime("pub_at"),
+		DeletedAt: i.getTime("deleted"),
 	}
 }
 
@@ -90,15 +91,21 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) 
 
 // moveCurrent makes the draft the current revision.
 func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
-	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #g2s = :due"
-	condition := "#status = :live AND #own = :ws AND #draft = :rev AND (attribute_not_exists(#no) OR #no = :before) AND " +
-		"(#exp > :now OR attribute_exists(#pin_at)) AND attribute_not_exists(#lock)"
+	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now, #g2s = :due"
+	condition := "#status = :live AND #draft = :rev AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
 	v := values{
 		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "title": p.Revision.Title, "entry": p.Revision.Entrypoint,
 		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
 		"due": sortable(p.ExpiresAt),
 	}
-	if p.Renews {
+	if p.From == "" {
+		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	} else { // it ends as the claim said, whether it was moved meanwhile or not
+		condition += "#own IN (:ws, :from)"
+		set += ", #own = :ws, #g1p = :list"
+		v["from"], v["list"] = string(p.From), artifactsOf(p.Workspace)
+	}
+	if p.Renews || p.From != "" {
 		set += ", #exp = :exp"
 		v["exp"] = p.ExpiresAt
 	}
@@ -108,7 +115,7 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 		v["share"] = string(p.Share.Public)
 	}
 	t.update(s.tables.Core, artifactKey(p.Artifact), set+" REMOVE #draft, #draft_at ADD #ver :one", condition, v, func(old item) error {
-		if a := readArtifact(old, p.Artifact); !a.Readable(p.At) || a.Owner != p.Workspace {
+		if a := readArtifact(old, p.Artifact); p.From == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
 			return artifact.NotFound()
 		}
 		return artifact.ErrMoved
@@ -134,13 +141,19 @@ func shareItem(p artifact.Publication) item {
 func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
 	var t transaction
 	s.finish(&t, d.Command, d.Result, d.At)
-	t.update(s.tables.Core, artifactKey(d.Artifact.ID),
-		"SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due REMOVE #share, #draft, #draft_at ADD #ver :one",
-		"#status = :live AND #own = :ws",
-		values{
-			"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "ws": string(d.Workspace), "one": 1,
-			"gone": goneOf(d.Workspace), "purge": due("PURGE", string(d.Artifact.ID)), "due": sortable(d.At),
-		}, func(item) error { return artifact.NotFound() })
+	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
+	condition := "#status = :live AND #own = :ws"
+	v := values{
+		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "ws": string(d.Workspace), "one": 1,
+		"gone": goneOf(d.Workspace), "purge": due("PURGE", string(d.Artifact.ID)), "due": sortable(d.At),
+	}
+	if from := d.Artifact.From; from != "" { // a claim takes it along, unless it was moved meanwhile
+		set += ", #own = :ws, #exp = :exp"
+		condition = "#status = :live AND #own IN (:ws, :from)"
+		v["from"], v["exp"] = string(from), d.Artifact.ExpiresAt
+	}
+	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #draft, #draft_at ADD #ver :one", condition, v,
+		func(item) error { return artifact.NotFound() })
 	s.checkFence(&t, d.Workspace)
 	t.create(s.tables.Events, eventItem(d.Event))
 	return s.commit(ctx, &t)

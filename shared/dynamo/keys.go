@@ -152,8 +152,10 @@ func artifactSort(created time.Time, a id.Artifact) string {
 
 // due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
 func due(kind, item string) string {
-	return "DUE#" + kind + "#" + strconv.Itoa(int(sha256.Sum256([]byte(item))[0])%dueParts)
+	return duePart(kind, int(sha256.Sum256([]byte(item))[0])%dueParts)
 }
+
+func duePart(kind string, n int) string { return "DUE#" + kind + "#" + strconv.Itoa(n) }
 
 // nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires.
 func nextDue(a artifact.Artifact, draftLife time.Duration) string {

@@ -17,7 +17,7 @@ const (
 
 // Listed are the attributes that listIndex carries beside the keys: what rows of lists show.
 var Listed = []string{
-	"status", "title", "entry", "n", "bytes", "exp", "pin_at", "cur", "created", "updated", "deleted", "own", "name", "scopes", "rev_at", "used_at", "id", "kind",
+	"status", "title", "entry", "n", "bytes", "exp", "pin_at", "cur", "created", "updated", "deleted", "own", "pub_at", "links_off", "name", "scopes", "rev_at", "used_at", "id", "kind",
 }
 
 // CreateTables makes the tables where they are missing, as a deployment has them.

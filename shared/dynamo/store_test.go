@@ -15,6 +15,7 @@ import (
 	"vitrine/scripts/local/engine"
 	"vitrine/shared/access"
 	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
 	"vitrine/shared/credential"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/event"
@@ -51,13 +52,14 @@ func tenant(t testing.TB, s *Store) (workspace.Workspace, credential.Key) {
 	t.Helper()
 	at := now()
 	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at}
+	public := id.NewPublic()
 	k := credential.Key{
-		ID: id.NewKey(), Public: id.NewPublic(), Workspace: w.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("mac")}, Name: "K",
+		ID: id.NewKey(public), Public: public, Workspace: w.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("mac")}, Name: "K",
 		Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: at, ExpiresAt: at.Add(time.Hour),
 	}
 	err := s.Provision(ctx, ephemeral.Provision{
 		Workspace: w, Key: k, Event: record(w.ID, at),
-		Claim: ephemeral.Claim{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: w.ID, CreatedAt: at, ExpiresAt: at.Add(time.Hour)},
+		Claim: claim.Token{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: w.ID, CreatedAt: at, ExpiresAt: at.Add(time.Hour)},
 	})
 	if err != nil {
 		t.Fatal(err)

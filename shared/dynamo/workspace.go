@@ -14,7 +14,7 @@ import (
 func workspaceItem(w workspace.Workspace) item {
 	return newItem(workspaceKey(w.ID)).
 		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
-		str("into", string(w.Into)).str("lock", string(w.Lock)).num("epoch", w.Epoch)
+		str("into", string(w.Into)).time("floor", w.Floor).str("lock", string(w.Lock)).num("epoch", w.Epoch).num("adays", int64(w.AutoDays))
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
@@ -24,7 +24,14 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 	return &workspace.Workspace{
 		ID: w, Name: i.getStr("name"), Plan: workspace.Plan(i.getStr("plan")), CreatedAt: i.getTime("created"),
 		ClaimedAt: i.getTime("claimed_at"), Into: id.Workspace(i.getStr("into")), Lock: id.Lockdown(i.getStr("lock")), Epoch: i.getNum("epoch"),
+		AutoDays: int(i.getNum("adays")), Floor: i.getTime("floor"),
 	}
+}
+
+// Workspace implements artifact.Workspaces.
+func (s *Store) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
+	i, err := s.get(ctx, s.tables.Core, workspaceKey(w), true)
+	return readWorkspace(i, w), err
 }
 
 // checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
@@ -41,9 +48,7 @@ func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(p.Workspace))
 	t.create(s.tables.Core, keyItem(p.Key))
-	t.create(s.tables.Core, newItem(claimKey(p.Claim.Public)).
-		str("id", string(p.Claim.ID)).str("ws", string(p.Claim.Workspace)).bin("mac", p.Claim.Hash.MAC).num("pepper", int64(p.Claim.Hash.Pepper)).
-		str("code", p.Claim.ClaimCode).time("created", p.Claim.CreatedAt).time("exp", p.Claim.ExpiresAt))
+	t.create(s.tables.Core, claimTokenItem(p.Claim))
 	t.create(s.tables.Events, eventItem(p.Event))
 	return s.commit(ctx, &t)
 }

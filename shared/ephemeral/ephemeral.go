@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
@@ -40,19 +41,8 @@ type Gate struct {
 type Provision struct {
 	Workspace workspace.Workspace
 	Key       credential.Key
-	Claim     Claim
+	Claim     claim.Token
 	Event     event.Event
-}
-
-// Claim is a stored claim token.
-type Claim struct {
-	ID        id.ClaimToken
-	Public    id.Public
-	Workspace id.Workspace
-	Hash      credential.Hash
-	ClaimCode string
-	CreatedAt time.Time
-	ExpiresAt time.Time
 }
 
 // Provisioner makes ephemeral workspaces.
@@ -83,15 +73,15 @@ func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.Pro
 	}
 	ws := id.NewWorkspace()
 	key := credential.Mint(credential.APIKey, p.Environment, ws, "")
-	claim := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(r.ClaimCode))
+	token := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(r.ClaimCode))
 	made := Provision{
 		Workspace: workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
 		Key: credential.Key{
-			ID: id.NewKey(), Public: key.Public, Workspace: ws, Hash: key.Hash(p.Peppers), Name: workspace.EphemeralKeyName,
+			ID: id.NewKey(key.Public), Public: key.Public, Workspace: ws, Hash: key.Hash(p.Peppers), Name: workspace.EphemeralKeyName,
 			Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: now, ExpiresAt: now.Add(limits.EphemeralKey),
 		},
-		Claim: Claim{
-			ID: id.NewClaimToken(), Public: claim.Public, Workspace: ws, Hash: claim.Hash(p.Peppers), ClaimCode: claim.ClaimCode,
+		Claim: claim.Token{
+			ID: id.NewClaimToken(), Public: token.Public, Workspace: ws, Hash: token.Hash(p.Peppers), ClaimCode: token.ClaimCode,
 			CreatedAt: now, ExpiresAt: now.Add(limits.ClaimTokenLife),
 		},
 		Event: event.Event{
@@ -103,7 +93,7 @@ func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.Pro
 		return contract.Provisioned{}, err
 	}
 	return contract.Provisioned{
-		APIKeySecret: key.Reveal(), ClaimToken: claim.Reveal(), WorkspaceID: ws, APIKeyID: made.Key.ID, ClaimTokenID: made.Claim.ID,
+		APIKeySecret: key.Reveal(), ClaimToken: token.Reveal(), WorkspaceID: ws, APIKeyID: made.Key.ID, ClaimTokenID: made.Claim.ID,
 	}, nil
 }
 

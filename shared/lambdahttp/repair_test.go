@@ -1,11 +1,16 @@
 package lambdahttp
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
 )
 
 // These tests are the rows of what the library gets wrong when it is used as it comes.
@@ -230,6 +235,54 @@ func TestCookiesComeAndGo(t *testing.T) {
 				t.Errorf("%s: %v", mode, got.header)
 			}
 		}
+	}
+}
+
+func TestTheCookiesOfASignInAreOneEach(t *testing.T) {
+	until := time.Date(2026, 11, 28, 10, 15, 30, 0, time.UTC) // its date has a comma
+	h := func(w http.ResponseWriter, r *http.Request) {
+		signIn, err1 := r.Cookie("__Host-signin")
+		_, err2 := r.Cookie("__Host-session")
+		if err1 != nil || err2 != nil || signIn.Value != "c2lnbmlu" || r.URL.Query().Get("code") != "abc/def" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "__Host-session", Value: "new", Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, Expires: until})
+		http.SetCookie(w, &http.Cookie{Name: "__Host-signin", Path: "/", Secure: true, HttpOnly: true, MaxAge: -1})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	}
+	want := []string{
+		"__Host-session=new; Path=/; Expires=Sat, 28 Nov 2026 10:15:30 GMT; HttpOnly; Secure; SameSite=Lax",
+		"__Host-signin=; Path=/; Max-Age=0; HttpOnly; Secure",
+	}
+	e := httpAPIEvent("GET", "/api/auth/callback")
+	e.RawQuery, e.Cookies = "code=abc%2Fdef&state=x", []string{"__Host-signin=c2lnbmlu", "__Host-session=b2xk", `theme="dark, blue"`}
+	got := invoke(t, http.HandlerFunc(h), Buffered, e)
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/" || !slices.Equal(got.header["Set-Cookie"], want) {
+		t.Errorf("%+v", got)
+	}
+	out, err := adapter{handler: http.HandlerFunc(h), mode: Buffered}.serve(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := out.(events.APIGatewayV2HTTPResponse)
+	if !slices.Equal(answer.Cookies, want) || answer.Headers["Set-Cookie"] != "" {
+		t.Errorf("the gateway is told %q and headers %q", answer.Cookies, answer.Headers)
+	}
+}
+
+func TestAFormComesAsItWasSent(t *testing.T) {
+	h := func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			t.Error(err)
+		}
+		fmt.Fprint(w, r.PostForm)
+	}
+	e := httpAPIEvent("POST", "/oauth2/token")
+	e.Headers["content-type"] = "application/x-www-form-urlencoded"
+	e.Body, e.IsBase64 = base64.StdEncoding.EncodeToString([]byte("grant_type=a&name=A%26B+%C3%A9&a=1&a=2")), true // forms are no text to the gateway
+	if got := invoke(t, http.HandlerFunc(h), Buffered, e); got.body != "map[a:[1 2] grant_type:[a] name:[A&B é]]" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -29,6 +29,7 @@ type Sessions interface {
 	// Create commits a new session in one transaction. Errors: *idempotency.Taken, not_authenticated (the workspace
 	// closed), database_unavailable.
 	Create(ctx context.Context, c Creation) error
+	artifact.Workspaces
 }
 
 // Creation is everything that creating a session makes.
@@ -67,7 +68,7 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 	s := Session{
 		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
 		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
-		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Life: by.Policy.DefaultLife, CreatedAt: now,
+		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Life: by.Workspace.Life(by.Policy), CreatedAt: now,
 	}
 	var known tree.Tree
 	if r.ArtifactID != "" {
@@ -109,6 +110,9 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 // revise points the session at an existing artifact and returns the files whose bytes may be reused.
 func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time) (tree.Tree, error) {
 	a, err := c.Store.Artifact(ctx, r.ArtifactID)
+	if err == nil {
+		a, err = artifact.Follow(ctx, c.Store, by.Workspace, a)
+	}
 	switch {
 	case err != nil:
 		return nil, err

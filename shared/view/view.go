@@ -142,7 +142,7 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 func (v *Viewer) admit(ctx context.Context, n gate.Names) (gate.State, error) {
 	limited := make(chan error, 1)
 	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact) }()
-	state, err := v.Store.Gates(ctx, n)
+	state, err := gate.Read(ctx, v.Store, n)
 	over := <-limited
 	if err != nil {
 		return state, err

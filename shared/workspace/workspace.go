@@ -32,12 +32,23 @@ type Workspace struct {
 	CreatedAt time.Time
 	ClaimedAt time.Time    // zero: ephemeral
 	Into      id.Workspace // where a claim moved everything; empty: nowhere
+	Floor     time.Time    // of a workspace that was claimed: nothing that lived then ends earlier
 	Lock      id.Lockdown  // operator lockdown; empty: none
 	Epoch     int64        // credentials of another epoch are dead
+	AutoDays  int          // how many days artifacts live unless asked otherwise; zero: the tier's default
 }
 
 // Open tells whether credentials of the workspace work and its content may be read.
 func (w Workspace) Open() bool { return w.Lock == "" && w.Into == "" }
+
+// Until is when something of the workspace ends that would have ended at an instant by itself: a claim lets it live to
+// the floor, but brings nothing back that had ended before.
+func (w Workspace) Until(end time.Time) time.Time {
+	if w.Into == "" || !end.After(w.ClaimedAt) || !end.Before(w.Floor) {
+		return end
+	}
+	return w.Floor
+}
 
 // Tier tells which numbers apply.
 func (w Workspace) Tier() limits.Tier {
@@ -49,6 +60,14 @@ func (w Workspace) Tier() limits.Tier {
 	default:
 		return limits.Free
 	}
+}
+
+// Life is how long artifacts live unless asked otherwise: what the workspace chose, within the bounds of its tier.
+func (w Workspace) Life(p limits.Policy) time.Duration {
+	if w.AutoDays == 0 {
+		return p.DefaultLife
+	}
+	return min(max(time.Duration(w.AutoDays)*limits.Day, p.MinLife), p.MaxLife)
 }
 
 // Summary is the wire form.

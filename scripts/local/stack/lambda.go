@@ -118,8 +118,10 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		setting.Environment: string(credential.Preview), setting.APIURL: origins.API, setting.UploadURL: origins.Upload,
 		setting.ContentURL: origins.Content, setting.AppURL: origins.App, setting.MCPURL: origins.MCP,
 		setting.CoreTable: tables.Core, setting.EventsTable: tables.Events, setting.HotTable: tables.Hot, setting.Bucket: o.Engines.Bucket,
-		setting.ContentRing: rings, setting.LinksRing: rings, setting.PepperRing: rings, setting.SealRing: rings,
+		setting.ContentRing: rings, setting.LinksRing: rings, setting.PepperRing: rings, setting.SealRing: rings, setting.AssertionRing: rings,
 		setting.DynamoDBEndpoint: o.Engines.DynamoDB, setting.S3Endpoint: o.Engines.S3, setting.S3Domain: o.Engines.S3Domain,
-		setting.PutMode: "edge", setting.Limits: rates, setting.Pow: string(o.Limits.Pow),
+		setting.OIDCIssuer: o.identity.Issuer, setting.OIDCClientID: o.identity.client.ClientID, setting.OIDCClientSecret: "file:" + o.identity.secretFile,
+		setting.OIDCLogout: string(o.identity.client.Logout),
+		setting.PutMode:    "edge", setting.Limits: rates, setting.Pow: string(o.Limits.Pow),
 	}
 }

@@ -46,12 +46,16 @@ type Options struct {
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
+	// Still leaves claimed artifacts where they are: a test moves them itself.
+	Still bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
 	// Now, Middleware and the numbers of Limits cannot be told to them: Start refuses those with ErrInProcess.
 	Lambda bool
 	// Output takes what functions print and what making them says, line by line and from several goroutines. It may be nil.
 	Output io.Writer
+
+	identity Identity // that Start has made
 }
 
 // The hosts, in the order of their ports from BasePort+1.
@@ -72,9 +76,12 @@ const mcpPort = 5
 type Stack struct {
 	Origins address.Origins
 	Engines *engine.Engines
+	// Identity is where people sign in.
+	Identity Identity
 
 	servers   []*http.Server
 	functions *localapi.Hosts // nil without Lambda
+	stop      func()          // ends the work that follows claims
 	failed    chan error
 }
 
@@ -101,7 +108,13 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		}
 		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
 	}
-	s := &Stack{Origins: origins(ports, o.BasePort), Engines: o.Engines, failed: make(chan error, 2*hostCount)}
+	s := &Stack{Origins: origins(ports, o.BasePort), Engines: o.Engines, failed: make(chan error, 2*hostCount+2)}
+	identity, err := s.identify(o)
+	taken = append(taken, identity...)
+	if err != nil {
+		return fail(err)
+	}
+	o.identity = s.Identity
 	open := s.open
 	if o.Lambda {
 		open = s.openLambda
@@ -110,9 +123,15 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if s.stop = func() {}; !o.Still {
+		if s.stop, err = s.startMoves(ctx, o); err != nil {
+			return fail(err)
+		}
+	}
 	for host, h := range handlers {
 		s.serve(h, listeners[host])
 	}
+	s.serve(s.Identity, identity)
 	return s, nil
 }
 
@@ -144,7 +163,7 @@ func withEdge(o Options, upload http.Handler) http.Handler {
 func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	return boot.Config{
 		Environment: credential.Preview, Origins: origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket,
-		Rings: rings, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
+		Rings: rings, OIDC: o.identity.client, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
 		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware, CreateTables: true,
 	}
 }
@@ -216,6 +235,7 @@ func (s *Stack) Failed() <-chan error { return s.failed }
 
 // Close lets running requests end until ctx does, then cuts them off. The engines are the caller's.
 func (s *Stack) Close(ctx context.Context) error {
+	s.stop()
 	errs := make([]error, len(s.servers))
 	done := make(chan struct{})
 	for i, server := range s.servers {

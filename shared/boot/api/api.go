@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/setting"
 )
 
-// Rings are the settings of the key rings that the host needs.
+// Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions too.
 var Rings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
 
 // Handler is the api host of a deployment.
@@ -34,6 +34,18 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	h := &api.Host{
 		Surface: surface, Accounts: s.Accounts(), Keys: s.Revoker(), Provisioner: provisioner, Publisher: s.Publisher(addresses),
 		Deleter: s.Deleter(), Lister: lister, Historian: s.Historian(), Viewer: s.Files(s.Viewer(addresses, surface.Limiter)), Addresses: addresses,
+	}
+	if err := members(s, h); err != nil {
+		return nil, err
+	}
+	if err := claims(s, h); err != nil {
+		return nil, err
+	}
+	if err := authorization(s, h); err != nil {
+		return nil, err
+	}
+	if err := agents(s, h); err != nil {
+		return nil, err
 	}
 	return h.Handler(), nil
 }

@@ -6,12 +6,14 @@ import (
 	"net/http"
 
 	"vitrine/functions/app"
+	"vitrine/shared/address"
 	"vitrine/shared/boot"
+	"vitrine/shared/rate"
 	"vitrine/shared/setting"
 )
 
 // Rings are the settings of the key rings that the host needs.
-var Rings = []string{setting.ContentRing, setting.LinksRing}
+var Rings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
 
 // Handler is the app host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
@@ -19,7 +21,41 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := s.Config.Origins
-	h := &app.Host{Links: s.Viewer(addresses, s.Limiter("app")), ContentURL: o.Content, AppURL: o.App, APIURL: o.API, Surface: s.Public("Vitrine", o.App, log)}
+	o, limiter := s.Config.Origins, s.Limiter("app")
+	h := &app.Host{Surface: s.Public("Vitrine", o.App, log), ContentURL: o.Content, AppURL: o.App, APIURL: o.API}
+	if err := people(s, h, limiter, addresses); err != nil {
+		return nil, err
+	}
 	return h.Handler(), nil
+}
+
+// people gives the host what visitors and members need.
+func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *address.Book) error {
+	desk, err := s.Desk(limiter)
+	if err != nil {
+		return err
+	}
+	agents, err := s.Agents(limiter)
+	if err != nil {
+		return err
+	}
+	claimer, err := s.Claimer()
+	if err != nil {
+		return err
+	}
+	server, err := s.Authorization(limiter)
+	if err != nil {
+		return err
+	}
+	lister, err := s.Lister()
+	if err != nil {
+		return err
+	}
+	keeper, err := s.Keeper()
+	if err != nil {
+		return err
+	}
+	h.Links, h.Sessions, h.SignIns, h.Agents, h.Claims = s.Viewer(addresses, limiter), s.Sessions(), desk, agents, claimer
+	h.Apps, h.Devices, h.Artifacts, h.Keys, h.Accounts, h.Counter = server, server, lister, keeper, s.Accounts(), limiter
+	return nil
 }

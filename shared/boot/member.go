@@ -1,0 +1,50 @@
+package boot
+
+import (
+	"errors"
+
+	"vitrine/shared/access"
+	"vitrine/shared/account"
+	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
+	"vitrine/shared/seal"
+	"vitrine/shared/web"
+)
+
+// ForMembers lets members in at a surface, on the routes that want them; it needs the ring pepper.
+func (s *Services) ForMembers(surface *web.Surface) error {
+	here, err := s.Members(s.Config.Origins.API, false)
+	if err != nil {
+		return err
+	}
+	there, err := s.Members(s.Config.Origins.MCP, true)
+	surface.AuthenticateMember, surface.AuthenticateMCP = here.Open, there.Open
+	return err
+}
+
+// Members checks the access tokens of one audience; it needs the ring pepper.
+func (s *Services) Members(audience string, delegated bool) (*access.Members, error) {
+	peppers, err := s.peppers()
+	return &access.Members{
+		Store: s.store, Peppers: peppers, Limits: &s.Config.Limits, Environment: s.Config.Environment, Audience: audience, Delegated: delegated,
+		Now: s.Config.Now,
+	}, err
+}
+
+// Keeper keeps the API keys of workspaces; it needs the rings pepper and seal.
+func (s *Services) Keeper() (*credential.Keeper, error) {
+	peppers, err1 := s.peppers()
+	box, err2 := seal.New(s.Config.Rings.Seal, "record")
+	return &credential.Keeper{Store: s.store, Peppers: peppers, Box: box, Environment: s.Config.Environment, Now: s.Config.Now}, errors.Join(err1, err2)
+}
+
+// Steward keeps the settings of workspaces.
+func (s *Services) Steward() *account.Steward {
+	return &account.Steward{Store: s.store, Now: s.Config.Now}
+}
+
+// Auditor shows what was done in workspaces; it needs the ring seal.
+func (s *Services) Auditor() (*account.Auditor, error) {
+	cursors, err := cursor.New(s.Config.Rings.Seal)
+	return &account.Auditor{Store: s.store, Cursors: cursor.Events{Codec: cursors}, Now: s.Config.Now}, err
+}

@@ -1,0 +1,125 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/member"
+	"vitrine/shared/oidc"
+	"vitrine/shared/rate"
+	"vitrine/shared/session"
+	"vitrine/shared/setting"
+	"vitrine/shared/signin"
+)
+
+// Pages of the app host that the identity provider sends browsers to.
+const (
+	CallbackPath  = "/api/auth/callback"
+	SignedOutPath = "/"
+)
+
+// OIDC is the identity provider of people. The zero value: nobody can sign in.
+type OIDC struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret string // empty: a public client
+	Scopes       []string
+	Logout       oidc.Logout
+}
+
+// oidc is the provider's configuration. One without TLS or on this machine signs in anybody, so production refuses it.
+func (c *Config) oidc() oidc.Config {
+	o := c.OIDC
+	return oidc.Config{
+		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scopes: o.Scopes, Logout: o.Logout,
+		Callback: c.Origins.App + CallbackPath, SignedOut: c.Origins.App + SignedOutPath,
+		Loopback: c.Environment == credential.Preview, Now: c.Now,
+	}
+}
+
+func (c *Config) checkOIDC() error {
+	if c.OIDC.Issuer == "" {
+		if c.OIDC.ClientID != "" || c.OIDC.ClientSecret != "" {
+			return fmt.Errorf("%s needs %s", setting.OIDCClientID, setting.OIDCIssuer)
+		}
+		return nil
+	}
+	if err := c.oidc().Check(); err != nil {
+		return fmt.Errorf("%s, %s: %w", setting.OIDCIssuer, setting.OIDCClientID, err)
+	}
+	return nil
+}
+
+// oidcFrom reads the settings of the provider, all but the secret.
+func oidcFrom(getenv func(string) string) OIDC {
+	return OIDC{
+		Issuer: getenv(setting.OIDCIssuer), ClientID: getenv(setting.OIDCClientID), Scopes: strings.Fields(getenv(setting.OIDCScopes)),
+		Logout: oidc.Logout(getenv(setting.OIDCLogout)),
+	}
+}
+
+// clientSecret reads the client's secret from where the setting says; empty if there is none.
+func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, error) {
+	if from == "" {
+		return "", nil
+	}
+	text, err := secretText(ctx, cfg, from)
+	if text = strings.TrimSpace(text); err == nil && text == "" {
+		err = errors.New("the secret is empty")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", setting.OIDCClientSecret, err)
+	}
+	return text, nil
+}
+
+func secretText(ctx context.Context, cfg aws.Config, from string) (string, error) {
+	if file, ok := strings.CutPrefix(from, fileRing); ok {
+		data, err := os.ReadFile(file)
+		return string(data), err
+	}
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &from})
+	if err != nil {
+		return "", fmt.Errorf("the secret cannot be read: %w", err)
+	}
+	return aws.ToString(out.SecretString), nil
+}
+
+// IdentityProvider is where people sign in; nil if none is configured.
+func (s *Services) IdentityProvider() (signin.Provider, error) {
+	if s.Config.OIDC.Issuer == "" {
+		return nil, nil
+	}
+	p, err := oidc.New(s.Config.oidc())
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Registrar knows people.
+func (s *Services) Registrar() *member.Registrar {
+	return &member.Registrar{Store: s.store, Now: s.Config.Now}
+}
+
+// Sessions keeps people signed in.
+func (s *Services) Sessions() *session.Keeper {
+	return &session.Keeper{Store: s.store, People: s.store, Limits: &s.Config.Limits, Now: s.Config.Now}
+}
+
+// Desk signs people in; it needs the ring pepper.
+func (s *Services) Desk(limiter *rate.Limiter) (*signin.Desk, error) {
+	provider, err1 := s.IdentityProvider()
+	peppers, err2 := s.peppers()
+	return &signin.Desk{
+		Provider: provider, Issuer: s.Config.OIDC.Issuer, Store: s.store, Registrar: s.Registrar(), Sessions: s.Sessions(), Limiter: limiter,
+		Limits: &s.Config.Limits, Peppers: peppers, Now: s.Config.Now,
+	}, errors.Join(err1, err2)
+}

@@ -1,0 +1,141 @@
+package boot
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vitrine/shared/keyring"
+	"vitrine/shared/setting"
+)
+
+// environment is what a function needs to start, with rings in a file of their own.
+func environment(t *testing.T) (env map[string]string, rings string) {
+	t.Helper()
+	rings = filepath.Join(t.TempDir(), "rings.json")
+	if _, err := LocalRings(rings); err != nil {
+		t.Fatal(err)
+	}
+	env = map[string]string{
+		setting.Environment: "preview", setting.APIURL: "https://api.example", setting.UploadURL: "https://upload.example",
+		setting.ContentURL: "https://content.example", setting.AppURL: "https://app.example", setting.MCPURL: "https://mcp.example",
+		setting.CoreTable: "core", setting.EventsTable: "events", setting.HotTable: "hot", setting.Bucket: "bucket",
+		setting.Region: "eu-west-1", setting.AccessKeyID: "key", setting.SecretAccessKey: "secret",
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://127.0.0.1:1",
+	}
+	for name := range ringNames {
+		env[name] = "file:" + rings
+	}
+	return env, rings
+}
+
+var allRings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
+
+func TestAHostHasTheRingsThatItIsTold(t *testing.T) {
+	env, file := environment(t)
+	c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := LocalRings(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range keyring.Names() {
+		if got := c.Rings.Ring(name).Keys; len(got) != 1 || string(got[0].Secret) != string(want.Ring(name).Keys[0].Secret) {
+			t.Errorf("ring %s is not the one of the file", name)
+		}
+	}
+	delete(env, setting.AssertionRing)
+	if c, err = FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...); err != nil || len(c.Rings.Assertion.Keys) != 0 {
+		t.Errorf("without the ring for assertions: %v", err)
+	}
+}
+
+// broken are starts that have to fail: what is changed about a good one, and what the complaint names.
+var broken = map[string]struct {
+	change func(env map[string]string, rings string) error
+	names  string
+}{
+	"a ring without its active key": {func(_ map[string]string, rings string) error {
+		return damage(rings, `"active": 1`, `"active": 7`)
+	}, "active key"},
+	"a short key": {func(_ map[string]string, rings string) error {
+		return damage(rings, `"k": "`, `"k": "AAAA","was": "`)
+	}, "shorter than 32 bytes"},
+	"a ring that nobody named": {func(env map[string]string, _ string) error {
+		delete(env, setting.ContentRing)
+		return nil
+	}, setting.ContentRing},
+	"production without limits": {func(env map[string]string, _ string) error {
+		env[setting.Environment], env[setting.Limits] = "production", "off"
+		return nil
+	}, "production"},
+	"production with rings of a development machine": {func(env map[string]string, _ string) error {
+		env[setting.Environment] = "production"
+		return nil
+	}, setting.PepperRing + " names a file"},
+	"production with the development identity provider": {func(env map[string]string, _ string) error {
+		env[setting.Environment], env[setting.OIDCIssuer], env[setting.OIDCClientID] = "production", "http://localhost:8706", "vitrine"
+		return nil
+	}, setting.OIDCIssuer},
+}
+
+// damage replaces a text in a file once.
+func damage(file, old, fresh string) error {
+	data, err := os.ReadFile(file)
+	if err == nil && !strings.Contains(string(data), old) {
+		err = errors.New("the file has no " + old)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Replace(string(data), old, fresh, 1)), 0o600)
+}
+
+func TestT79AProcessThatIsSetUpWronglyDoesNotStart(t *testing.T) {
+	for name, c := range broken {
+		t.Run(name, func(t *testing.T) {
+			env, rings := environment(t)
+			if err := c.change(env, rings); err != nil {
+				t.Fatal(err)
+			}
+			_, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
+			if err == nil || !strings.Contains(err.Error(), c.names) {
+				t.Errorf("got %v, want an error that names %q", err, c.names)
+			}
+		})
+	}
+}
+
+func TestT79TheFunctionItselfEndsWithCode1(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "bootstrap")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", program, "vitrine/functions/content/lambda").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, c := range broken {
+		t.Run(name, func(t *testing.T) {
+			env, rings := environment(t)
+			if err := c.change(env, rings); err != nil {
+				t.Fatal(err)
+			}
+			start := exec.CommandContext(t.Context(), program)
+			start.Env = []string{"AWS_LAMBDA_RUNTIME_API=127.0.0.1:1"} // nobody answers there
+			for name, value := range maps.All(env) {
+				start.Env = append(start.Env, name+"="+value)
+			}
+			out, err := start.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+				t.Errorf("it ended with %v, want exit code 1: %s", err, out)
+			}
+			if !strings.Contains(string(out), c.names) || strings.Count(string(out), "\n") != 1 {
+				t.Errorf("it says %s, want one line that names %q", out, c.names)
+			}
+		})
+	}
+}

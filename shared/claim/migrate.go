@@ -1,0 +1,101 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/workspace"
+)
+
+// Migrations is what Migrator needs of the store.
+type Migrations interface {
+	// DueMoves returns up to n sources whose artifacts are to be moved at an instant.
+	DueMoves(ctx context.Context, now time.Time, n int) ([]id.Workspace, error)
+	// Remaining reads the gate of a source strongly, nil if there is none, and up to n of the artifacts that still say
+	// they are in it. clear tells that the index shows none at all; it may be behind.
+	Remaining(ctx context.Context, source id.Workspace, n int) (w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
+	// Adopt stores where an artifact is now, if it still says a.From and did not change since it was read; else nothing.
+	Adopt(ctx context.Context, a artifact.Artifact) error
+	// Note records what a pass found and when the next one is due. It returns since when passes find nothing, zero if
+	// this one found something. open is false if the move is done.
+	Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (since time.Time, open bool, err error)
+	// Finish deletes what is left of a source but its gate, which is kept until an instant: credentials, and last the
+	// alias and the move itself. done is false if there is more to delete.
+	Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (done bool, err error)
+}
+
+// How a migration goes.
+const (
+	step    = 50 // artifacts of one step
+	sources = 20 // sources of one round
+)
+
+// Recheck is how long the index may be behind: after the last artifact that was moved, the alias stays as long.
+const Recheck = 5 * time.Second
+
+// Migrator moves the artifacts of claimed workspaces. Readers do not wait for it: it only ends the time in which they
+// have to look twice. Every write is conditional on what was read, so that it may die anywhere, start again, and run
+// beside itself.
+type Migrator struct {
+	Store Migrations
+	Now   func() time.Time
+}
+
+// Due does one step for each source that waits. more tells that some could go on at once.
+func (m *Migrator) Due(ctx context.Context) (more bool, err error) {
+	waiting, err := m.Store.DueMoves(ctx, m.Now(), sources)
+	if err != nil {
+		return false, err
+	}
+	var failed []error
+	for _, source := range waiting {
+		moved, _, err := m.step(ctx, source)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("move what was claimed of workspace %s: %w", source, err))
+		}
+		more = more || moved
+	}
+	return more, errors.Join(failed...)
+}
+
+// Run does one step for a source, whether it is due or not. done tells that nothing is left to do.
+func (m *Migrator) Run(ctx context.Context, source id.Workspace) (done bool, err error) {
+	_, done, err = m.step(ctx, source)
+	return done, err
+}
+
+// step moves some artifacts, or finds that none is left. The index may be behind what was committed before the claim,
+// so that only two passes in a row, some seconds apart, are believed.
+func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done bool, err error) {
+	w, left, clear, err := m.Store.Remaining(ctx, source, step)
+	if err != nil {
+		return false, false, err
+	}
+	if w == nil || w.Into == "" {
+		return false, true, nil
+	}
+	for _, a := range left {
+		if err := m.Store.Adopt(ctx, *a.ClaimedFrom(*w)); err != nil {
+			return false, false, err
+		}
+	}
+	now := m.Now()
+	next := now
+	if len(left) == 0 {
+		next = now.Add(Recheck)
+	}
+	since, open, err := m.Store.Note(ctx, source, clear, now, next)
+	if err != nil || !open {
+		return false, err == nil, err
+	}
+	if !clear || now.Sub(since) < Recheck {
+		return len(left) > 0, false, nil
+	}
+	done, err = m.Store.Finish(ctx, source, w.Into, now.Add(limits.MovedLife))
+	return !done, done, err
+}

@@ -1,0 +1,108 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/event"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/session"
+	"vitrine/shared/signin"
+)
+
+func browserItem(b session.Session) item {
+	return newItem(browserKey(b.Hash)).
+		str("mem", string(b.Member)).str("ws", string(b.Workspace)).str("browser", b.Browser).str("net", b.Network).
+		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+}
+
+func readBrowser(i item, h session.Hash) *session.Session {
+	if i == nil {
+		return nil
+	}
+	return &session.Session{
+		Hash: h, Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), CreatedAt: i.getTime("created"),
+		SeenAt: i.getTime("seen"), Browser: i.getStr("browser"), Network: i.getStr("net"),
+	}
+}
+
+// StartBrowser implements session.Store.
+func (s *Store) StartBrowser(ctx context.Context, b session.Session, e event.Event) error {
+	var t transaction
+	t.create(s.tables.Core, browserItem(b))
+	t.create(s.tables.Events, eventItem(e))
+	return s.commit(ctx, &t)
+}
+
+// Browser implements session.Store.
+func (s *Store) Browser(ctx context.Context, h session.Hash) (*session.Session, error) {
+	i, err := s.get(ctx, s.tables.Core, browserKey(h), true)
+	return readBrowser(i, h), err
+}
+
+// SawBrowser implements session.Store.
+func (s *Store) SawBrowser(ctx context.Context, h session.Hash, now, since time.Time) error {
+	return s.renew(ctx, browserKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+}
+
+// EndBrowser implements session.Store.
+func (s *Store) EndBrowser(ctx context.Context, h session.Hash, e event.Event) error {
+	var t transaction
+	t.removeIf(s.tables.Core, browserKey(h), "attribute_exists(#pk)", func(item) error { return errRevoked })
+	t.create(s.tables.Events, eventItem(e))
+	err := s.commit(ctx, &t)
+	if errors.Is(err, errRevoked) {
+		return nil
+	}
+	return err
+}
+
+// AddSignIn implements signin.Store.
+func (s *Store) AddSignIn(ctx context.Context, a signin.Attempt) error {
+	var t transaction
+	t.create(s.tables.Core, newItem(signInKey(a.State)).
+		bin("browser", a.Browser[:]).str("to", a.ReturnTo).time("exp", a.ExpiresAt).ttl(a.ExpiresAt.Add(time.Minute)))
+	return s.commit(ctx, &t)
+}
+
+// TakeSignIn implements signin.Store.
+func (s *Store) TakeSignIn(ctx context.Context, state string, browser signin.Hash, now time.Time) (*signin.Attempt, error) {
+	condition := "attribute_exists(#pk) AND #browser = :browser AND #exp > :now"
+	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.tables.Core, Key: signInKey(state).attributes(), ConditionExpression: &condition, ReturnValues: types.ReturnValueAllOld,
+		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values{"browser": browser[:], "now": now}.attributes(),
+	})
+	if _, failed := conditionFailed(err); failed {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	old := item(out.Attributes)
+	return &signin.Attempt{State: state, Browser: browser, ReturnTo: old.getStr("to"), ExpiresAt: old.getTime("exp")}, nil
+}
+
+// renew updates one item while a condition holds, and leaves it alone otherwise.
+func (s *Store) renew(ctx context.Context, k key, set, condition string, v values) error {
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+	})
+	if _, failed := conditionFailed(err); failed || err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
+
+// removeIf deletes an item if condition holds.
+func (t *transaction) removeIf(table string, k key, condition string, r refusal) {
+	t.add(types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}

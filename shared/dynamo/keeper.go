@@ -1,0 +1,80 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/id"
+)
+
+// CreateKey implements credential.Keys.
+func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
+	var t transaction
+	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
+	s.checkFence(&t, c.Key.Workspace)
+	t.create(s.tables.Core, keyItem(c.Key))
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+// APIKey implements credential.Keys.
+func (s *Store) APIKey(ctx context.Context, public id.Public) (*credential.Key, error) {
+	i, err := s.get(ctx, s.tables.Core, credentialKey(public), true)
+	return readKey(i, public), err
+}
+
+// EndKey implements credential.Keys. It checks no fence: a key may always be ended.
+func (s *Store) EndKey(ctx context.Context, e credential.Ending) (time.Time, error) {
+	at := millis(e.At)
+	var first time.Time
+	var t transaction
+	s.finish(&t, e.Command, e.Result, e.At)
+	t.update(s.tables.Core, credentialKey(e.Key.Public), "SET #rev_at = :now", "#id = :id AND attribute_not_exists(#rev_at)",
+		values{"now": at, "id": string(e.Key.ID)}, func(old item) error {
+			first = old.getTime("rev_at")
+			return errRevoked
+		})
+	t.create(s.tables.Events, eventItem(e.Event))
+	err := s.commit(ctx, &t)
+	if errors.Is(err, errRevoked) {
+		return first, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return at, nil
+}
+
+// APIKeys implements credential.Keys.
+func (s *Store) APIKeys(ctx context.Context, w id.Workspace, limit int) ([]credential.Key, bool, error) {
+	condition := "#g1p = :list"
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"list": keysOf(w)}.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit + 1)),
+	}
+	var rows []credential.Key
+	for {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, false, unavailable(err)
+		}
+		for _, i := range out.Items {
+			k := readKey(i, id.Public(strings.TrimPrefix(item(i).getStr("pk"), credentialKey("").pk)))
+			k.Workspace = w // the index does not carry it
+			rows = append(rows, *k)
+		}
+		if len(rows) > limit {
+			return rows[:limit], true, nil
+		}
+		if out.LastEvaluatedKey == nil {
+			return rows, false, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}

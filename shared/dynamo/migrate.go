@@ -1,0 +1,164 @@
+package dynamo
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/workspace"
+)
+
+// migration is the kind of the due rows of claims.
+const migration = "MIGRATE"
+
+// endsAtOnce is how many credentials of a claimed workspace are deleted in one go.
+const endsAtOnce = 100
+
+// DueMoves implements claim.Migrations.
+func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Workspace, err error) {
+	condition := "#g2p = :kind AND #g2s <= :now"
+	for part := range dueParts {
+		found, err := s.client.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.tables.Core, IndexName: aws.String(dueIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+			ExpressionAttributeValues: values{"kind": duePart(migration, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32(n)),
+		})
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, i := range found.Items {
+			out = append(out, id.Workspace(strings.TrimPrefix(item(i).getStr("pk"), migrationKey("").pk)))
+		}
+	}
+	return out[:min(len(out), n)], nil
+}
+
+// Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
+func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+	var ids []id.Artifact
+	for _, list := range []string{artifactsOf(source), goneOf(source)} {
+		if len(ids) >= n {
+			break
+		}
+		found, err := s.listed(ctx, list, n-len(ids))
+		if err != nil {
+			return nil, nil, false, err
+		}
+		for _, k := range found {
+			ids = append(ids, id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk)))
+		}
+	}
+	b := batch{strong: true}
+	b.want(workspaceKey(source))
+	for _, a := range ids {
+		b.want(artifactKey(a))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	var left []artifact.Artifact
+	for _, named := range ids {
+		if a := readArtifact(f.at(artifactKey(named)), named); a != nil && a.Owner == source {
+			left = append(left, *a)
+		}
+	}
+	return readWorkspace(f.at(workspaceKey(source)), source), left, len(ids) == 0, nil
+}
+
+// listed reads the first keys of a partition of the list index.
+func (s *Store) listed(ctx context.Context, list string, n int) (out []key, err error) {
+	condition := "#g1p = :list"
+	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"list": list}.attributes(), Limit: aws.Int32(int32(n)),
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	for _, i := range found.Items {
+		out = append(out, key{item(i).getStr("pk"), item(i).getStr("sk")})
+	}
+	return out, nil
+}
+
+// Adopt implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
+// artifact can change that the new keys of the indexes depend on.
+func (s *Store) Adopt(ctx context.Context, a artifact.Artifact) error {
+	set := "SET #own = :own, #exp = :exp, #g1p = :list"
+	condition := "#own = :from AND #status = :status AND "
+	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.From), "status": string(a.Status), "one": 1}
+	if a.Status == artifact.Live {
+		set += ", #g2s = :due"
+		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)
+	}
+	if a.Draft == "" {
+		condition += "attribute_not_exists(#draft)"
+	} else {
+		condition += "#draft = :draft"
+		v["draft"] = string(a.Draft)
+	}
+	set += " ADD #ver :one"
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: artifactKey(a.ID).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+	})
+	if _, changed := conditionFailed(err); changed || err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
+
+// Note implements claim.Migrations.
+func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
+	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
+	v := values{"next": sortable(next)}
+	if clear {
+		set = "SET #g2s = :next, #clear = if_not_exists(#clear, :now)"
+		v["now"] = now
+	}
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: migrationKey(source).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(), ReturnValues: types.ReturnValueAllNew,
+	})
+	if _, finished := conditionFailed(err); finished {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, unavailable(err)
+	}
+	return item(out.Attributes).getTime("clear"), true, nil
+}
+
+// Finish implements claim.Migrations.
+func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
+	keys, err := s.listed(ctx, keysOf(source), endsAtOnce)
+	if err != nil {
+		return false, err
+	}
+	for _, k := range keys {
+		if _, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}); err != nil {
+			return false, unavailable(err)
+		}
+	}
+	if len(keys) == endsAtOnce {
+		return false, nil
+	}
+	var t transaction
+	t.remove(s.tables.Core, aliasKey(destination, source))
+	t.remove(s.tables.Core, migrationKey(source))
+	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
+		values{"ttl": until.Unix(), "into": string(destination)}, tooLate)
+	return true, s.commit(ctx, &t)
+}
+
+// remove deletes an item, whether it is there or not.
+func (t *transaction) remove(table string, k key) {
+	t.add(types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}, tooLate)
+}

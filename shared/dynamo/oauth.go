@@ -1,0 +1,147 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/oauth"
+	"vitrine/shared/rate"
+)
+
+func ended(item) error { return oauth.ErrGone }
+
+// AddGrant implements oauth.GrantStore.
+func (s *Store) AddGrant(ctx context.Context, g oauth.Grant, e event.Event) error {
+	var t transaction
+	t.create(s.tables.Core, grantItem(g))
+	t.create(s.tables.Events, eventItem(e))
+	return s.commit(ctx, &t)
+}
+
+// Rotate implements oauth.GrantStore with one write.
+func (s *Store) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) (*oauth.Grant, error) {
+	set := "SET #tokens = :tokens, #rt_mac = :mac, #rt_pepper = :pepper, #old_mac = :old, #old_pepper = :oldpepper, " +
+		"#turns = :turns, #rotated = :rotated, #idle = :idle, #chain = :chain"
+	condition := "#rt_mac = :old AND attribute_not_exists(#rev_at)"
+	old, done, err := s.change(ctx, grantKey(g.Public), set, condition, values{
+		"tokens": packIssued(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
+		"turns": g.Turns, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.Chain),
+	})
+	switch {
+	case err != nil || done:
+		return nil, err
+	case old == nil:
+		return &oauth.Grant{Public: g.Public, RevokedAt: g.RotatedAt}, nil
+	}
+	return readGrant(old, g.Public), nil
+}
+
+// change is one conditional write of an item; where the condition is false it returns the item as it is.
+func (s *Store) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
+	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if old, failed := conditionFailed(err); failed {
+		return old, false, nil
+	}
+	if err != nil {
+		return nil, false, unavailable(err)
+	}
+	return nil, true, nil
+}
+
+// RevokeGrant implements oauth.GrantStore.
+func (s *Store) RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
+	var t transaction
+	t.update(s.tables.Core, grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", "attribute_exists(#pk) AND attribute_not_exists(#rev_at)",
+		values{"now": at}, ended)
+	t.create(s.tables.Events, eventItem(e))
+	if err := s.commit(ctx, &t); !errors.Is(err, oauth.ErrGone) {
+		return err
+	}
+	return nil
+}
+
+// GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.
+func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int) ([]oauth.Grant, error) {
+	condition := "#g1p = :list AND begins_with(#g1s, :member)"
+	out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"list": grantsOf(w), "member": string(m) + "#"}.attributes(),
+		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(int32(min(limit, batchMost))),
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if len(out.Items) == 0 {
+		return nil, nil
+	}
+	b := batch{strong: true}
+	var publics []id.Public
+	for _, i := range out.Items {
+		public := id.Public(strings.TrimPrefix(item(i).getStr("pk"), grantKey("").pk))
+		publics = append(publics, public)
+		b.want(grantKey(public))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	var grants []oauth.Grant
+	for _, public := range publics {
+		if g := readGrant(f.at(grantKey(public)), public); g != nil {
+			grants = append(grants, *g)
+		}
+	}
+	return grants, nil
+}
+
+// batchMost is how many items one read fetches at most.
+const batchMost = 100
+
+// Tried implements oauth.Tries.
+func (s *Store) Tried(ctx context.Context, w rate.Window) (int, error) {
+	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
+	return int(i.getNum("c")), err
+}
+
+// Client implements oauth.Clients.
+func (s *Store) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
+	i, err := s.get(ctx, s.tables.Core, clientKey(c), true)
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return &oauth.Client{
+		ID: c, Name: i.getStr("name"), Redirects: strings.Fields(i.getStr("uris")), CreatedAt: i.getTime("created"), UsedAt: i.getTime("used_at"),
+	}, nil
+}
+
+// AddClient implements oauth.Clients.
+func (s *Store) AddClient(ctx context.Context, c oauth.Client, until time.Time) error {
+	var t transaction
+	t.create(s.tables.Core, newItem(clientKey(c.ID)).
+		str("name", c.Name).str("uris", strings.Join(c.Redirects, " ")).time("created", c.CreatedAt).time("used_at", c.UsedAt).ttl(until))
+	return s.commit(ctx, &t)
+}
+
+// TouchClient implements oauth.Clients.
+func (s *Store) TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error {
+	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND #used_at < :since",
+		values{"now": now, "since": since, "ttl": until.Unix()})
+	return err
+}
+
+// leave is when an item that ended at an instant may leave the table; what was used twice is recognised until then.
+func leave(end time.Time) time.Time { return end.Add(limits.Day) }

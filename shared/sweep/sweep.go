@@ -1,0 +1,126 @@
+// Package sweep does what falls due by itself: it discards drafts that nobody publishes, ends what has expired, and clears
+// away upload sessions.
+//
+// Readers never wait for it: expiry is judged by the clock at every read. Every step is conditional on what was read, so
+// that it may die anywhere, start again, run beside itself, and lose against whoever changes the same thing.
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/event"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/upload"
+)
+
+// Store is what Sweeper needs of the tables.
+type Store interface {
+	// DueArtifacts returns up to n artifacts, read strongly, of which something falls due at an instant. An artifact of a
+	// claimed workspace comes as its new owner has it.
+	DueArtifacts(ctx context.Context, now time.Time, n int) ([]artifact.Artifact, error)
+	// DueSessions returns up to n upload sessions, read strongly, whose time is over at an instant.
+	DueSessions(ctx context.Context, now time.Time, n int) ([]upload.Session, error)
+	// Discard takes the draft off an artifact, if it is still that one, with its event. Nothing happens otherwise.
+	Discard(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error
+	// Expire ends an artifact that is live, not pinned and past its time, if it did not change since it was read, with its
+	// event. Nothing happens otherwise.
+	Expire(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error
+	// EndSession marks a session that nobody finalized as expired. It is false if somebody did.
+	EndSession(ctx context.Context, s upload.Session, at time.Time) (ended bool, err error)
+}
+
+// Objects is what Sweeper needs of the object store.
+type Objects interface {
+	// DeleteSession removes everything that a session brought; what is gone already is no failure.
+	DeleteSession(ctx context.Context, home id.Workspace, s id.Session) error
+}
+
+// Ends is the last step of a session, once its objects are gone.
+type Ends interface {
+	// ForgetSession takes a session off the list of what is due.
+	ForgetSession(ctx context.Context, s id.Session) error
+}
+
+// batch is how many of each kind one round takes.
+const batch = 50
+
+// Sweeper does what is due.
+type Sweeper struct {
+	Store   Store
+	Ends    Ends
+	Objects Objects
+	Now     func() time.Time
+}
+
+// Due does one round. more tells that others wait.
+func (s *Sweeper) Due(ctx context.Context) (more bool, err error) {
+	artifacts, err1 := s.artifacts(ctx)
+	sessions, err2 := s.sessions(ctx)
+	return artifacts || sessions, errors.Join(err1, err2)
+}
+
+func (s *Sweeper) artifacts(ctx context.Context) (more bool, err error) {
+	now := s.Now()
+	due, err := s.Store.DueArtifacts(ctx, now, batch)
+	if err != nil {
+		return false, err
+	}
+	var failed []error
+	for _, a := range due {
+		if err := s.artifact(ctx, a, now); err != nil {
+			failed = append(failed, fmt.Errorf("artifact %s: %w", a.ID, err))
+		}
+	}
+	return len(due) == batch, errors.Join(failed...)
+}
+
+func (s *Sweeper) artifact(ctx context.Context, a artifact.Artifact, now time.Time) error {
+	record := func(action event.Action, kind, target string) event.Event {
+		return event.Event{
+			ID: id.NewEvent(), Workspace: a.Owner, At: now, Action: action, Actor: event.BySystem(),
+			Target: event.Target{Type: kind, ID: target}, Detail: a.Title,
+		}
+	}
+	switch {
+	case a.Status != artifact.Live:
+		return nil
+	case a.PinnedAt.IsZero() && !now.Before(a.ExpiresAt):
+		return s.Store.Expire(ctx, a, now, record(event.ArtifactExpired, "artifact", string(a.ID)))
+	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
+		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, "revision", string(a.Draft)))
+	}
+	return nil
+}
+
+func (s *Sweeper) sessions(ctx context.Context) (more bool, err error) {
+	now := s.Now()
+	due, err := s.Store.DueSessions(ctx, now, batch)
+	if err != nil {
+		return false, err
+	}
+	var failed []error
+	for _, u := range due {
+		if err := s.session(ctx, u, now); err != nil {
+			failed = append(failed, fmt.Errorf("upload session %s: %w", u.ID, err))
+		}
+	}
+	return len(due) == batch, errors.Join(failed...)
+}
+
+// session ends a session first, so that nobody can finalize it while its objects go, and forgets it last, so that a
+// death in between is made up for.
+func (s *Sweeper) session(ctx context.Context, u upload.Session, now time.Time) error {
+	ended, err := s.Store.EndSession(ctx, u, now)
+	if err != nil || !ended {
+		return err
+	}
+	if err := s.Objects.DeleteSession(ctx, u.Home, u.ID); err != nil {
+		return err
+	}
+	return s.Ends.ForgetSession(ctx, u.ID)
+}
