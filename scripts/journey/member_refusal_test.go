@@ -1,0 +1,246 @@
+package journey
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/chaos"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/oauth"
+)
+
+// memberRoute is a route of members with a request that it takes.
+type memberRoute struct {
+	method, path string
+	scope        credential.Scope // that it asks for; empty: none
+	body         any
+	keyed        bool // asks for an Idempotency-Key
+	unlimited    bool
+	lists        bool // takes cursor and limit
+}
+
+var memberRoutes = []memberRoute{
+	{method: "POST", path: "/v1/auth/web/callback", unlimited: true},
+	{method: "GET", path: "/v1/web/workspace"},
+	{method: "GET", path: "/v1/web/settings", scope: credential.Admin},
+	{method: "PATCH", path: "/v1/web/settings", scope: credential.Admin, keyed: true, body: contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3}},
+	{method: "GET", path: "/v1/web/audit", scope: credential.Admin, lists: true},
+	{method: "GET", path: "/v1/web/artifacts", scope: credential.Read, lists: true},
+	{method: "GET", path: "/v1/web/artifacts/art_1", scope: credential.Read},
+	{method: "GET", path: "/v1/web/keys", scope: credential.Admin},
+	{method: "POST", path: "/v1/web/keys", scope: credential.Admin, keyed: true, body: contract.CreateKey{Name: "K"}},
+	{method: "POST", path: "/v1/web/keys/key_1/revoke", scope: credential.Admin, keyed: true},
+	{method: "POST", path: "/v1/web/agent-auth/claim/complete", body: contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"}},
+}
+
+func (r memberRoute) name() string { return r.method + " " + r.path }
+
+// ask makes the request, with a fresh Idempotency-Key where one is due.
+func (r memberRoute) ask(t testing.TB, who *person) wire.Answer {
+	t.Helper()
+	var headers []string
+	if r.keyed {
+		headers = keyed()
+	}
+	return tries(t, who, r.method, r.path, r.body, headers...)
+}
+
+// with is the same person with another bearer.
+func (who *person) with(bearer string) *person {
+	other := *who
+	other.Agent = &wire.Agent{HTTP: who.HTTP, At: who.At, Key: bearer}
+	return &other
+}
+
+func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	who, agent := p.person(t), p.agent(t)
+	strangers := map[string]*person{
+		"nobody": who.with(""), "T70: an ephemeral key": who.with(agent.Key), "T05: a token of the MCP host": p.lets(t, who, oauth.CLI, p.Origins.MCP),
+		"T05: a registered client": p.lets(t, who, id.NewClient(), p.Origins.API),
+	}
+	for _, kind := range []credential.Kind{
+		credential.RefreshToken, credential.ClaimToken, credential.DeviceCode, credential.AuthorizationCode, credential.ClaimAttempt,
+	} {
+		strangers["T06: "+string(kind)] = who.with(credential.MintAs(kind, credential.Preview, who.workspace, who.grant).Reveal())
+	}
+	before := p.state(t)
+	for _, r := range memberRoutes {
+		for name, stranger := range strangers {
+			if a := r.ask(t, stranger); a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s as %s: %d %s", r.name(), name, a.Status, a.Code())
+			}
+		}
+		twice := "Authorization: Bearer " + who.Key
+		refused(t, p.raw(t, "api", r.name(), "", twice, twice), 400, fault.InvalidAuth)
+	}
+	refused(t, tries(t, who, "GET", "/v1/mcp/whoami", nil), 401, fault.NotAuthenticated)
+	p.unchanged(t, before)
+}
+
+func TestT03RoutesOfKeysTakeNoAccessToken(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	who := p.person(t)
+	there := p.lets(t, who, id.NewClient(), p.Origins.MCP)
+	for name, bearer := range map[string]*person{
+		"a token of the MCP host": there, "T06: a token of the api host": who,
+		"T06: a refresh token": who.with(credential.MintAs(credential.RefreshToken, credential.Preview, who.workspace, who.grant).Reveal()),
+		"T06: a claim token":   who.with(credential.Mint(credential.ClaimToken, credential.Preview, who.workspace, "").Reveal()),
+		"T06: a device code":   who.with(credential.Mint(credential.DeviceCode, credential.Preview, id.NoWorkspace, "").Reveal()),
+	} {
+		for _, target := range []string{"GET " + p.Origins.API + "/v1/whoami", "GET " + p.Origins.API + "/v1/artifacts", "POST " + p.Origins.Upload + "/v1/upload-sessions"} {
+			method, url, _ := strings.Cut(target, " ")
+			a := do(t, bearer.Agent, method, url, nil, keyed()...)
+			if a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s with %s: %d %s", target, name, a.Status, a.Code())
+			}
+		}
+	}
+}
+
+func TestRoutesOfMembersRefuseInTheOrderOfTheContract(t *testing.T) {
+	t.Parallel()
+	now := &clock{now: time.Now()}
+	p := pry(t, now.rule, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
+	who := p.person(t)
+	for _, r := range memberRoutes {
+		t.Run(r.name(), func(t *testing.T) {
+			if r.keyed {
+				poor := p.colleague(t, who.workspace, credential.Publish)
+				refused(t, tries(t, poor, r.method, r.path, "{"), 400, fault.InvalidIdempotencyKey)
+				refused(t, tries(t, poor, r.method, r.path, "{", "Idempotency-Key", strings.Repeat("x", 201)), 400, fault.InvalidIdempotencyKey)
+			}
+			if r.scope != "" {
+				refused(t, r.ask(t, p.colleague(t, who.workspace, credential.Publish)), 403, fault.Forbidden)
+			}
+			if r.unlimited {
+				return
+			}
+			busy := p.colleague(t, who.workspace)
+			tries(t, busy, "GET", "/v1/web/workspace", nil)
+			refused(t, r.ask(t, busy), 429, fault.RateLimitedActor)
+			if r.lists {
+				refused(t, tries(t, busy, r.method, r.path+"?limit=0", nil), 429, fault.RateLimitedActor)
+			}
+		})
+	}
+}
+
+func TestAWorkspaceIsLimitedWhoeverItsMembersAre(t *testing.T) {
+	t.Parallel()
+	now := &clock{now: time.Now()}
+	p := pry(t, now.rule, func(o *stack.Options) { o.Limits.Workspace.Limit = 1 })
+	for _, r := range memberRoutes {
+		who := p.person(t)
+		if tries(t, p.colleague(t, who.workspace), "GET", "/v1/web/workspace", nil); !r.unlimited {
+			refused(t, r.ask(t, who), 429, fault.RateLimitedWorkspace)
+		}
+	}
+}
+
+func TestRoutesOfMembersRefuseWhatTheyCannotRead(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	who := p.person(t)
+	long := strings.Repeat("x", limits.KeyNameRunes+1)
+	before := p.state(t)
+	for _, r := range memberRoutes {
+		if r.body != nil {
+			for _, body := range []string{"", "{", "[]", "{}", `{"name":7}`, `{"a":1,"a":2}`} {
+				refused(t, tries(t, who, r.method, r.path, body, keyed()...), 400, fault.InvalidRequest)
+			}
+		}
+		if r.lists {
+			for _, query := range []string{"limit=0", "limit=101", "limit=x", "limit="} {
+				refused(t, tries(t, who, r.method, r.path+"?"+query, nil), 400, fault.InvalidRequest)
+			}
+			for _, query := range []string{"cursor=", "cursor=x", "cursor=" + strings.Repeat("x", 501)} {
+				refused(t, tries(t, who, r.method, r.path+"?"+query, nil), 400, fault.InvalidCursor)
+			}
+		}
+	}
+	for _, body := range []contract.UpdateSettings{
+		{WorkspaceName: " ", AutoDeletionDays: 3}, {WorkspaceName: long, AutoDeletionDays: 3}, {WorkspaceName: "W", AutoDeletionDays: 8}, {WorkspaceName: "W"},
+	} {
+		refused(t, tries(t, who, "PATCH", "/v1/web/settings", body, keyed()...), 400, fault.InvalidRequest)
+	}
+	for _, name := range []string{"", "  ", long} {
+		refused(t, tries(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: name}, keyed()...), 400, fault.InvalidRequest)
+	}
+	p.unchanged(t, before)
+}
+
+func TestT48WhatBelongsToOthersIsNotThereForMembers(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	who, other := p.person(t), p.person(t)
+	theirs := asks[contract.CreatedKey](t, other, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "theirs"}, keyed()...)
+	shown := published(t, &wire.Agent{HTTP: other.HTTP, At: other.At, Key: theirs.Secret}, "theirs")
+	for kind, both := range map[string][2]wire.Answer{
+		"key": {
+			tries(t, who, "POST", "/v1/web/keys/"+string(theirs.APIKey.ID)+"/revoke", nil, keyed()...),
+			tries(t, who, "POST", "/v1/web/keys/"+string(id.NewKey(id.NewPublic()))+"/revoke", nil, keyed()...),
+		},
+		"artifact": {
+			tries(t, who, "GET", "/v1/web/artifacts/"+string(shown.ArtifactID), nil), tries(t, who, "GET", "/v1/web/artifacts/"+string(id.NewArtifact()), nil),
+		},
+	} {
+		refused(t, both[0], 404, fault.NotFound)
+		refused(t, both[1], 404, fault.NotFound)
+		if both[0].Message() != both[1].Message() {
+			t.Errorf("a %s of others: %q, one that never was: %q", kind, both[0].Message(), both[1].Message())
+		}
+	}
+	for _, path := range []string{"/v1/web/artifacts", "/v1/web/keys"} {
+		if list := asks[struct{ Items []any }](t, who, 200, "GET", path, nil); len(list.Items) != 0 {
+			t.Errorf("%s shows %v", path, list.Items)
+		}
+	}
+	first := asks[contract.WebArtifactList](t, other, 200, "GET", "/v1/web/audit?limit=1", nil)
+	refused(t, tries(t, who, "GET", "/v1/web/audit?cursor="+*first.PageInfo.NextCursor, nil), 400, fault.InvalidCursor)
+	refused(t, tries(t, other, "GET", "/v1/web/artifacts?cursor="+*first.PageInfo.NextCursor, nil), 400, fault.InvalidCursor)
+}
+
+func TestRoutesOfMembersSayWhenTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	who := p.person(t)
+	for _, r := range memberRoutes {
+		p.faults.On("BatchGetItem").Before(chaos.Fail(errDown))
+		refused(t, r.ask(t, who), 503, fault.DatabaseUnavailable)
+	}
+	for path, call := range map[string]string{"/v1/web/keys": "Query", "/v1/web/audit": "Query"} {
+		p.faults.On(call).Before(chaos.Fail(errDown))
+		refused(t, tries(t, who, "GET", path, nil), 503, fault.DatabaseUnavailable)
+	}
+	p.faults.On("TransactWriteItems").Before(chaos.Fail(errDown))
+	refused(t, tries(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, keyed()...), 503, fault.DatabaseUnavailable)
+}
+
+func TestAMemberLetsNoAgentInThatDidNotAsk(t *testing.T) {
+	t.Parallel()
+	p := pry(t)
+	who := p.person(t)
+	unknown := func(kind credential.Kind) string {
+		return credential.Mint(kind, credential.Preview, id.NoWorkspace, "").Reveal()
+	}
+	const path = "/v1/web/agent-auth/claim/complete"
+	for _, c := range []contract.CompleteClaim{
+		{AttemptToken: "x", UserCode: "123456"}, {AttemptToken: unknown(credential.ClaimAttempt), UserCode: "123456"},
+		{ClaimToken: unknown(credential.ClaimToken), UserCode: "123456"}, {UserCode: "123456"}, {AttemptToken: unknown(credential.ClaimAttempt), UserCode: "12345a"},
+	} {
+		refused(t, tries(t, who, "POST", path, c), 400, fault.InvalidRequest)
+	}
+	c := contract.CompleteClaim{AttemptToken: unknown(credential.ClaimAttempt), UserCode: "123456"}
+	refused(t, tries(t, p.person(t, credential.Read, credential.Admin), "POST", path, c), 403, fault.Forbidden)
+}
