@@ -35,11 +35,14 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	if strings.HasPrefix(r.URL.Path, "/api/") {
+	if wantsJSON(r) || strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/auth/") {
 		h.problem(w, r, status, f)
 		return
 	}
 	m := words[status]
+	if e, ok := errors.AsType[explained](err); ok {
+		m = e.words
+	}
 	if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable {
 		m.RequestID = web.RequestID(r.Context())
 	}
@@ -48,9 +51,20 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
+// explained is a failure for which a page has better words than its status alone gives.
+type explained struct {
+	error
+	words pages.Message
+}
+
+// Unwrap gives the failure itself.
+func (e explained) Unwrap() error { return e.error }
+
 // words are what pages say about a failure, by status.
 var words = map[int]pages.Message{
-	http.StatusForbidden:           {Heading: "Not from there", Text: "Another site tried to do this in your name, so it was not done. Do it from this site instead."},
+	http.StatusForbidden:           {Heading: "Not yours to do", Text: "You are signed in, but your rights in this workspace do not go that far. Ask somebody who manages it."},
+	http.StatusUnauthorized:        {Heading: "Sign in first", Text: "This page is for members.", Links: []pages.Link{{Path: "/", Text: "Front page"}}},
+	http.StatusConflict:            {Heading: "Still at it", Text: "The same request is being carried out right now. Go back in a moment and look before you send it again."},
 	http.StatusNotFound:            {Heading: "Nothing on show here", Text: "There is no page at this address. Check it for a missing or an extra character."},
 	http.StatusMethodNotAllowed:    {Heading: "Not in this way", Text: "There is a page at this address, but it does not take requests of this kind."},
 	http.StatusBadRequest:          {Heading: "That was not understood", Text: "The request was not complete. Go back, reload the page and try again."},
@@ -68,8 +82,12 @@ func classify(err error) (*fault.Fault, int) {
 	switch f.Code.Kind() {
 	case fault.KindInvalid, fault.KindUnprocessable:
 		return f, http.StatusBadRequest
+	case fault.KindUnauthenticated:
+		return f, http.StatusUnauthorized
 	case fault.KindForbidden:
 		return f, http.StatusForbidden
+	case fault.KindConflict:
+		return f, http.StatusConflict
 	case fault.KindNotFound, fault.KindGone:
 		return fault.Bare(fault.NotFound), http.StatusNotFound
 	case fault.KindLimited:

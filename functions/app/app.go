@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/web"
@@ -25,6 +26,18 @@ type Resolver interface {
 // Host is what the app host needs.
 type Host struct {
 	Links Resolver
+
+	Sessions  Sessions
+	SignIns   SignIns
+	Agents    Agents
+	Claims    Claims
+	Apps      Apps
+	Devices   Devices
+	Artifacts Artifacts
+	Keys      Keys
+	Accounts  Accounts
+	Counter   Counter
+
 	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
 	ContentURL, AppURL, APIURL string
 	// Surface writes the log; its headers and its refusals are this host's own.
@@ -35,6 +48,8 @@ type Host struct {
 type route struct {
 	method, path string
 	handle       handler
+	// acts says that a GET changes something, so that a HEAD must not do the same.
+	acts bool
 }
 
 // handler answers a request or returns the failure that the surface (page or JSON) writes.
@@ -42,13 +57,48 @@ type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
 	return []route{
-		{"GET", "/{$}", h.home},
-		{"GET", "/al/{publicId}", h.viewer},
-		{"POST", "/api/access-links/resolve", h.resolve},
-		{"GET", "/assets/{build}/{name}", asset},
-		{"GET", "/healthz", fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
-		{"GET", "/robots.txt", fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
-		{"GET", "/.well-known/gpc.json", fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`)},
+		{method: "GET", path: "/{$}", handle: within(h.home)},
+		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
+		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
+		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
+		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
+		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
+		{method: "GET", path: "/.well-known/gpc.json", handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`)},
+
+		{method: "GET", path: "/api/auth/sign-in", handle: discreet(within(h.signIn)), acts: true},
+		{method: "GET", path: "/api/auth/callback", handle: discreet(within(h.callback)), acts: true},
+		{method: "POST", path: "/api/auth/sign-out", handle: within(h.signOut)},
+		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
+		{method: "GET", path: "/signed-out", handle: within(h.signedOut)},
+
+		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
+		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
+		{method: "GET", path: "/artifacts/{artifactId}", handle: h.member(h.artifact)},
+		{method: "GET", path: "/keys", handle: h.member(h.keys)},
+		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
+		{method: "GET", path: "/keys/{keyId}/revoke", handle: h.member(h.askRevokeKey)},
+		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
+		{method: "GET", path: "/connections", handle: h.member(h.connections)},
+		{method: "GET", path: "/connections/agents/{registrationId}/unlink", handle: h.member(h.askUnlinkAgent)},
+		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
+		{method: "GET", path: "/connections/apps/{grantId}/unlink", handle: h.member(h.askUnlinkApp)},
+		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
+		{method: "GET", path: "/settings", handle: h.member(h.settings)},
+		{method: "GET", path: "/settings/sign-out-everywhere", handle: h.member(h.askSignOutEverywhere)},
+
+		{method: "GET", path: "/claim", handle: discreet(within(h.claimPage))},
+		{method: "POST", path: "/claim", handle: discreet(h.command("/claim", h.showClaim))},
+		{method: "POST", path: "/claim/confirm", handle: discreet(h.command("/claim", h.claim))},
+		{method: "GET", path: agentPath, handle: discreet(h.agentPage)},
+		{method: "POST", path: agentPath, handle: discreet(h.command(agentPath, h.approveAgent))},
+		{method: "POST", path: agentPath + "/deny", handle: discreet(h.command(agentPath, h.denyAgent))},
+		{method: "GET", path: "/device", handle: discreet(h.member(h.devicePage))},
+		{method: "POST", path: "/device", handle: discreet(h.command("/device", h.showDevice))},
+		{method: "POST", path: "/device/approve", handle: discreet(h.command("/device", h.approveDevice))},
+		{method: "POST", path: "/device/deny", handle: discreet(h.command("/device", h.denyDevice))},
+		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
+		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
+		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
 	}
 }
 
@@ -63,7 +113,10 @@ func (h *Host) Handler() http.Handler {
 	for _, r := range h.routes() {
 		mux.HandleFunc(r.method+" "+r.path, h.answer(r.handle))
 		allowed[r.path] = append(allowed[r.path], r.method)
-		if r.method == http.MethodGet {
+		switch {
+		case r.acts:
+			mux.HandleFunc("HEAD "+r.path, h.answer(wrongMethod(r.method)))
+		case r.method == http.MethodGet:
 			allowed[r.path] = append(allowed[r.path], http.MethodHead)
 		}
 	}
@@ -77,9 +130,7 @@ func (h *Host) Handler() http.Handler {
 	if err := guard.AddTrustedOrigin(origin("AppURL", h.AppURL)); err != nil {
 		panic(err)
 	}
-	guard.SetDenyHandler(h.answer(func(http.ResponseWriter, *http.Request) error {
-		return fault.New(fault.Forbidden, "The request came from another site.")
-	}))
+	guard.SetDenyHandler(h.answer(foreign))
 	return h.around(guard.Handler(h.exactPaths(mux)))
 }
 
@@ -100,6 +151,12 @@ func (h *Host) exactPaths(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func foreign(http.ResponseWriter, *http.Request) error {
+	return explained{fault.New(fault.Forbidden, "The request came from another site."), pages.Message{
+		Heading: "Not from there", Text: "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
+	}}
 }
 
 func notFound(http.ResponseWriter, *http.Request) error { return fault.Bare(fault.NotFound) }

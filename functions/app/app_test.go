@@ -91,11 +91,12 @@ func TestRoutes(t *testing.T) {
 		status                   int
 		contentType, cache, want string
 	}{
-		{"GET", "/", "", 200, html, "public, max-age=300", "VITRINE_URL=http://localhost:8701 vitrine publish"},
+		{"GET", "/", "", 200, html, "private, no-cache", "VITRINE_URL=http://localhost:8701 vitrine publish"},
 		{"GET", "/al/" + publicID, "", 200, html, "no-store", `data-public-id="` + publicID + `"`},
 		{"POST", "/api/access-links/resolve", link, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
 		{"GET", asset0("vitrine.css"), "", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable", "light-dark("},
 		{"GET", asset0("viewer.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "location.hash"},
+		{"GET", asset0("claim.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "sessionStorage"},
 		{"GET", asset0("icon.svg"), "", 200, "image/svg+xml", "public, max-age=31536000, immutable", "<svg"},
 		{"GET", "/assets/0011223344556677/vitrine.css", "", 200, "text/css; charset=utf-8", "no-store", "light-dark("},
 		{"GET", "/assets/" + pages.Build() + "/none.css", "", 404, html, "no-store", "Nothing on show here"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 
 	"vitrine/functions/app/pages"
@@ -14,9 +15,19 @@ import (
 	"vitrine/shared/web"
 )
 
-func (h *Host) home(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	return h.page(w, http.StatusOK, pages.Home{APIURL: h.APIURL, AppURL: h.AppURL})
+// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a sign-in.
+func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
+	_, err := h.visitor(r)
+	if err == nil {
+		redirect(w, "/dashboard")
+		return nil
+	}
+	if fault.CodeOf(err) != fault.NotAuthenticated {
+		return err
+	}
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("Vary", "Cookie")
+	return h.page(w, http.StatusOK, pages.Home{APIURL: h.APIURL, AppURL: h.AppURL, SignIn: signInPath("/")})
 }
 
 // viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
@@ -38,6 +49,9 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 const maxResolveBody = 64 << 10
 
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); len(r.Header.Values("Content-Type")) > 0 && (err != nil || media != "application/json") {
+		return fault.New(fault.InvalidRequest, "Send the body as application/json.")
+	}
 	link, err := readLink(http.MaxBytesReader(w, r.Body, maxResolveBody))
 	if err != nil {
 		return err

@@ -16,6 +16,9 @@ func policyViewer(content string) string {
 		"connect-src 'self'; frame-src " + content + "; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 }
 
+// policyFraming is for pages of ours that frame the content origin.
+func policyFraming(content string) string { return policyPage + "; frame-src " + content }
+
 // headers join those of all hosts; handlers may replace the policies.
 var headers = map[string]string{
 	"Cross-Origin-Resource-Policy": "same-origin",

@@ -123,3 +123,19 @@ func TestEmulation(t *testing.T) {
 	p.Reload()
 	p.WaitText("plain")
 }
+
+func TestAxeFindsWhatIsWrongUnderAPolicy(t *testing.T) {
+	url := site(t, "default-src 'none'", map[string]string{
+		"/good": `<html lang=en><main><h1>Glass</h1><label>Name <input></label></main>`,
+		"/bad":  `<html lang=en><main><h1>Glass</h1><input><img src="data:,"></main>`,
+	})
+	p := Open(t)
+	p.Go(url + "/good")
+	if found := p.Axe(); len(found) > 0 {
+		t.Errorf("a good page breaks %v", found)
+	}
+	p.Go(url + "/bad")
+	if all := fmt.Sprint(p.Axe(), p.Axe()); strings.Count(all, "label (critical)") != 2 || !strings.Contains(all, "image-alt (critical)") {
+		t.Errorf("found %s", all)
+	}
+}

@@ -22,6 +22,7 @@ type Page interface{ template() string }
 type Home struct {
 	APIURL string
 	AppURL string
+	SignIn string // path
 }
 
 // Viewer is the shell that opens an access link in the browser; the secret in the URL's fragment never gets here.
@@ -38,6 +39,8 @@ type Message struct {
 	Text    string
 	// RequestID helps the operator to find what happened; "" shows none.
 	RequestID string
+	// Links are what can be done next; none: the front page.
+	Links []Link
 }
 
 func (Home) template() string    { return "home.html" }
@@ -53,14 +56,20 @@ var Gone = Message{
 // Gone lets the viewer say the same as the page.
 func (Viewer) Gone() Message { return Gone }
 
-var templates = parse("home.html", "viewer.html", "message.html")
+var templates = parse()
 
-func parse(names ...string) map[string]*template.Template {
-	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{"asset": AssetPath}).
-		ParseFS(files, "templates/layout.html"))
-	all := make(map[string]*template.Template, len(names))
-	for _, name := range names {
-		all[name] = template.Must(template.Must(layout.Clone()).ParseFS(files, "templates/"+name))
+// parse reads the layout, the parts that pages share, and each page; the names of the latter stand for them.
+func parse() map[string]*template.Template {
+	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	entries, err := fs.ReadDir(files, "templates")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	all := make(map[string]*template.Template, len(entries))
+	for _, e := range entries {
+		if name := e.Name(); name != "layout.html" && name != "parts.html" {
+			all[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+name))
+		}
 	}
 	return all
 }

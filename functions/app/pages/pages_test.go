@@ -3,16 +3,50 @@ package pages
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
+// all has every page, empty or with hostile text wherever people can put some.
 func all(zero bool) map[string]Page {
 	if zero {
-		return map[string]Page{"home": Home{}, "viewer": Viewer{}, "message": Message{}}
+		return map[string]Page{
+			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": Exhibit{}, "keys": Keys{},
+			"connections": Connections{}, "settings": Settings{}, "confirm": Confirm{}, "done": Done{}, "claim": Claim{}, "claim-preview": ClaimPreview{},
+			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "signed-out": SignedOut{},
+		}
 	}
+	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
+	shell := Shell{Workspace: hostile, Email: hostile, Here: "/keys"}
+	shown := Artifact{ID: hostile, Title: hostile, Status: hostile, Pinned: true}
+	lot := Parcel{Titles: []string{hostile}, Count: 9, Most: true}
+	key := Key{ID: hostile, Public: hostile, Name: hostile, Scopes: []string{hostile}}
 	return map[string]Page{
-		"home":    Home{APIURL: hostile, AppURL: hostile},
-		"viewer":  Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
-		"message": Message{Heading: hostile, Text: hostile, RequestID: hostile},
+		"home":       Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
+		"viewer":     Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
+		"message":    Message{Heading: hostile, Text: hostile, RequestID: hostile, Links: links},
+		"overview":   Overview{Shell: shell, APIURL: hostile, Recent: []Artifact{shown}},
+		"empty":      Overview{Shell: shell, APIURL: hostile},
+		"artifacts":  Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Next: hostile, Later: true},
+		"artifact":   Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile, Framed: true},
+		"download":   Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile},
+		"keys":       Keys{Shell: shell, APIURL: hostile, Items: []Key{key}, Made: &Made{key, hostile}, Once: hostile, Name: hostile, Error: hostile},
+		"no-keys":    Keys{Shell: shell, APIURL: hostile},
+		"settings":   Settings{Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: hostile, Network: hostile},
+		"confirm":    Confirm{Shell: shell, Heading: hostile, Subject: hostile, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
+		"done":       Done{Shell: shell, Heading: hostile, Subject: hostile, Points: []string{hostile}, Fine: hostile, Links: links},
+		"claim":      Claim{Shell: shell, SignedIn: true, Error: hostile},
+		"claim-out":  Claim{SignIn: hostile},
+		"preview":    ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
+		"agent":      AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Error: hostile},
+		"device":     Device{Shell: shell, Code: hostile, Error: hostile},
+		"request":    DeviceRequest{Shell: shell, Client: hostile, Name: hostile, Network: hostile, Rights: []string{hostile}, Code: hostile},
+		"consent":    Consent{Shell: shell, Client: hostile, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
+		"leave":      Leave{Client: hostile, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
+		"connections": Connections{
+			Shell: shell, APIURL: hostile, Agents: []Agent{{ID: hostile, Network: hostile, RegisteredAt: now, ApprovedAt: now}},
+			Apps: []App{{ID: hostile, Name: hostile, Audience: hostile, Scopes: []string{hostile}}},
+		},
 	}
 }
 
@@ -52,7 +86,7 @@ func TestHostileTextStaysText(t *testing.T) {
 func TestTemplatesKeepToThePolicy(t *testing.T) {
 	for name, p := range all(true) {
 		body, _ := Render(p)
-		for _, bad := range []string{" style=", "<style", " onclick", " onload", "<script>", "http://", "href=\"#"} {
+		for _, bad := range []string{" style=", "<style", " onclick", " onload", "<script>", "http://", "#ZgotmplZ"} {
 			if strings.Contains(string(body), bad) {
 				t.Errorf("%s contains %q", name, bad)
 			}
@@ -61,7 +95,7 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"vitrine.css", "viewer.js", "icon.svg"} {
+	for _, name := range []string{"vitrine.css", "viewer.js", "claim.js", "forms.js", "icon.svg"} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
 			t.Errorf("%s: found %v, type %q, %d bytes", name, ok, a.Type, len(a.Body))
@@ -70,8 +104,8 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 3 {
-		t.Errorf("%d assets, want the three above", len(assets))
+	if len(assets) != 5 {
+		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
 		t.Error("a template may name an asset that does not exist")
@@ -80,10 +114,52 @@ func TestAssets(t *testing.T) {
 
 // Strings that people sent must reach the document as text alone.
 func TestScriptsMakeNoMarkup(t *testing.T) {
-	a, _ := FindAsset("viewer.js")
+	var scripts string
+	for _, name := range []string{"viewer.js", "claim.js", "forms.js"} {
+		a, _ := FindAsset(name)
+		scripts += string(a.Body)
+	}
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "srcdoc", "document.cookie", "localStorage", "\"allow-same-origin"} {
-		if strings.Contains(string(a.Body), bad) {
-			t.Errorf("viewer.js contains %s", bad)
+		if strings.Contains(scripts, bad) {
+			t.Errorf("a script contains %s", bad)
+		}
+	}
+}
+
+func TestPlainTextCannotPassForAnother(t *testing.T) {
+	for given, want := range map[string]string{
+		"Seals of the bay":             "Seals of the bay",
+		"gpj\u202Eexe.":                "gpj\uFFFDexe.",
+		"a\u2066b\u2069":               "a\uFFFDb\uFFFD",
+		"line\r\nbreak\x00\x1b[31m":    "line\uFFFD\uFFFDbreak\uFFFD\uFFFD[31m",
+		"zero\u200Bwidth\uFEFF":        "zero\uFFFDwidth\uFFFD",
+		"\xff\xfe":                     "\uFFFD",
+		"":                             "(no name)",
+		" \u00A0 ":                     "(no name)",
+		"café 漢字 עברית":                "café 漢字 עברית",
+		"👩\u200D🚀":                     "👩\u200D🚀",
+		strings.Repeat("ä", 200):       strings.Repeat("ä", 200),
+		strings.Repeat("ä", 201):       strings.Repeat("ä", 200) + "…",
+		"<b>&amp;</b>":                 "<b>&amp;</b>", // templates escape
+		"paragraph\u2029and\u2028line": "paragraph\uFFFDand\uFFFDline",
+	} {
+		if got := Plain(given); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	for got, want := range map[string]string{
+		size(0): "0 bytes", size(1): "1 byte", size(999): "999 bytes", size(1000): "1 kB", size(18_412): "18 kB", size(2_340_000): "2.3 MB",
+		size(999_999): "1 MB", size(5_000_000_000_000): "5 TB",
+		most(10 << 20): "10 MiB", most(1500): "1.5 kB",
+		Span(24 * time.Hour): "1 day", Span(72 * time.Hour): "3 days", Span(36 * time.Hour): "36 hours", Span(90 * time.Second): "90 seconds",
+		utc(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))):     "1 March 2026, 22:05 UTC",
+		machine(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))): "2026-03-01T22:05:00Z",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"net/http"
+	"time"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+	"vitrine/shared/web"
+)
+
+const (
+	agentPath = "/agent-auth/claim"
+	badCode   = "This is not the code that the agent shows, or the request has changed meanwhile. Check the six digits; after a few wrong ones the request ends."
+)
+
+// agentPage moves the token of an attempt from the address into a cookie, so that it stays out of history, referrers and
+// logs and is still there after a sign-in.
+func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	switch {
+	case q.Has("claim_attempt_token"):
+		setCookie(w, attemptCookie, cookieSafe(q.Get("claim_attempt_token")), int(limits.AttemptLife/time.Second))
+		redirect(w, agentPath)
+	case q.Has("claim_token"):
+		redirect(w, agentPath+"?begun=no")
+	case q.Get("begun") == "no":
+		return explained{fault.Bare(fault.InvalidRequest), pages.Message{
+			Heading: "The agent has to ask first",
+			Text:    "This link holds the agent’s own token, which is not for people. Tell the agent to start a claim: it then gets a link and six digits for you. If it showed you this link by mistake, nothing is lost.",
+			Links:   []pages.Link{{Path: "/", Text: "Front page"}},
+		}}
+	default:
+		return h.member(h.agentRequest)(w, r)
+	}
+	return nil
+}
+
+// cookieSafe is a token as a cookie may hold it: what no token looks like is nothing.
+func cookieSafe(token string) string {
+	if len(token) > 256 {
+		return ""
+	}
+	for _, c := range []byte(token) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && c != '_' && c != '-' && c != '.' {
+			return ""
+		}
+	}
+	return token
+}
+
+func (h *Host) agentRequest(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.showAgent(w, r, v, http.StatusOK, "")
+}
+
+// showAgent shows who asks; problem is what was wrong with the code.
+func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v visit, status int, problem string) error {
+	token := attempt(r)
+	if token == "" {
+		return agentOver(fault.Bare(fault.InvalidRequest))
+	}
+	asked, err := h.Agents.Look(r.Context(), v.Actor, token)
+	if err != nil {
+		return agentOver(err)
+	}
+	return h.page(w, status, pages.AgentRequest{
+		Shell: v.shell(""), Parcel: parcel(asked.Artifacts, asked.Count, limits.ClaimListed), RegisteredAt: asked.CreatedAt,
+		ExpiresAt: asked.ExpiresAt, Network: asked.Network, Error: problem,
+	})
+}
+
+// attempt is the token that the browser came with.
+func attempt(r *http.Request) string {
+	token := cookie(r, attemptCookie)
+	web.Hide(r.Context(), token)
+	return token
+}
+
+func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	_, err = h.Agents.Complete(r.Context(), v.Actor, contract.CompleteClaim{AttemptToken: attempt(r), UserCode: form["user_code"]})
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		web.Failed(r.Context(), fault.InvalidRequest, err)
+		return h.showAgent(w, r, v, http.StatusBadRequest, badCode)
+	}
+	if err != nil {
+		return err
+	}
+	dropCookie(w, attemptCookie)
+	return h.page(w, http.StatusOK, pages.Done{
+		Shell: v.shell(""), Heading: "The agent is in", Subject: v.Actor.Workspace.Name,
+		Points: []string{
+			"It may publish and read in this workspace.", "What it published is yours now.", "It learns of your answer by itself: you can close this page.",
+		},
+		Fine:  "You can disconnect it at any time under Connections.",
+		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/connections", Text: "Connections"}},
+	})
+}
+
+func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+	if _, err := readForm(w, r); err != nil {
+		return err
+	}
+	if err := h.Agents.Refuse(r.Context(), v.Actor, attempt(r)); err != nil {
+		return agentOver(err)
+	}
+	dropCookie(w, attemptCookie)
+	return h.page(w, http.StatusOK, denied(v, "The agent is told at its next question."))
+}
+
+// denied says that somebody was turned away.
+func denied(v visit, point string) pages.Done {
+	return pages.Done{
+		Shell: v.shell(""), Heading: "Denied", Points: []string{"Nothing was changed.", point}, Links: []pages.Link{{Path: "/dashboard", Text: "Overview"}},
+	}
+}
+
+// agentOver says one thing for every attempt that cannot be answered.
+func agentOver(err error) error {
+	if fault.CodeOf(err) != fault.InvalidRequest {
+		return err
+	}
+	return explained{err, pages.Message{
+		Heading: "No agent is waiting here",
+		Text:    "The request may have been answered, replaced by a newer one, or be older than ten minutes. Ask the agent for a new link and open it in this browser.",
+		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},
+	}}
+}

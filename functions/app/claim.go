@@ -1,0 +1,106 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/web"
+)
+
+const badClaim = "This claim token opens nothing: it may be mistyped, expired, used already, or of a workspace that is yours."
+
+// claimPage also serves people who are not signed in: a script of the page keeps the token, which is in the fragment,
+// until they are.
+func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
+	p := pages.Claim{SignIn: signInPath("/claim")}
+	switch v, err := h.visitor(r); {
+	case err == nil:
+		p.SignedIn, p.Shell = true, v.shell("")
+	case fault.CodeOf(err) != fault.NotAuthenticated:
+		return err
+	}
+	return h.page(w, http.StatusOK, p)
+}
+
+// showClaim shows what a token would bring; nothing changes.
+func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	token := strings.TrimSpace(form["claim_token"])
+	web.Hide(r.Context(), token)
+	preview, err := h.Claims.Look(r.Context(), v.Actor, token)
+	if absent(err) {
+		return h.badClaim(w, r, v, err)
+	}
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, pages.ClaimPreview{
+		Shell: v.shell(""), Parcel: parcel(preview.Titles, preview.Count, limits.ClaimListed),
+		CreatedAt: preview.CreatedAt, ExpiresAt: preview.ExpiresAt, Token: token, Once: once(),
+	})
+}
+
+func (h *Host) claim(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	token := form["claim_token"]
+	web.Hide(r.Context(), token)
+	command, err := commandOf(v, idempotency.ClaimWorkspace, "", form["once"], contract.ClaimRequest{ClaimToken: token})
+	if err != nil {
+		return err
+	}
+	claimed, err := h.Claims.Claim(r.Context(), v.Actor, command, nil, token)
+	if absent(err) {
+		return h.badClaim(w, r, v, err)
+	}
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, h.claimed(v, claimed))
+}
+
+// badClaim says one thing for every token that opens nothing.
+func (h *Host) badClaim(w http.ResponseWriter, r *http.Request, v visit, err error) error {
+	web.Failed(r.Context(), fault.CodeOf(err), err)
+	return h.page(w, http.StatusNotFound, pages.Claim{Shell: v.shell(""), SignedIn: true, Error: badClaim})
+}
+
+// claimed tells what changed.
+func (h *Host) claimed(v visit, c contract.Claimed) pages.Done {
+	l, count := h.limits(v), len(c.ArtifactIDs)
+	what := fmt.Sprintf("%d artifacts are", count)
+	switch {
+	case count == 0:
+		what = "The workspace, still empty, is"
+	case count == 1:
+		what = "One artifact is"
+	case count >= limits.ClaimListed:
+		what = "All artifacts are"
+	}
+	done := pages.Done{
+		Shell: v.shell(""), Heading: "Claimed", Subject: v.Actor.Workspace.Name,
+		Points: []string{
+			what + " yours now.",
+			fmt.Sprintf("Instead of one day, artifacts live for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),
+			"Scripts inside them run from now on.",
+			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
+		},
+		Fine:  "The key that published them has ended; links that were shared still open.",
+		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/keys", Text: "API keys"}},
+	}
+	if count == 1 {
+		done.Links[0] = pages.Link{Path: "/artifacts/" + string(c.ArtifactIDs[0]), Text: "Show it"}
+	}
+	return done
+}

@@ -1,0 +1,332 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"vitrine/scripts/browser"
+	"vitrine/shared/fault"
+	"vitrine/shared/signin"
+)
+
+// inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
+type inhabited struct {
+	*house
+	mu      sync.Mutex
+	targets []string // method and request target of everything that was asked for
+}
+
+func inhabit(t *testing.T) *inhabited {
+	t.Helper()
+	in := &inhabited{house: newHouse()}
+	content := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>x</title>"+report)
+	}))
+	t.Cleanup(content.Close)
+	var handler http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.targets = append(in.targets, r.Method+" "+r.RequestURI+" "+r.Referer())
+		switch r.URL.Path {
+		case "/test/enter": // what the callback does
+			setCookie(w, sessionCookie, secret, 600)
+			setCookie(w, attemptCookie, attemptText, 600)
+		case "/test/cb": // an app that takes an answer and shows nothing
+			w.WriteHeader(http.StatusNoContent)
+			return
+		default:
+			handler.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<!doctype html><title>x</title><link rel=icon href='data:,'>")
+	}))
+	t.Cleanup(server.Close)
+	in.appURL, in.contentURL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1), content.URL
+	handler = in.handler()
+	return in
+}
+
+// enter signs a browser in.
+func (in *inhabited) enter(p *browser.Page) { p.Go(in.appURL + "/test/enter") }
+
+// scene is a page to look at: an address, and what is done there.
+type scene struct {
+	name, path string
+	set        func(*house)
+	act        func(*browser.Page)
+}
+
+func fill(id, value, button string) func(*browser.Page) {
+	return func(p *browser.Page) {
+		browser.Eval[bool](&p.Document, fmt.Sprintf("(document.getElementById(%q).value = %q, true)", id, value))
+		press(button)(p)
+	}
+}
+
+// press clicks a button and waits for the page that follows.
+func press(selector string) func(*browser.Page) {
+	return func(p *browser.Page) {
+		browser.Eval[bool](&p.Document, "(window.before = true)")
+		p.Click(selector)
+		p.Wait(`!window.before && document.readyState === "complete"`)
+	}
+}
+
+const submit = "main button[type=submit]"
+
+func then(steps ...func(*browser.Page)) func(*browser.Page) {
+	return func(p *browser.Page) {
+		for _, step := range steps {
+			step(p)
+		}
+	}
+}
+
+func nothing(s *house) { s.empty = true }
+
+// long are the longest and oddest names that may turn up.
+func long(s *house) {
+	s.name = strings.Repeat("Harbour", 17)
+	s.title = "Quarterly survey of the harbour seals between the northern hook and the great sandbank, with counts by bay, by tide and by observer, and all the raw data"
+	s.device, s.client = strings.Repeat("office", 10), "\u202Emoor gnidaer\u2066 <b>bold</b> "+strings.Repeat("x", 180)
+	s.email = strings.Repeat("a", 60) + "@example.test"
+}
+
+var scenes = []scene{
+	{name: "overview", path: "/dashboard"},
+	{name: "overview-empty", path: "/dashboard", set: nothing},
+	{name: "overview-long", path: "/dashboard", set: long},
+	{name: "artifacts", path: "/artifacts?after=here"},
+	{name: "artifacts-empty", path: "/artifacts", set: nothing},
+	{name: "artifact", path: "/artifacts/" + artifactID},
+	{name: "artifact-ended", path: "/artifacts/" + artifactID, set: nothing},
+	{name: "keys", path: "/keys"},
+	{name: "keys-empty", path: "/keys", set: nothing},
+	{name: "keys-made", path: "/keys", act: fill("name", "Build server", submit)},
+	{name: "keys-error", path: "/keys", act: fill("name", " ", submit)},
+	{name: "keys-revoke", path: "/keys/" + keyID + "/revoke"},
+	{name: "connections", path: "/connections"},
+	{name: "connections-empty", path: "/connections", set: nothing},
+	{name: "connections-agent", path: "/connections/agents/" + agentID + "/unlink"},
+	{name: "connections-app", path: "/connections/apps/" + grantID + "/unlink", set: long},
+	{name: "settings", path: "/settings"},
+	{name: "settings-everywhere", path: "/settings/sign-out-everywhere"},
+	{name: "claim", path: "/claim"},
+	{name: "claim-broken", path: "/claim#ap_ct_cut"},
+	{name: "claim-preview", path: "/claim#" + claimToken},
+	{name: "claim-preview-long", path: "/claim#" + claimToken, set: long},
+	{name: "claim-done", path: "/claim#" + claimToken, act: then(func(p *browser.Page) { p.WaitText("Claim 1 artifact?") }, press(submit))},
+	{name: "claim-wrong", path: "/claim", act: fill("claim_token", "ap_ct_wrong", submit)},
+	{name: "agent", path: agentPath},
+	{name: "agent-long", path: agentPath, set: long},
+	{name: "agent-wrong", path: agentPath, act: fill("user_code", "654321", submit)},
+	{name: "agent-done", path: agentPath, act: fill("user_code", "123456", submit)},
+	{name: "agent-denied", path: agentPath, act: press("[formaction]")},
+	{name: "agent-over", path: agentPath, set: func(s *house) { s.over = fault.Bare(fault.InvalidRequest) }},
+	{name: "agent-not-begun", path: agentPath + "?claim_token=x"},
+	{name: "device", path: "/device?code=" + userCode},
+	{name: "device-wrong", path: "/device", act: fill("code", "bcdf", submit)},
+	{name: "device-request", path: "/device?code=" + userCode, act: press(submit)},
+	{name: "device-request-long", path: "/device?code=" + userCode, set: long, act: press(submit)},
+	{name: "device-done", path: "/device?code=" + userCode, act: then(press(submit), press(`form[action="/device/approve"] button`))},
+	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *house) { s.loopback = true }},
+	{name: "consent-long", path: "/oauth/consent?req=abc", set: long},
+	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.Bare(fault.NotFound) }},
+	{name: "leave", path: "/oauth/consent?req=abc", set: func(s *house) { s.redirect = s.appURL + "/test/cb?code=x" }, act: press(submit)},
+	{name: "signed-out", path: "/signed-out"},
+	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.Bare(fault.DatabaseUnavailable) }},
+	{name: "unverified", path: "/api/auth/callback?state=s&code=c", set: func(s *house) { s.fail = signin.Unverified() }},
+}
+
+func TestMembersPagesLook(t *testing.T) {
+	for name, some := range map[string][]scene{"first half": scenes[:len(scenes)/2], "second half": scenes[len(scenes)/2:]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, some)
+		})
+	}
+}
+
+// show plays scenes, narrow and wide.
+func show(t *testing.T, some []scene) {
+	in := inhabit(t)
+	p := browser.Open(t)
+	p.Media("prefers-reduced-motion", "reduce")
+	app, content := in.appURL, in.contentURL
+	for _, s := range some {
+		in.mu.Lock()
+		*in.house = *newHouse()
+		in.appURL, in.contentURL = app, content
+		if s.set != nil {
+			s.set(in.house)
+		}
+		in.mu.Unlock()
+		for _, width := range []int64{320, 1280} {
+			p.Viewport(width, 640)
+			in.enter(p)
+			p.Go(app + s.path)
+			if s.act != nil {
+				s.act(p)
+			}
+			p.Wait(`document.readyState === "complete" && document.querySelector("h1") && !location.hash`)
+			if strings.HasPrefix(s.name, "claim-preview") {
+				p.WaitText("Claim 1 artifact?")
+			}
+			look(t, p, fmt.Sprintf("%s-%d", s.name, width), width)
+		}
+	}
+}
+
+// look takes pictures of a whole page in both themes and measures it.
+func look(t *testing.T, p *browser.Page, name string, width int64) {
+	t.Helper()
+	for _, bad := range browser.Eval[[]string](&p.Document, small) {
+		t.Errorf("%s: too small: %s", name, bad)
+	}
+	if wide := browser.Eval[int](&p.Document, "document.documentElement.scrollWidth"); int64(wide) > width {
+		t.Errorf("%s is %d px wide", name, wide)
+	}
+	p.Viewport(width, min(max(browser.Eval[int64](&p.Document, "document.documentElement.scrollHeight"), 640), 4000))
+	for _, scheme := range []string{"light", "dark"} {
+		p.Scheme(scheme)
+		p.Wait(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)
+		p.Screenshot(name + "-" + scheme)
+		for _, bad := range browser.Eval[[]string](&p.Document, contrast) {
+			t.Errorf("%s-%s: contrast of %s", name, scheme, bad)
+		}
+		if scheme == "dark" && width < 640 {
+			continue // colours do not depend on the width
+		}
+		for _, v := range p.Axe() {
+			t.Errorf("%s-%s: %s", name, scheme, v)
+		}
+	}
+	p.Clean()
+}
+
+// reach names every control of a page that the Tab key ought to reach.
+const reach = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), textarea")].filter(e => e.checkVisibility())`
+
+func TestTheKeyboardReachesEveryControl(t *testing.T) {
+	in := inhabit(t)
+	p := browser.Open(t)
+	in.enter(p)
+	for _, path := range append([]string{"/", "/signed-out"}, rooms...) {
+		p.Go(in.appURL + path)
+		want := browser.Eval[int](&p.Document, reach+".length")
+		for i := range want {
+			p.Press(kb.Tab)
+			if got := browser.Eval[int](&p.Document, reach+".indexOf(document.activeElement)"); got != i {
+				t.Errorf("%s: Tab number %d reaches control %d (%s)", path, i, got, browser.Eval[string](&p.Document, "document.activeElement.outerHTML.slice(0, 120)"))
+				break
+			}
+			shows := browser.Eval[bool](&p.Document, `getComputedStyle(document.activeElement).outlineStyle === "solid"`)
+			if !shows {
+				t.Errorf("%s: nobody sees that control %d has the focus", path, i)
+			}
+		}
+	}
+	p.Go(in.appURL + "/keys")
+	p.Press(kb.Tab)
+	p.Press(kb.Enter)
+	p.Wait(`location.hash === "#content"`)
+}
+
+func TestTheClaimTokenStaysOutOfAddresses(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	p.Go(in.appURL + "/claim#" + claimToken)
+	p.WaitText("kept in this tab")
+	if got := browser.Eval[string](&p.Document, "location.href + sessionStorage.length + localStorage.length"); got != in.appURL+"/claim10" {
+		t.Errorf("the page keeps %q", got)
+	}
+	p.Screenshot("claim-guest-1280-light")
+	for _, v := range p.Axe() {
+		t.Error(v)
+	}
+	in.enter(p) // what the sign-in does in between
+	p.Go(in.appURL + "/claim")
+	p.WaitText("Claim 1 artifact?")
+	if n := browser.Eval[int](&p.Document, "sessionStorage.length"); n != 0 {
+		t.Errorf("%d texts stay in the tab", n)
+	}
+	p.Click(submit)
+	p.WaitText("One artifact is yours now.")
+	p.Clean()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, target := range in.targets {
+		if strings.Contains(target, "ap_ct_") {
+			t.Errorf("the token is in %s", target)
+		}
+	}
+	if want := "Claim " + claimToken; in.calls[len(in.calls)-1] != want {
+		t.Errorf("calls %v", in.calls)
+	}
+}
+
+func TestFlowsWorkWithoutScripts(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.NoScripts()
+	for _, s := range []struct{ path, field, value, then, done string }{
+		{"/keys", "name", "Build server", "", "shown this once"},
+		{"/keys/" + keyID + "/revoke", "", "", "", "Make a key"},
+		{"/connections/apps/" + grantID + "/unlink", "", "", "", "Agents and apps that you let"},
+		{"/claim", "claim_token", claimToken, "Claim 1 artifact?", "One artifact is yours now."},
+		{"/device?code=" + userCode, "", "", "Let this device in?", "The device is in"},
+		{agentPath, "user_code", "123456", "", "The agent is in"},
+		{"/settings/sign-out-everywhere", "", "", "", "You are signed out here"},
+	} {
+		p.Go(in.appURL + s.path)
+		if s.field != "" {
+			p.Do(chromedp.SendKeys(chromedp.CSS("#"+s.field), s.value))
+		}
+		p.Click(submit)
+		if s.then != "" {
+			p.WaitText(s.then)
+			p.Click(submit)
+		}
+		p.WaitText(s.done)
+	}
+	p.Clean()
+}
+
+func TestConsentLeavesForTheApp(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<!doctype html><title>x</title><link rel=icon href='data:,'>got %s, referrer %q, cookies %q", r.URL.Query().Get("code"), r.Referer(), r.Header.Get("Cookie"))
+	}))
+	t.Cleanup(client.Close)
+	in.redirect = client.URL + "/cb?" + url.Values{"code": {"abc"}, "state": {"x&y\"'>"}}.Encode()
+	p.Go(in.appURL + "/oauth/consent?req=abc")
+	p.Click(submit)
+	p.WaitText(`got abc, referrer "", cookies ""`)
+	p.Clean()
+}
+
+func TestASecondClickWaitsForTheFirst(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.Go(in.appURL + "/keys")
+	browser.Eval[bool](&p.Document, `(() => { document.getElementById("name").value = "Twice"; const b = document.querySelector("main button"); b.click(); b.click(); return true })()`)
+	p.WaitText("shown this once")
+	if len(in.commands) != 1 {
+		t.Errorf("%d commands", len(in.commands))
+	}
+	p.Click("[data-copies]")
+	p.Wait(`document.querySelector('[data-part="copied"]').textContent !== ""`) // copied, or what to do instead
+}

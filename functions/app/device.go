@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/web"
+)
+
+const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."
+
+// devicePage takes a code. One in the address is filled in and does nothing until somebody sends it.
+func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.page(w, http.StatusOK, pages.Device{Shell: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
+}
+
+// typed is a code as it may stand in a field again: letters, digits and what people put between them.
+func typed(code string) string {
+	kept := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == ' ' {
+			return c
+		}
+		return -1
+	}, code)
+	return kept[:min(len(kept), 60)]
+}
+
+// showDevice shows who asks; nothing changes.
+func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	code := form["code"]
+	web.Hide(r.Context(), code)
+	d, err := h.Devices.Device(r.Context(), v.Actor, code)
+	if absent(err) {
+		return h.badDevice(w, r, v, code, err)
+	}
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, pages.DeviceRequest{
+		Shell: v.shell(""), Client: d.Client.Name, Name: d.Name, Network: d.Network, AskedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt,
+		Rights: rights(v.reach(d.Client.ID, nil)), Code: typed(code),
+	})
+}
+
+func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v visit, code string, err error) error {
+	web.Failed(r.Context(), fault.CodeOf(err), err)
+	return h.page(w, http.StatusNotFound, pages.Device{Shell: v.shell(""), Code: typed(code), Error: badDevice})
+}
+
+// answerDevice settles a device by one of the answers.
+func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(visit) pages.Done) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+		form, err := readForm(w, r)
+		if err != nil {
+			return err
+		}
+		web.Hide(r.Context(), form["code"])
+		err = answer(r.Context(), v.Actor, form["code"])
+		if absent(err) {
+			return h.badDevice(w, r, v, form["code"], err)
+		}
+		if err != nil {
+			return err
+		}
+		return h.page(w, http.StatusOK, done(v))
+	}
+}
+
+func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.answerDevice(h.Devices.ApproveDevice, func(v visit) pages.Done {
+		return pages.Done{
+			Shell: v.shell(""), Heading: "The device is in", Subject: v.Actor.Workspace.Name,
+			Points: []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
+			Links:  []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
+		}
+	})(w, r, v)
+}
+
+func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.answerDevice(h.Devices.DenyDevice, func(v visit) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
+}

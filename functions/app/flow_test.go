@@ -1,0 +1,386 @@
+package app
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
+	h := newHouse().handler()
+	for _, path := range rooms {
+		r := send(h, "GET", path, "")
+		if path == "/claim" {
+			if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`) || strings.Contains(body, "<form") {
+				t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
+			}
+			continue
+		}
+		want := "/api/auth/sign-in?" + url.Values{"returnPathname": {path}}.Encode()
+		if r.StatusCode != 303 || r.Header.Get("Location") != want || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d to %q, want %q", path, r.StatusCode, r.Header.Get("Location"), want)
+		}
+		r = send(h, "GET", path, "", "Accept", "application/json")
+		if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, `"code":"not_authenticated"`) {
+			t.Errorf("%s for a program: %d %s", path, r.StatusCode, body)
+		}
+	}
+	for path, fields := range doors {
+		r := send(h, "POST", path, fields.Encode(), "Content-Type", formType)
+		if path == "/api/auth/sign-out" {
+			if r.StatusCode != 303 || r.Header.Get("Location") != "/signed-out" {
+				t.Errorf("%s: %d", path, r.StatusCode)
+			}
+			continue
+		}
+		if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "You are signed out") || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=`) {
+			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
+		}
+	}
+}
+
+func TestTheFrontPageKnowsMembers(t *testing.T) {
+	h := newHouse().handler()
+	if r := signedIn(h, "GET", "/", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/dashboard" || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	r := send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
+	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2F"`) || r.Header.Get("Vary") != "Cookie" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+}
+
+func TestSigningOut(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	r := signedIn(h, "POST", "/api/auth/sign-out", nil)
+	if c := cookieOf(t, r, sessionCookie); r.StatusCode != 303 || r.Header.Get("Location") != "/signed-out" || c == nil || c.MaxAge != -1 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	r = signedIn(h, "POST", "/api/auth/sign-out-everywhere", nil)
+	if c := cookieOf(t, r, sessionCookie); r.StatusCode != 303 || c == nil || c.MaxAge != -1 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if !slices.Equal(s.calls, []string{"End " + secret, "EndAll"}) {
+		t.Errorf("calls %v", s.calls)
+	}
+	if body := text(t, send(h, "GET", "/signed-out", "")); !strings.Contains(body, `href="https://id.example/logout?client_id=web"`) {
+		t.Errorf("no way out of the provider:\n%s", body)
+	}
+	s.fail = fault.Bare(fault.DatabaseUnavailable)
+	if r := signedIn(h, "POST", "/api/auth/sign-out", nil); r.StatusCode != 503 || cookieOf(t, r, sessionCookie) != nil {
+		t.Errorf("a session that goes on looks ended: %d %v", r.StatusCode, r.Header)
+	}
+}
+
+var onceField = regexp.MustCompile(`name="once" value="([^"]+)"`)
+
+// onceOf is the name that a form of a page gives to what it does.
+func onceOf(t *testing.T, body string) string {
+	t.Helper()
+	m := onceField.FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("no form with a name:\n%s", body)
+	}
+	return m[1]
+}
+
+func TestADoubleClickIsOneCommand(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	first := onceOf(t, text(t, signedIn(h, "GET", "/keys", nil)))
+	if again := onceOf(t, text(t, signedIn(h, "GET", "/keys", nil))); again == first {
+		t.Error("two forms share a name")
+	}
+	fields := url.Values{"name": {"Build server"}, "once": {first}}
+	for range 2 {
+		body := text(t, signedIn(h, "POST", "/keys", fields))
+		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown this once") || onceOf(t, body) == first {
+			t.Errorf("no secret:\n%s", body)
+		}
+	}
+	if len(s.commands) != 2 || s.commands[0] != s.commands[1] || s.commands[0].Key.Client != first || s.commands[0].Key.Actor != string(memberID) {
+		t.Errorf("commands %+v", s.commands)
+	}
+	signedIn(h, "POST", "/keys", url.Values{"name": {"Another"}, "once": {first}})
+	if s.commands[2].Fingerprint == s.commands[0].Fingerprint {
+		t.Error("another name is the same command")
+	}
+	for _, bad := range []string{"", "short", "with space in it", strings.Repeat("x", 300)} {
+		for _, path := range []string{"/keys", "/keys/" + keyID + "/revoke", "/claim/confirm"} {
+			if r := signedIn(h, "POST", path, url.Values{"name": {"x"}, "claim_token": {claimToken}, "once": {bad}}); r.StatusCode != 400 {
+				t.Errorf("%s as %q: %d", path, bad, r.StatusCode)
+			}
+		}
+	}
+	if len(s.commands) != 3 {
+		t.Errorf("%d commands", len(s.commands))
+	}
+}
+
+func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	r := signedIn(h, "POST", "/keys", url.Values{"name": {"  "}, "once": {"page-0123456789"}})
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "Give it a name") || !strings.Contains(body, `aria-describedby="name-help problem"`) {
+		t.Errorf("%d\n%s", r.StatusCode, body)
+	}
+	body := text(t, signedIn(h, "GET", "/keys/"+keyID+"/revoke", nil))
+	if !strings.Contains(body, "Revoke this key?") || !strings.Contains(body, s.title) || !strings.Contains(body, `action="/keys/`+keyID+`/revoke"`) {
+		t.Errorf("no question:\n%s", body)
+	}
+	for _, gone := range []string{"key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA", "key_unknown", "x"} {
+		if r := signedIn(h, "GET", "/keys/"+gone+"/revoke", nil); r.StatusCode != 404 {
+			t.Errorf("%s: %d", gone, r.StatusCode)
+		}
+	}
+	r = signedIn(h, "POST", "/keys/"+keyID+"/revoke", url.Values{"once": {onceOf(t, body)}})
+	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" || s.calls[len(s.calls)-1] != "Revoke "+keyID {
+		t.Errorf("%d %v", r.StatusCode, s.calls)
+	}
+	s.fail = fault.New(fault.Forbidden, "this credential lacks the scope admin")
+	if r := signedIn(h, "GET", "/keys", nil); r.StatusCode != 403 || !strings.Contains(text(t, r), "Not yours to do") {
+		t.Errorf("%d", r.StatusCode)
+	}
+}
+
+func TestConnectionsEndWithAQuestion(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/connections", nil))
+	if !strings.Contains(body, agentID) || !strings.Contains(body, s.client) || strings.Contains(body, "An app that was disconnected") {
+		t.Errorf("%s", body)
+	}
+	if strings.Count(body, "<dd>publish, read</dd>") != 1 || strings.Count(body, "<dd>publish, read, manage keys and settings</dd>") != 1 {
+		t.Errorf("the rights of apps are wrong:\n%s", body)
+	}
+	for path, call := range map[string]string{
+		"/connections/agents/" + agentID + "/unlink": "Unlink " + agentID, "/connections/apps/" + grantID + "/unlink": "EndGrant " + grantID,
+	} {
+		if body := text(t, signedIn(h, "GET", path, nil)); !strings.Contains(body, `action="`+path+`"`) {
+			t.Errorf("%s asks nothing:\n%s", path, body)
+		}
+		if r := signedIn(h, "GET", strings.Replace(path, "01", "02", 1), nil); r.StatusCode != 404 {
+			t.Errorf("an unknown one: %d", r.StatusCode)
+		}
+		for _, err := range []error{nil, fault.New(fault.NotFound, "gone already")} {
+			s.fail = err
+			if r := signedIn(h, "POST", path, nil); r.StatusCode != 303 || r.Header.Get("Location") != "/connections" || s.calls[len(s.calls)-1] != call {
+				t.Errorf("%s: %d %v", path, r.StatusCode, s.calls)
+			}
+			s.fail = nil
+		}
+	}
+}
+
+func TestArtifactsAndTheirPages(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/artifacts?after=here", nil))
+	if !strings.Contains(body, `href="/artifacts?after=next%2Bcursor"`) || !strings.Contains(body, ">Newest</a>") || s.calls[0] != "Web here" {
+		t.Errorf("calls %v\n%s", s.calls, body)
+	}
+	if r := signedIn(h, "GET", "/artifacts?after=stale", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/artifacts" {
+		t.Errorf("a cursor of yesterday: %d", r.StatusCode)
+	}
+	r := signedIn(h, "GET", "/artifacts/"+artifactID, nil)
+	if body := text(t, r); !strings.Contains(body, `sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"`) || strings.Contains(body, "allow-same-origin") ||
+		!strings.HasSuffix(r.Header.Get(policyHeader), "; frame-src http://127.0.0.1:8703") {
+		t.Errorf("%v\n%s", r.Header, body)
+	}
+	if r := signedIn(h, "GET", "/artifacts/art_of_somebody_else", nil); r.StatusCode != 404 {
+		t.Errorf("somebody else's: %d", r.StatusCode)
+	}
+	s.empty = true
+	for _, path := range []string{"/dashboard", "/artifacts"} {
+		if body := text(t, signedIn(h, "GET", path, nil)); !strings.Contains(body, "vitrine publish ./report") {
+			t.Errorf("%s tells nobody how to begin", path)
+		}
+	}
+	if body := text(t, signedIn(h, "GET", "/artifacts?after=here", nil)); !strings.Contains(body, "There are no more.") {
+		t.Error("the end of the list is not told")
+	}
+	for file, framed := range map[string]bool{"a.html": true, "a.png": true, "a.md": true, "a.json": true, "a.csv": false, "a.pdf": false, "a.bin": false, "a.woff": false} {
+		if shownByBrowsers(file) != framed {
+			t.Errorf("%s framed: %v", file, !framed)
+		}
+	}
+}
+
+func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
+	s := newHouse()
+	h, lines := s.host()
+	handler := h.Handler()
+	body := text(t, signedIn(handler, "POST", "/claim", url.Values{"claim_token": {" " + claimToken + "\n"}}))
+	for _, want := range []string{"Claim 1 artifact?", s.title, s.name, `value="` + claimToken + `"`, `action="/claim/confirm"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the preview lacks %q:\n%s", want, body)
+		}
+	}
+	if !slices.Equal(s.calls, []string{"Look " + claimToken}) {
+		t.Errorf("calls %v", s.calls)
+	}
+	body = text(t, signedIn(handler, "POST", "/claim/confirm", url.Values{"claim_token": {claimToken}, "once": {onceOf(t, body)}}))
+	for _, want := range []string{"Claimed", "One artifact is yours now.", "3 days", "100 new artifacts a day", `href="/artifacts/` + artifactID} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the end lacks %q:\n%s", want, body)
+		}
+	}
+	for path, bad := range map[string]string{"/claim": "ap_ct_wrong", "/claim/confirm": claimToken} {
+		if path == "/claim/confirm" {
+			s.fail = fault.New(fault.NotFound, "redeemed by somebody")
+		}
+		r := signedIn(handler, "POST", path, url.Values{"claim_token": {bad}, "once": {"page-0123456789"}})
+		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, badClaim) || strings.Contains(body, "somebody") || strings.Contains(body, bad) {
+			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
+		}
+	}
+	if strings.Contains(lines.String(), "ap_ct_") {
+		t.Errorf("the token is in the log: %s", lines)
+	}
+}
+
+func TestWhatAClaimBroughtIsCountedInWords(t *testing.T) {
+	h, _ := newHouse().host()
+	for n, want := range map[int]string{0: "The workspace, still empty, is yours now.", 2: "2 artifacts are yours now.", 100: "All artifacts are yours now."} {
+		c := contract.Claimed{}
+		for range n {
+			c.ArtifactIDs = append(c.ArtifactIDs, artifactID)
+		}
+		if got := h.claimed(visit{}, c); got.Points[0] != want {
+			t.Errorf("%d: %s", n, got.Points[0])
+		}
+	}
+}
+
+func TestAnAgentIsLetInByItsCode(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil || c.Value != attemptText || c.MaxAge != 600 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if r := send(h, "GET", agentPath+"?claim_attempt_token=a%3B+Domain%3Devil", ""); cookieOf(t, r, attemptCookie).Value != "" {
+		t.Errorf("a made-up token is kept: %v", r.Header)
+	}
+	r = send(h, "GET", agentPath+"?claim_token="+claimToken, "")
+	if to := r.Header.Get("Location"); r.StatusCode != 303 || strings.Contains(to, "ap_ct") || len(r.Cookies()) > 0 {
+		t.Errorf("%d %q", r.StatusCode, to)
+	} else if r := send(h, "GET", to, ""); r.StatusCode != 400 || !strings.Contains(text(t, r), "Tell the agent to start a claim") {
+		t.Errorf("%d", r.StatusCode)
+	}
+	body := text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...))
+	for _, want := range []string{s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.name, "14 March 2026, 11:00 UTC", "publish and read", `inputmode="numeric"`, `autocomplete="one-time-code"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(body, attemptText) {
+		t.Error("the token is in the page")
+	}
+	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}}, attemptHeader...)
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") || cookieOf(t, r, attemptCookie) != nil {
+		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
+	}
+	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"123456"}}, attemptHeader...)
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") || c == nil || c.MaxAge != -1 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if want := (contract.CompleteClaim{AttemptToken: attemptText, UserCode: "123456"}); s.completed != want {
+		t.Errorf("completed %+v", s.completed)
+	}
+	r = signedIn(h, "POST", agentPath+"/deny", nil, attemptHeader...)
+	if r.StatusCode != 200 || s.calls[len(s.calls)-1] != "Refuse "+attemptText || cookieOf(t, r, attemptCookie) == nil {
+		t.Errorf("%d %v", r.StatusCode, s.calls)
+	}
+}
+
+func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	none := text(t, signedIn(h, "GET", agentPath, nil, "X-Request-Id", "request-17"))
+	s.over = fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	for _, r := range []string{
+		text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...)), text(t, signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}}, attemptHeader...)),
+	} {
+		if r != none || !strings.Contains(r, "No agent is waiting here") {
+			t.Errorf("differs:\n%s", r)
+		}
+	}
+	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
+	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 || r.Header.Get("Retry-After") != "42" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+}
+
+func TestConsentAnswersByAPage(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/oauth/consent?req=abc", nil))
+	for _, want := range []string{s.client, "<strong><bdi>client.example</bdi></strong>", "publish new artifacts", s.name, `value="abc"`, "chose this name itself"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(body, "make and revoke") || strings.Contains(body, "program on this computer") {
+		t.Error("the page promises or warns too much")
+	}
+	s.loopback, s.firstParty = true, true
+	if body := text(t, signedIn(h, "GET", "/oauth/consent?req=abc", nil)); !strings.Contains(body, "program on this computer") || !strings.Contains(body, "make and revoke") {
+		t.Error("no warning for this computer, or too few rights of our own client")
+	}
+	for _, tt := range []struct{ redirect, refresh, href string }{
+		{"https://client.example/cb?code=abc&state=xyz", "https://client.example/cb?code=abc&amp;state=xyz", "https://client.example/cb?code=abc&amp;state=xyz"},
+		{"http://127.0.0.1:4711/cb?code=abc", "http://127.0.0.1:4711/cb?code=abc", "http://127.0.0.1:4711/cb?code=abc"},
+		{"reading.room://cb?code=abc", "reading.room://cb?code=abc", "reading.room://cb?code=abc"},
+		{`reading.room://cb?code="><script>`, "reading.room://cb?code=&#34;&gt;&lt;script&gt;", "reading.room://cb?code=%22%3e%3cscript%3e"},
+	} {
+		s.redirect = tt.redirect
+		r := signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}})
+		body := text(t, r)
+		if r.StatusCode != 200 || r.Header.Get("Location") != "" || !strings.Contains(body, `<meta http-equiv="refresh" content="0; url=`+tt.refresh+`">`) || !strings.Contains(body, `href="`+tt.href+`"`) {
+			t.Errorf("%s: %d\n%s", tt.redirect, r.StatusCode, body)
+		}
+	}
+	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "JavaScript:alert(1)", "/relative", "", "https://a b\r\n", "vbscript:x"} {
+		s.redirect = bad
+		if r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}}); r.StatusCode != 500 || strings.Contains(text(t, r), "refresh") {
+			t.Errorf("%q: %d", bad, r.StatusCode)
+		}
+	}
+	s.over = fault.New(fault.NotFound, "answered already")
+	for _, r := range []int{
+		signedIn(h, "GET", "/oauth/consent?req=abc", nil).StatusCode, signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}}).StatusCode,
+	} {
+		if r != 400 {
+			t.Errorf("a request that is over: %d", r)
+		}
+	}
+}
+
+func TestTheLogNamesTheMemberAndNoSecret(t *testing.T) {
+	s := newHouse()
+	h, lines := s.host()
+	handler := h.Handler()
+	for _, path := range rooms {
+		signedIn(handler, "GET", path, nil, attemptHeader...)
+	}
+	for path, fields := range doors {
+		signedIn(handler, "POST", path, fields, attemptHeader...)
+	}
+	send(handler, "GET", "/api/auth/callback?state=the-state&code=the-code", "", "Cookie", signinCookie+"=Ym91bmQ")
+	if !strings.Contains(lines.String(), `"member":"`+string(memberID)+`"`) || !strings.Contains(lines.String(), `"workspace":"`+string(homeID)+`"`) {
+		t.Error("nobody knows whose requests these were")
+	}
+	for _, hidden := range []string{secret, claimToken, attemptText, userCode, "the-state", "the-code", s.email, s.name, "123456", "ap_pk_"} {
+		if strings.Contains(lines.String(), hidden) {
+			t.Errorf("the log shows %q", hidden)
+		}
+	}
+}

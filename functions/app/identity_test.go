@@ -1,0 +1,328 @@
+package app
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+	"vitrine/shared/signin"
+)
+
+func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	r := send(h, "GET", "/api/auth/sign-in?returnPathname=%2Fdevice%3Fcode%3DBCDF-GHJK", "")
+	if r.StatusCode != 303 || r.Header.Get("Location") != "https://id.example/authorize?state=s" || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if c := cookieOf(t, r, signinCookie); c == nil || c.Value != "Ym91bmQ" || c.MaxAge != 600 {
+		t.Errorf("cookie %v", c)
+	}
+	if s.begun[0] != "/device?code=BCDF-GHJK" {
+		t.Errorf("returns to %q", s.begun[0])
+	}
+	r = send(h, "GET", "/api/auth/callback?state=s&code=c&iss=https%3A%2F%2Fid.example", "", "Cookie", signinCookie+"=Ym91bmQ")
+	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" || r.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.finished.Session || c.MaxAge != 604800 {
+		t.Errorf("session cookie %v", c)
+	}
+	if c := cookieOf(t, r, signinCookie); c == nil || c.MaxAge != -1 {
+		t.Errorf("sign-in cookie %v", c)
+	}
+	if want := (signin.Callback{State: "s", Code: "c", Issuer: "https://id.example", Cookie: "Ym91bmQ"}); s.back != want {
+		t.Errorf("finished %+v, want %+v", s.back, want)
+	}
+}
+
+func TestT39ReturnPathsStayOnTheHost(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	hostile := []string{"//evil", `/\evil`, "https:evil", "https://evil.example/", "/%0d%0aSet-Cookie", "/..//evil", "/\r\nSet-Cookie: a=b", "", "evil", "/a\x00b", "/api/auth/sign-out"}
+	for _, path := range hostile {
+		if r := send(h, "GET", "/api/auth/sign-in?"+url.Values{"returnPathname": {path}}.Encode(), ""); r.StatusCode != 303 {
+			t.Errorf("%q: %d", path, r.StatusCode)
+		}
+	}
+	if len(s.begun) != len(hostile) || slices.ContainsFunc(s.begun, func(to string) bool { return to != "/" }) {
+		t.Errorf("returns to %q", s.begun)
+	}
+}
+
+func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	for name, preset := range map[string]string{
+		"unknown": sessionCookie + "=cHJlc2V0", "twice": sessionCookie + "=" + secret + "; " + sessionCookie + "=cHJlc2V0",
+		"empty": sessionCookie + "=", "other name": "session=" + secret,
+	} {
+		r := send(h, "GET", "/keys", "", "Cookie", preset)
+		if r.StatusCode != 303 || r.Header.Get("Location") != "/api/auth/sign-in?returnPathname=%2Fkeys" || cookieOf(t, r, sessionCookie) != nil {
+			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
+		}
+	}
+	r := send(h, "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ; "+sessionCookie+"=cHJlc2V0")
+	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.finished.Session {
+		t.Errorf("cookie after the sign-in: %v", c)
+	}
+	if s.back.Session != "cHJlc2V0" {
+		t.Errorf("the old session is not handed over to be ended: %+v", s.back)
+	}
+}
+
+func TestT41OtherSitesReachNoForm(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	for path, fields := range doors {
+		for name, header := range map[string][]string{
+			"cross-site": {"Sec-Fetch-Site", "cross-site"}, "a sibling": {"Sec-Fetch-Site", "same-site"},
+			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, "a sandbox": {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
+		} {
+			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 || !strings.Contains(text(t, r), "Not from there") || len(r.Cookies()) > 0 {
+				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
+			}
+			r := signedIn(h, "POST", path, fields, append(header, "Accept", "application/json")...)
+			if body := text(t, r); r.StatusCode != 403 || !strings.Contains(body, `"code":"forbidden"`) {
+				t.Errorf("%s from %s: %d %s", path, name, r.StatusCode, body)
+			}
+		}
+	}
+	if len(s.calls) > 0 {
+		t.Errorf("reached %v", s.calls)
+	}
+}
+
+func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	for path := range doors {
+		for _, kind := range []string{"text/plain", "application/json", "multipart/form-data; boundary=x", ""} {
+			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`, append([]string{"Content-Type", kind}, attemptHeader...)...)
+			if r.StatusCode != 400 || !strings.Contains(text(t, r), "That was not understood") {
+				t.Errorf("%s as %q: %d", path, kind, r.StatusCode)
+			}
+		}
+		for _, body := range []string{"a=1&a=2", "%zz=1", "once=" + strings.Repeat("x", 65<<10)} {
+			if r := send(h, "POST", path, body, append([]string{"Content-Type", formType}, attemptHeader...)...); r.StatusCode != 400 {
+				t.Errorf("%s with %.20s: %d", path, body, r.StatusCode)
+			}
+		}
+	}
+	if len(s.calls) > 0 {
+		t.Errorf("reached %v", s.calls)
+	}
+	r := send(h, "POST", "/api/access-links/resolve", link, "Content-Type", "text/plain")
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, `"code":"invalid_request"`) {
+		t.Errorf("resolve: %d %s", r.StatusCode, body)
+	}
+	if r := send(h, "POST", "/api/access-links/resolve", link, "Content-Type", "application/json; charset=utf-8"); r.StatusCode != 200 {
+		t.Errorf("resolve: %d %s", r.StatusCode, text(t, r))
+	}
+}
+
+func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
+	h := newHouse().handler()
+	strict := append(slices.Clone(rooms), "/", "/signed-out", "/api/auth/callback", agentPath+"?begun=no", "/none")
+	for _, path := range strict {
+		r := signedIn(h, "GET", path, nil, attemptHeader...)
+		policy := r.Header.Get(policyHeader)
+		if r.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(policy, "frame-ancestors 'none'") || r.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
+			t.Errorf("%s can be framed: %v", path, r.Header)
+		}
+		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") || !strings.HasPrefix(policy, "default-src 'none'") || path != "/" && !strings.Contains(r.Header.Get("Cache-Control"), "no-store") && r.StatusCode == 200 {
+			t.Errorf("%s: %v", path, r.Header)
+		}
+		if r.Header.Get("Access-Control-Allow-Origin")+r.Header.Get("Access-Control-Allow-Credentials") != "" {
+			t.Errorf("%s is open to other origins", path)
+		}
+		secretive := slices.ContainsFunc([]string{"/claim", agentPath, "/device", "/oauth", "/api/auth"}, func(p string) bool { return strings.HasPrefix(path, p) })
+		if secretive && r.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s tells where it is", path)
+		}
+	}
+	for path, fields := range doors {
+		r := signedIn(h, "POST", path, fields, attemptHeader...)
+		if r.Header.Get("X-Frame-Options") != "DENY" || r.Header.Get("Cache-Control") != "no-store" || r.StatusCode >= 400 {
+			t.Errorf("POST %s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+}
+
+func TestT44LinksChangeNothing(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	pages := map[string]bool{}
+	for _, room := range rooms {
+		path, _, _ := strings.Cut(room, "?")
+		pages[path] = true
+	}
+	for path := range doors {
+		if pages[path] {
+			continue
+		}
+		for _, method := range []string{"GET", "HEAD"} {
+			if r := signedIn(h, method, path, nil, attemptHeader...); r.StatusCode != 405 || r.Header.Get("Allow") != "POST" {
+				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
+			}
+		}
+	}
+	for _, path := range []string{"/api/auth/sign-in", "/api/auth/callback?state=s&code=c"} {
+		if r := send(h, "HEAD", path, ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET" {
+			t.Errorf("HEAD %s: %d %q", path, r.StatusCode, r.Header.Get("Allow"))
+		}
+	}
+	if len(s.calls) > 0 {
+		t.Fatalf("reached %v", s.calls)
+	}
+	for _, room := range rooms {
+		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Purpose", "prefetch"}, nil} {
+			if r := signedIn(h, "GET", room, nil, append(header, attemptHeader...)...); r.StatusCode != 200 {
+				t.Errorf("%s: %d", room, r.StatusCode)
+			}
+		}
+	}
+	for _, call := range s.calls {
+		if !strings.HasPrefix(call, "Web") && !strings.HasPrefix(call, "Detail") && !strings.HasPrefix(call, "Look") {
+			t.Errorf("a GET reached %s", call)
+		}
+	}
+}
+
+func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/device?code="+userCode+"%22%3E%3Cscript%3E", nil))
+	if !strings.Contains(body, `value="`+userCode) || strings.Contains(body, "office-mac") || len(s.calls) > 0 {
+		t.Fatalf("calls %v\n%s", s.calls, body)
+	}
+	body = text(t, signedIn(h, "POST", "/device", doors["/device"]))
+	for _, want := range []string{"office-mac.local", "203.0.113.0/24", "Vitrine command line", "Harbour Survey", "Did you start this?", "14 March 2026, 12:15 UTC", "make and revoke API keys"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if !slices.Equal(s.calls, []string{"Device " + userCode}) {
+		t.Errorf("calls %v", s.calls)
+	}
+	if r := signedIn(h, "POST", "/device/approve", doors["/device"]); r.StatusCode != 200 || s.calls[1] != "ApproveDevice "+userCode {
+		t.Errorf("%d %v", r.StatusCode, s.calls)
+	}
+	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device waits with this code") || !strings.Contains(body, `value="BCDF"`) {
+		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
+	}
+	s.fail = fault.New(fault.RateLimitedActor, "too many").After(90 * time.Second)
+	if r := signedIn(h, "POST", "/device", doors["/device"]); r.StatusCode != 429 || r.Header.Get("Retry-After") != "90" {
+		t.Errorf("too many wrong codes: %d %v", r.StatusCode, r.Header)
+	}
+}
+
+func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	for path, fields := range doors {
+		for _, method := range []string{"TRACE", "PUT", "DELETE", "OPTIONS", "post"} {
+			r := signedIn(h, method, path, fields, "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
+			if r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
+				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
+			}
+		}
+		for _, override := range []string{"X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"} {
+			signedIn(h, "GET", path+"?_method=POST&"+fields.Encode(), nil, override, "POST")
+		}
+	}
+	for _, call := range s.calls {
+		if !strings.HasPrefix(call, "Look") {
+			t.Errorf("reached %v", call)
+		}
+	}
+}
+
+func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
+	s := newHouse()
+	const name = "x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script><img src=x onerror=alert(2)>\"'>\u202Etxt.exe\u2066"
+	s.name, s.title, s.device, s.client, s.email = name, name, name, name, name
+	h := s.handler()
+	check := func(path string, r *http.Response) {
+		t.Helper()
+		body := text(t, r)
+		for _, bad := range []string{"<script>", "<img", "\u202E", "\u2066", "\r", `"'>`} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s holds %q", path, bad)
+			}
+		}
+		for header, values := range r.Header {
+			if strings.ContainsAny(strings.Join(values, ""), "\r\n") || strings.Contains(strings.Join(values, ""), "stolen") {
+				t.Errorf("%s: header %s: %q", path, header, values)
+			}
+		}
+	}
+	for _, path := range rooms {
+		check(path, signedIn(h, "GET", path, nil, attemptHeader...))
+	}
+	for path, fields := range doors {
+		check(path, signedIn(h, "POST", path, fields, attemptHeader...))
+	}
+	check("/keys", signedIn(h, "POST", "/keys", url.Values{"name": {name}, "once": {"page-0123456789"}}))
+	check("/device", signedIn(h, "GET", "/device?code="+url.QueryEscape(name), nil))
+	check(agentPath, send(h, "GET", agentPath+"?claim_attempt_token="+url.QueryEscape(name), ""))
+}
+
+func TestFailuresOfASignInAreToldInWords(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		status int
+		want   string
+	}{
+		"unverified":    {signin.Unverified(), 403, "has not verified your e-mail address"},
+		"declined":      {signin.Refused(signin.ErrDeclined), 400, "sent you back"},
+		"old callback":  {signin.Refused(errors.New("no such sign-in")), 400, "began in another browser"},
+		"provider down": {signin.Unreachable(errors.New("dial tcp 10.0.0.1")), 503, "does not answer"},
+		"closed":        {fault.New(fault.Forbidden, "closed"), 403, "closed your workspace"},
+		"too often":     {fault.Bare(fault.RateLimitedActor).After(time.Minute), 429, "too many requests"},
+		"a bug":         {errors.New("dial tcp 10.0.0.1"), 500, "our fault"},
+	} {
+		s := newHouse()
+		s.fail = tt.err
+		r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
+		body := text(t, r)
+		if r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "10.0.0.1") || cookieOf(t, r, sessionCookie) != nil {
+			t.Errorf("%s: %d %v\n%s", name, r.StatusCode, r.Header, body)
+		}
+	}
+	s := newHouse()
+	if r := send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""); r.StatusCode != 400 || len(s.calls) > 0 {
+		t.Errorf("a parameter twice: %d %v", r.StatusCode, s.calls)
+	}
+}
+
+func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
+	for _, path := range append(slices.Clone(rooms), "/", "/api/auth/sign-in", "/api/auth/callback?state=s&code=c") {
+		synctest.Test(t, func(t *testing.T) {
+			s := newHouse()
+			s.hang = true
+			start := time.Now()
+			r := signedIn(s.handler(), "GET", path, nil, attemptHeader...)
+			if took := time.Since(start); r.StatusCode != 503 || took != limits.IdentityAnswer || !strings.Contains(text(t, r), "ot answer") {
+				t.Errorf("%s: %d after %s", path, r.StatusCode, took)
+			}
+		})
+	}
+	for path, fields := range doors {
+		synctest.Test(t, func(t *testing.T) {
+			s := newHouse()
+			s.hang = true
+			if r := signedIn(s.handler(), "POST", path, fields, attemptHeader...); r.StatusCode != 503 {
+				t.Errorf("%s: %d", path, r.StatusCode)
+			}
+		})
+	}
+}

@@ -1,0 +1,403 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/agentauth"
+	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/member"
+	"vitrine/shared/oauth"
+	"vitrine/shared/session"
+	"vitrine/shared/signin"
+	"vitrine/shared/web"
+	"vitrine/shared/workspace"
+)
+
+const (
+	secret      = "c2Vzc2lvbi1zZWNyZXQtb2YtdGhlLXRlc3Q"
+	homeID      = id.Workspace("5b0f8a52-6f0e-4c55-9a2c-1d2f7a1f0c11")
+	memberID    = id.Member("mem_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
+	keyID       = "key_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	agentID     = "reg_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	grantID     = "0123456789ABCDEF"
+	artifactID  = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	claimToken  = "ap_ct_preview_0123456789ABCDEF_" + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	attemptText = "ap_ca_preview_0123456789ABCDEF_" + "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
+	userCode    = "BCDF-GHJK-LMNP-QRST-VWXZ"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// house answers in place of every service of members; what reaches it is written down.
+type house struct {
+	calls []string
+	fail  error // of every call but Open
+	hang  bool  // every call waits for the end of its context
+
+	name, title, device, client string // what strangers chose
+	email                       string
+	empty                       bool
+	over                        error // of looking at what is asked
+	begun                       []string
+	back                        signin.Callback
+	finished                    signin.Finished
+	redirect                    string
+	commands                    []idempotency.Command
+	completed                   contract.CompleteClaim
+	loopback, firstParty        bool
+	appURL, contentURL          string
+}
+
+func newHouse() *house {
+	return &house{
+		name: "Harbour Survey", title: "Seals of the bay", device: "office-mac.local", client: "Reading Room", email: "ada@example.test",
+		finished: signin.Finished{Session: "bmV3LXNlc3Npb24", ReturnTo: "/keys"}, redirect: "https://client.example/cb?code=abc&state=xyz",
+		appURL: "http://localhost:8704", contentURL: "http://127.0.0.1:8703",
+	}
+}
+
+// called writes down that a service was used.
+func (s *house) called(ctx context.Context, what string) error {
+	s.calls = append(s.calls, what)
+	if s.hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.fail
+}
+
+func (s *house) handler() http.Handler { h, _ := s.host(); return h.Handler() }
+
+func (s *house) host() (*Host, *bytes.Buffer) {
+	var lines bytes.Buffer
+	numbers := limits.Default()
+	return &Host{
+		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Devices: devices{s},
+		Artifacts: artifacts{s}, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
+		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
+	}, &lines
+}
+
+type sessions struct{ *house }
+
+func (s sessions) Open(ctx context.Context, given, requestID string) (session.Opened, error) {
+	if given != secret {
+		return session.Opened{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+	}
+	if s.hang {
+		return session.Opened{}, s.called(ctx, "Open")
+	}
+	all := []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+	free := limits.Default().Tiers[limits.Free]
+	return session.Opened{
+		Session: session.Session{Member: memberID, Workspace: homeID, CreatedAt: noon, Browser: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", Network: "192.0.2.0/24"},
+		Member:  member.Member{ID: memberID, Workspace: homeID, Email: s.email, Scopes: all},
+		Actor: credential.Actor{
+			Member: memberID, Scopes: all, Policy: free, RequestID: requestID,
+			Workspace: workspace.Workspace{ID: homeID, Name: s.name, Plan: workspace.FreePlan, CreatedAt: noon, ClaimedAt: noon},
+		},
+	}, nil
+}
+
+func (s sessions) End(ctx context.Context, given, _ string) error { return s.called(ctx, "End "+given) }
+func (s sessions) EndAll(ctx context.Context, _ credential.Actor) error {
+	return s.called(ctx, "EndAll")
+}
+
+type signIns struct{ *house }
+
+func (s signIns) Begin(ctx context.Context, returnTo string, _ netip.Addr) (signin.Begun, error) {
+	s.begun = append(s.begun, returnTo)
+	return signin.Begun{URL: "https://id.example/authorize?state=s", Cookie: "Ym91bmQ"}, s.called(ctx, "Begin")
+}
+
+func (s signIns) Finish(ctx context.Context, c signin.Callback, _ session.About, _ string) (signin.Finished, error) {
+	s.back = c
+	return s.finished, s.called(ctx, "Finish")
+}
+
+func (s signIns) SignOutURL() string { return "https://id.example/logout?client_id=web" }
+
+type agents struct{ *house }
+
+func (s agents) Look(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
+	if err := s.called(ctx, "Look "+token); err != nil {
+		return agentauth.Request{}, err
+	}
+	if s.over != nil {
+		return agentauth.Request{}, s.over
+	}
+	return agentauth.Request{
+		Registration: agentID, CreatedAt: noon.Add(-time.Hour), Network: "198.51.100.0/24", ExpiresAt: noon.Add(10 * time.Minute),
+		Artifacts: []string{s.title, "Counts by observer"}, Count: 3,
+	}, nil
+}
+
+func (s agents) Complete(ctx context.Context, _ credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
+	s.completed = c
+	if err := s.called(ctx, "Complete"); err != nil {
+		return contract.CompletedClaim{}, err
+	}
+	if c.UserCode != "123456" {
+		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "not that")
+	}
+	return contract.CompletedClaim{OK: true, RegistrationID: agentID}, nil
+}
+
+func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) error {
+	return s.called(ctx, "Refuse "+token)
+}
+
+func (s agents) Connections(ctx context.Context, _ credential.Actor) ([]agentauth.Registration, error) {
+	if s.empty {
+		return nil, nil
+	}
+	return []agentauth.Registration{{ID: agentID, State: agentauth.Verified, CreatedAt: noon.Add(-time.Hour), CompletedAt: noon, Network: "198.51.100.0/24"}}, s.failing(ctx)
+}
+
+func (s *house) failing(ctx context.Context) error {
+	if s.hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.fail
+}
+
+func (s agents) Unlink(ctx context.Context, _ credential.Actor, r id.Registration) error {
+	return s.called(ctx, "Unlink "+string(r))
+}
+
+type claims struct{ *house }
+
+func (s claims) Look(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
+	if err := s.called(ctx, "Look "+token); err != nil {
+		return claim.Preview{}, err
+	}
+	if token != claimToken {
+		return claim.Preview{}, fault.New(fault.NotFound, "unusable")
+	}
+	return claim.Preview{CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(limits.ClaimTokenLife), Titles: []string{s.title}, Count: 1}, nil
+}
+
+func (s claims) Claim(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string) (contract.Claimed, error) {
+	s.commands = append(s.commands, c)
+	if err := s.called(ctx, "Claim "+token); err != nil {
+		return contract.Claimed{}, err
+	}
+	return contract.Claimed{DestinationWorkspaceID: homeID, ArtifactIDs: []id.Artifact{artifactID}}, nil
+}
+
+type apps struct{ *house }
+
+func (s apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
+	if s.over != nil {
+		return oauth.Consent{}, s.over
+	}
+	client := id.Client("oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
+	if s.firstParty {
+		client = oauth.CLI
+	}
+	return oauth.Consent{
+		Client: oauth.Client{ID: client, Name: s.client, FirstParty: s.firstParty}, RedirectHost: "client.example", Loopback: s.loopback,
+		Scopes: []credential.Scope{credential.Publish, credential.Read}, Audience: "http://localhost:8705", ExpiresAt: noon.Add(10 * time.Minute),
+	}, s.failing(ctx)
+}
+
+func (s apps) Allow(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return s.redirect, s.called(ctx, "Allow "+request)
+}
+
+func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return s.redirect, s.called(ctx, "Deny "+request)
+}
+
+func (s apps) Grants(ctx context.Context, _ credential.Actor) ([]oauth.Grant, error) {
+	if s.empty {
+		return nil, nil
+	}
+	g := oauth.Grant{
+		Public: grantID, Client: "oc_x", Name: s.client, Audience: "http://localhost:8705", CreatedAt: noon, ExpiresAt: noon.Add(limits.RefreshMost),
+		Scopes: []credential.Scope{credential.Publish, credential.Read},
+	}
+	ended := g
+	ended.Name, ended.RevokedAt = "An app that was disconnected", noon
+	own := g
+	own.Client, own.Name = oauth.CLI, "Vitrine command line"
+	return []oauth.Grant{g, ended, own}, s.failing(ctx)
+}
+
+func (s apps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
+	return s.called(ctx, "EndGrant "+string(public))
+}
+
+type devices struct{ *house }
+
+func (s devices) Device(ctx context.Context, _ credential.Actor, code string) (oauth.Device, error) {
+	if err := s.called(ctx, "Device "+code); err != nil {
+		return oauth.Device{}, err
+	}
+	if code != userCode {
+		return oauth.Device{}, fault.New(fault.NotFound, "no device")
+	}
+	return oauth.Device{
+		Client: oauth.Client{ID: oauth.CLI, Name: "Vitrine command line", FirstParty: true}, Name: s.device, Network: "203.0.113.0/24", CreatedAt: noon,
+		ExpiresAt: noon.Add(limits.DeviceLife),
+	}, nil
+}
+
+func (s devices) ApproveDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return s.called(ctx, "ApproveDevice "+code)
+}
+
+func (s devices) DenyDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return s.called(ctx, "DenyDevice "+code)
+}
+
+type artifacts struct{ *house }
+
+func (s artifacts) Web(ctx context.Context, _ credential.Actor, p artifact.Page) (contract.WebArtifactList, error) {
+	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
+		return contract.WebArtifactList{}, err
+	}
+	if p.Cursor == "stale" {
+		return contract.WebArtifactList{}, fault.Bare(fault.InvalidCursor)
+	}
+	row := func(title, status string, pinned bool) contract.WebArtifactRow {
+		r := contract.WebArtifactRow{ID: artifactID, Title: title, Status: status, Pinned: pinned, LastPublishedAt: new(contract.At(noon))}
+		if !pinned && status != "Deleted" {
+			r.AutoDeleteAt = new(contract.At(noon.Add(72 * time.Hour)))
+		}
+		return r
+	}
+	return contract.WebArtifactList{
+		Items: []contract.WebArtifactRow{
+			row(s.title, "Published", false), row("Tide tables", "Published", true), row("Notes of the first meeting", "Expired", false),
+			row("A draft that was not wanted", "Deleted", false), {ID: artifactID, Title: "Being prepared", Status: "Published"},
+		},
+		PageInfo: contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")},
+	}, nil
+}
+
+func (s artifacts) Detail(ctx context.Context, _ credential.Actor, a id.Artifact) (contract.WebArtifact, error) {
+	if err := s.called(ctx, "Detail "+string(a)); err != nil {
+		return contract.WebArtifact{}, err
+	}
+	if a != artifactID {
+		return contract.WebArtifact{}, fault.New(fault.NotFound, "no such artifact")
+	}
+	row, file := contract.WebArtifactRow{ID: a, Title: s.title, Status: "Published", LastPublishedAt: new(contract.At(noon)), AutoDeleteAt: new(contract.At(noon.Add(72 * time.Hour)))}, "report.html"
+	if s.empty {
+		return contract.WebArtifact{WebArtifactRow: row, Entrypoint: file}, nil
+	}
+	return contract.WebArtifact{
+		WebArtifactRow: row, Entrypoint: file, FileCount: 3, SizeBytes: 2_340_000,
+		Viewer: &contract.WebViewer{IframeSrc: s.contentURL + "/v/plain/" + file, RenderMode: "html"},
+	}, nil
+}
+
+type keyring struct{ *house }
+
+func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration) (contract.CreatedKey, error) {
+	s.commands = append(s.commands, c)
+	if err := s.called(ctx, "Create "+name); err != nil {
+		return contract.CreatedKey{}, err
+	}
+	if name == "" {
+		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to 120 characters")
+	}
+	return contract.CreatedKey{APIKey: summary(name), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
+}
+
+func summary(name string) contract.APIKeySummary {
+	return contract.APIKeySummary{ID: keyID, Name: name, PublicID: "0123456789ABCDEF", Scopes: []string{"publish", "read"}, CreatedAt: contract.At(noon)}
+}
+
+func (s keyring) List(ctx context.Context, _ credential.Actor) (contract.WebKeyList, error) {
+	if s.empty {
+		return contract.WebKeyList{}, nil
+	}
+	live, ended := summary(s.title), summary("Old laptop")
+	ended.ID, ended.RevokedAt = "key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA", new(contract.At(noon))
+	return contract.WebKeyList{Items: []contract.WebKey{{APIKeySummary: live}, {APIKeySummary: ended, Revoked: true}}}, s.failing(ctx)
+}
+
+func (s keyring) Revoke(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key) (contract.RevokedKey, error) {
+	s.commands = append(s.commands, c)
+	return contract.RevokedKey{}, s.called(ctx, "Revoke "+string(k))
+}
+
+type accounts struct{ numbers *limits.Limits }
+
+func (a accounts) Workspace(by credential.Actor, m member.Member) contract.WebWorkspace {
+	return contract.WebWorkspace{
+		Workspace: by.Workspace.Summary(), WorkspaceMember: m.Summary(), UsagePolicy: workspace.UsagePolicy(a.numbers, by.Workspace.Tier(), nil),
+	}
+}
+
+type counter struct{ *house }
+
+func (s counter) Actor(context.Context, id.Workspace, string) error { return nil }
+
+// signedIn sends a request of a member's browser. A body is that of a form.
+func signedIn(h http.Handler, method, target string, fields url.Values, header ...string) *http.Response {
+	if method == http.MethodPost {
+		header = append([]string{"Content-Type", formType, "Sec-Fetch-Site", "same-origin"}, header...)
+	}
+	return send(h, method, target, fields.Encode(), append([]string{"Cookie", sessionCookie + "=" + secret}, header...)...)
+}
+
+// cookieOf is what an answer does to a cookie; nil: nothing.
+func cookieOf(t *testing.T, r *http.Response, name string) *http.Cookie {
+	t.Helper()
+	var found *http.Cookie
+	for _, c := range r.Cookies() {
+		if c.Name != name {
+			continue
+		}
+		if found != nil {
+			t.Errorf("%s is set twice", name)
+		}
+		if found = c; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
+			t.Errorf("cookie %v", c)
+		}
+	}
+	return found
+}
+
+// rooms are all pages of members and of the flows, with what their forms send.
+var rooms = []string{
+	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/keys", "/keys/" + keyID + "/revoke", "/connections",
+	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/settings", "/settings/sign-out-everywhere",
+	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
+}
+
+// doors are the paths that forms are sent to, with good fields.
+var doors = map[string]url.Values{
+	"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {},
+	"/keys":                      {"name": {"Build server"}, "once": {"page-0123456789"}},
+	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
+	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},
+	"/claim":         {"claim_token": {claimToken}},
+	"/claim/confirm": {"claim_token": {claimToken}, "once": {"page-0123456789"}},
+	agentPath:        {"user_code": {"123456"}}, agentPath + "/deny": {},
+	"/device": {"code": {userCode}}, "/device/approve": {"code": {userCode}}, "/device/deny": {"code": {userCode}},
+	"/oauth/consent/allow": {"req": {"abc"}}, "/oauth/consent/deny": {"req": {"abc"}},
+}
+
+// attemptHeader is the cookie header of a member who followed an agent's link.
+var attemptHeader = []string{"Cookie", sessionCookie + "=" + secret + "; " + attemptCookie + "=" + attemptText}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/media"
+)
+
+// recent is how many artifacts the overview names.
+const recent = 5
+
+func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v visit) error {
+	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Limit: recent})
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, pages.Overview{
+		Shell: v.shell("/dashboard"), APIURL: h.APIURL, Recent: artifactRows(list.Items), Limits: h.limits(v),
+	})
+}
+
+func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error {
+	after := r.URL.Query().Get("after")
+	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Cursor: after})
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, "/artifacts") // it is a day old, or of somebody else: the list starts anew
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p := pages.Artifacts{Shell: v.shell("/artifacts"), APIURL: h.APIURL, Items: artifactRows(list.Items), Later: after != ""}
+	if next := list.PageInfo.NextCursor; next != nil {
+		p.Next = "/artifacts?" + url.Values{"after": {*next}}.Encode()
+	}
+	return h.page(w, http.StatusOK, p)
+}
+
+func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
+	a, err := h.Artifacts.Detail(r.Context(), v.Actor, id.Artifact(r.PathValue("artifactId")))
+	if err != nil {
+		return err
+	}
+	p := pages.Exhibit{
+		Shell: v.shell("/artifacts"), Artifact: artifactRow(a.WebArtifactRow), Entrypoint: a.Entrypoint, Files: a.FileCount, Size: a.SizeBytes,
+	}
+	if a.Viewer != nil {
+		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		p.Source, p.Framed = a.Viewer.IframeSrc, shownByBrowsers(a.Entrypoint)
+	}
+	return h.page(w, http.StatusOK, p)
+}
+
+// shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.
+func shownByBrowsers(entrypoint string) bool {
+	kind, _, _ := strings.Cut(media.Of(entrypoint).ContentType, ";")
+	switch family, _, _ := strings.Cut(kind, "/"); family {
+	case "text", "image", "audio", "video":
+		return kind != "text/csv"
+	}
+	return kind == "application/json" || kind == "application/javascript" || kind == "application/xml"
+}
+
+func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
+	s, m := v.Session, v.Member
+	return h.page(w, http.StatusOK, pages.Settings{
+		Shell: v.shell("/settings"), ID: string(v.Actor.Workspace.ID), Member: string(m.ID), CreatedAt: v.Actor.Workspace.CreatedAt,
+		Scopes: shortRights(v.Actor.Scopes), Limits: h.limits(v), SignedInAt: s.CreatedAt, EndsAt: s.CreatedAt.Add(limits.SessionMost),
+		Browser: s.Browser, Network: s.Network,
+	})
+}
+
+func (h *Host) limits(v visit) pages.Limits {
+	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
+	return pages.Limits{
+		PerDay: p.DailyNewArtifactAllowance, Files: p.FileCountCap, FileSize: p.FileSizeCapBytes, ArtifactSize: p.ArtifactSizeCapBytes,
+		DefaultLife: time.Duration(p.DefaultTTLSeconds) * time.Second, LongestLife: time.Duration(p.MaxTTLSeconds) * time.Second,
+		PerMinute: p.ActorRateLimitPerMinute,
+	}
+}
+
+func artifactRows(items []contract.WebArtifactRow) []pages.Artifact {
+	rows := make([]pages.Artifact, len(items))
+	for i, a := range items {
+		rows[i] = artifactRow(a)
+	}
+	return rows
+}
+
+func artifactRow(a contract.WebArtifactRow) pages.Artifact {
+	row := pages.Artifact{
+		ID: string(a.ID), Title: a.Title, Status: a.Status, Pinned: a.Pinned, PublishedAt: orZero(a.LastPublishedAt), ExpiresAt: orZero(a.AutoDeleteAt),
+	}
+	if a.LastPublishedAt == nil && !row.Ended() {
+		row.Status = "Draft" // the wire has no word for it
+	}
+	return row
+}
+
+func orZero(t *contract.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}

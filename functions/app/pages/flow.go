@@ -1,0 +1,90 @@
+package pages
+
+import (
+	"html/template"
+	"time"
+)
+
+// Parcel is what somebody published and a member may take over: titles of the newest, and how many there are.
+type Parcel struct {
+	Titles []string
+	Count  int
+	Most   bool // there may be more than Count
+}
+
+// More is how many artifacts Titles does not name.
+func (p Parcel) More() int { return max(0, p.Count-len(p.Titles)) }
+
+// Claim takes a claim token, from the fragment of a link or from somebody's clipboard.
+type Claim struct {
+	Shell
+	SignedIn bool
+	SignIn   string // path
+	Error    string
+}
+
+// ClaimPreview shows what a claim would bring, and where.
+type ClaimPreview struct {
+	Shell
+	Parcel
+	CreatedAt, ExpiresAt time.Time
+	Token, Once          string
+}
+
+// AgentRequest shows an agent that asks to be let in.
+type AgentRequest struct {
+	Shell
+	Parcel
+	RegisteredAt, ExpiresAt time.Time
+	Network                 string
+	Error                   string
+}
+
+// Device asks for the code that a device shows.
+type Device struct {
+	Shell
+	Code, Error string
+}
+
+// DeviceRequest shows a device that asks to be let in.
+type DeviceRequest struct {
+	Shell
+	Client, Name, Network string
+	AskedAt, ExpiresAt    time.Time
+	Rights                []string
+	Code                  string
+}
+
+// Consent shows an app that asks to be let in.
+type Consent struct {
+	Shell
+	Client, ID, Host string
+	FirstParty       bool
+	Loopback         bool
+	Rights           []string
+	Audience         string
+	ExpiresAt        time.Time
+	Request          string
+}
+
+// Leave sends the browser back to an app, which no redirect may do after a form.
+type Leave struct {
+	Client, Host string
+	Allowed      bool
+	To           template.URL // as the authorization server returned it, never a client's own text
+}
+
+// SignedOut is where people are after they left.
+type SignedOut struct {
+	SignIn   string
+	Provider string // where they sign out of the identity provider; empty: nowhere
+}
+
+func (Claim) template() string         { return "claim.html" }
+func (ClaimPreview) template() string  { return "claim-preview.html" }
+func (AgentRequest) template() string  { return "agent.html" }
+func (Device) template() string        { return "device.html" }
+func (DeviceRequest) template() string { return "device-request.html" }
+func (Consent) template() string       { return "consent.html" }
+func (Leave) template() string         { return "leave.html" }
+func (SignedOut) template() string     { return "signed-out.html" }

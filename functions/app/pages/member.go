@@ -1,0 +1,173 @@
+package pages
+
+import "time"
+
+// Shell is what the pages of a member have around them.
+type Shell struct {
+	Workspace, Email string
+	// Here is the section on show, by its path; empty on pages that ask one question and offer no way around it.
+	Here string
+}
+
+// section is an entry of the navigation.
+type section struct {
+	Path, Name string
+	Here       bool
+}
+
+// Sections is the navigation; nil where there is none.
+func (s Shell) Sections() []section {
+	if s.Here == "" {
+		return nil
+	}
+	all := []section{
+		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/keys", Name: "API keys"},
+		{Path: "/connections", Name: "Connections"}, {Path: "/settings", Name: "Workspace"},
+	}
+	for i := range all {
+		all[i].Here = all[i].Path == s.Here
+	}
+	return all
+}
+
+// Artifact is a row of a list.
+type Artifact struct {
+	ID, Title, Status string
+	Pinned            bool
+	PublishedAt       time.Time // zero: never
+	ExpiresAt         time.Time // zero: not by itself
+}
+
+// Ended tells whether nobody can see it any more.
+func (a Artifact) Ended() bool { return a.Status == "Expired" || a.Status == "Deleted" }
+
+// Limits are the numbers of a workspace; sizes are bytes.
+type Limits struct {
+	PerDay, Files            int
+	FileSize, ArtifactSize   int64
+	DefaultLife, LongestLife time.Duration
+	PerMinute                int
+}
+
+// Overview is what a member sees first.
+type Overview struct {
+	Shell
+	APIURL string
+	Recent []Artifact
+	Limits Limits
+}
+
+// Artifacts is one page of the list.
+type Artifacts struct {
+	Shell
+	APIURL string
+	Items  []Artifact
+	Next   string // path of the following page; empty: this is the last
+	Later  bool   // this is not the first page
+}
+
+// Exhibit is one artifact.
+type Exhibit struct {
+	Shell
+	Artifact
+	Entrypoint string
+	Files      int
+	Size       int64
+	Source     string // of the frame and of the link; empty: there is nothing to show
+	Framed     bool   // browsers show the entrypoint in a frame
+}
+
+// Key is an API key, without its secret.
+type Key struct {
+	ID, Public, Name  string
+	Scopes            []string
+	CreatedAt, UsedAt time.Time
+	ExpiresAt         time.Time
+	Revoked           bool
+	RevokedAt         time.Time
+}
+
+// Keys lists the API keys of a workspace and makes new ones.
+type Keys struct {
+	Shell
+	APIURL string
+	Items  []Key
+	More   bool // others are not listed
+	Made   *Made
+	Once   string
+	Name   string // as it was typed
+	Error  string // what is wrong with it
+}
+
+// Made is a key that was just made, with the secret that is shown this once.
+type Made struct {
+	Key
+	Secret string
+}
+
+// Agent is a connected agent.
+type Agent struct {
+	ID, Network              string
+	RegisteredAt, ApprovedAt time.Time
+}
+
+// App is an OAuth client that a member allowed.
+type App struct {
+	ID, Name, Audience string
+	Scopes             []string
+	AllowedAt, EndsAt  time.Time
+}
+
+// Connections lists who may act in a workspace beside its keys.
+type Connections struct {
+	Shell
+	APIURL string
+	Agents []Agent
+	Apps   []App
+}
+
+// Settings tells about the workspace, the member and the session.
+type Settings struct {
+	Shell
+	ID, Member         string
+	CreatedAt          time.Time
+	Scopes             []string
+	Limits             Limits
+	SignedInAt, EndsAt time.Time
+	Browser, Network   string
+}
+
+// Confirm asks whether to do something that cannot be undone.
+type Confirm struct {
+	Shell
+	Heading string
+	Subject string // a name that somebody chose
+	Detail  string // an id
+	Text    string
+	Action  string // where the answer is posted
+	Button  string
+	Back    string
+	Once    string
+}
+
+// Done tells what was changed.
+type Done struct {
+	Shell
+	Heading string
+	Subject string
+	Points  []string
+	Fine    string
+	Links   []Link
+}
+
+// Link leads to another page of the host.
+type Link struct{ Path, Text string }
+
+func (Overview) template() string    { return "overview.html" }
+func (Artifacts) template() string   { return "artifacts.html" }
+func (Exhibit) template() string     { return "artifact.html" }
+func (Keys) template() string        { return "keys.html" }
+func (Connections) template() string { return "connections.html" }
+func (Settings) template() string    { return "settings.html" }
+func (Confirm) template() string     { return "confirm.html" }
+func (Done) template() string        { return "done.html" }

@@ -1,0 +1,96 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"asset": AssetPath, "plain": Plain, "size": size, "most": most, "span": Span, "utc": utc, "machine": machine, "plural": plural,
+}
+
+// shownRunes is how much of a stranger's text a page shows.
+const shownRunes = 200
+
+// Plain is a stranger's text as a page shows it: what is invisible, breaks lines or turns the direction of writing is
+// replaced, so that a name cannot pass for another one, and the rest is cut.
+func Plain(text string) string {
+	shown, n := strings.Builder{}, 0
+	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		if n++; n > shownRunes {
+			shown.WriteRune('…')
+			break
+		}
+		if disturbs(r) {
+			r = '\uFFFD'
+		}
+		shown.WriteRune(r)
+	}
+	if strings.TrimSpace(shown.String()) == "" {
+		return "(no name)"
+	}
+	return shown.String()
+}
+
+// zeroWidthJoiner holds together what is one sign in some scripts and in emoji.
+const zeroWidthJoiner = '\u200D'
+
+func disturbs(r rune) bool {
+	return r != zeroWidthJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
+}
+
+// size is a number of bytes for people, in the decimal units of the viewer.
+func size(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, unit := float64(n)/1000, 0
+	for ; value >= 999.5 && unit < 3; unit++ {
+		value /= 1000
+	}
+	text := fmt.Sprintf("%.1f", value)
+	if value >= 10 {
+		text = fmt.Sprintf("%.0f", value)
+	}
+	return strings.TrimSuffix(text, ".0") + " " + []string{"kB", "MB", "GB", "TB"}[unit]
+}
+
+// most is a limit in bytes, which is a round number of binary units as a rule.
+func most(n int64) string {
+	const mebi = 1 << 20
+	if n%mebi == 0 {
+		return fmt.Sprintf("%d MiB", n/mebi)
+	}
+	return size(n)
+}
+
+// Span is a time for people.
+func Span(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if d >= unit.length && d%unit.length == 0 {
+			return plural(int(d/unit.length), unit.name)
+		}
+	}
+	return plural(int(d/time.Second), "second")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func utc(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+
+func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }

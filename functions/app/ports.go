@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"vitrine/shared/agentauth"
+	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/member"
+	"vitrine/shared/oauth"
+	"vitrine/shared/session"
+	"vitrine/shared/signin"
+)
+
+// Sessions keeps people signed in.
+type Sessions interface {
+	// Open finds the member behind a session's secret; not_authenticated for whatever opens nothing.
+	Open(ctx context.Context, secret, requestID string) (session.Opened, error)
+	// End ends one session; a secret that opens nothing has ended.
+	End(ctx context.Context, secret, requestID string) error
+	// EndAll ends every session and every app of a member that is older than its commit.
+	EndAll(ctx context.Context, by credential.Actor) error
+}
+
+// SignIns signs people in at the identity provider.
+type SignIns interface {
+	// Begin answers where to send the browser, and what binds the sign-in to it.
+	Begin(ctx context.Context, returnTo string, from netip.Addr) (signin.Begun, error)
+	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
+	// database_unavailable; invalid_request for all else, with signin.ErrDeclined if the provider said no.
+	Finish(ctx context.Context, c signin.Callback, about session.About, requestID string) (signin.Finished, error)
+	// SignOutURL is where people sign out of the provider; empty: nowhere.
+	SignOutURL() string
+}
+
+// Agents are let into workspaces by members. Whatever is wrong with an attempt or its code is one invalid_request.
+type Agents interface {
+	Look(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
+	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
+	Refuse(ctx context.Context, by credential.Actor, attemptToken string) error
+	// Connections are the connected agents, newest first.
+	Connections(ctx context.Context, by credential.Actor) ([]agentauth.Registration, error)
+	// Unlink disconnects an agent; not_found if there is none.
+	Unlink(ctx context.Context, by credential.Actor, r id.Registration) error
+}
+
+// Claims moves ephemeral workspaces into those of members. Whatever is wrong with a token is one not_found.
+type Claims interface {
+	Look(ctx context.Context, by credential.Actor, claimToken string) (claim.Preview, error)
+	Claim(ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string) (contract.Claimed, error)
+}
+
+// Apps are OAuth clients that ask members, and those that were let in.
+type Apps interface {
+	// Consent is what a request asks; a fault says that it is over.
+	Consent(ctx context.Context, request string) (oauth.Consent, error)
+	// Allow and Deny answer where the browser goes, which is the client's redirect with the answer.
+	Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
+	Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
+	Grants(ctx context.Context, by credential.Actor) ([]oauth.Grant, error)
+	// EndGrant disconnects an app; not_found if there is none.
+	EndGrant(ctx context.Context, by credential.Actor, public id.Public) error
+}
+
+// Devices ask members by a code. Whatever is wrong with it is one not_found; who guesses too often is rate_limited_actor.
+type Devices interface {
+	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)
+	ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error
+	DenyDevice(ctx context.Context, by credential.Actor, userCode string) error
+}
+
+// Artifacts lists what members published; not_found for artifacts of others.
+type Artifacts interface {
+	Web(ctx context.Context, by credential.Actor, p artifact.Page) (contract.WebArtifactList, error)
+	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
+}
+
+// Keys keeps API keys, for members with the right admin; forbidden for others.
+type Keys interface {
+	Create(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration) (contract.CreatedKey, error)
+	List(ctx context.Context, by credential.Actor) (contract.WebKeyList, error)
+	Revoke(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key) (contract.RevokedKey, error)
+}
+
+// Accounts tells members about their workspace.
+type Accounts interface {
+	Workspace(by credential.Actor, m member.Member) contract.WebWorkspace
+}
+
+// Counter limits what members change.
+type Counter interface {
+	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
+	Actor(ctx context.Context, w id.Workspace, subject string) error
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+	"vitrine/shared/session"
+	"vitrine/shared/signin"
+	"vitrine/shared/web"
+)
+
+// signIn sends the browser to the identity provider.
+func (h *Host) signIn(w http.ResponseWriter, r *http.Request) error {
+	begun, err := h.SignIns.Begin(r.Context(), signin.ReturnPath(r.URL.Query().Get("returnPathname")), web.ClientAddress(r))
+	if err != nil {
+		return notSignedIn(err)
+	}
+	setCookie(w, signinCookie, begun.Cookie, int(limits.SignInLife/time.Second))
+	redirect(w, begun.URL)
+	return nil
+}
+
+// callback takes the browser back from the provider, once.
+func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	for _, name := range []string{"state", "code", "error", "iss"} {
+		if len(q[name]) > 1 {
+			return notSignedIn(signin.Refused(errors.New(name + " stands twice")))
+		}
+	}
+	web.Hide(r.Context(), q.Get("code"))
+	done, err := h.SignIns.Finish(r.Context(), signin.Callback{
+		State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"), Issuer: q.Get("iss"),
+		Cookie: cookie(r, signinCookie), Session: cookie(r, sessionCookie),
+	}, session.About{Browser: r.UserAgent(), Network: network(web.ClientAddress(r))}, web.RequestID(r.Context()))
+	if err != nil {
+		return notSignedIn(err)
+	}
+	dropCookie(w, signinCookie)
+	setCookie(w, sessionCookie, done.Session, int(limits.SessionMost/time.Second))
+	redirect(w, done.ReturnTo)
+	return nil
+}
+
+// notSignedIn says in words why somebody is not signed in, and what to do.
+func notSignedIn(err error) error {
+	again := []pages.Link{{Path: signInPath("/"), Text: "Sign in again"}, {Path: "/", Text: "Front page"}}
+	m := pages.Message{Heading: "Signing in did not work", Links: again}
+	switch {
+	case errors.Is(err, signin.ErrUnverified):
+		m.Heading, m.Text = "Verify your e-mail address", "The sign-in provider has not verified your e-mail address yet. Look for its message in your mailbox and follow the link in it, then sign in again."
+	case errors.Is(err, signin.ErrDeclined):
+		m.Text = "The sign-in provider sent you back without signing you in. You can try again."
+	case fault.KindOf(err) == fault.KindForbidden:
+		m.Heading, m.Text = "This workspace is closed", "The operator of this deployment closed your workspace. Ask them why."
+	case fault.KindOf(err) == fault.KindInvalid:
+		m.Text = "This sign-in took too long, was used before, or began in another browser. Nothing happened; start again here."
+	case fault.KindOf(err) == fault.KindUnavailable:
+		m.Heading, m.Text = "Nobody can sign in right now", "The sign-in provider, or a part of this service, does not answer. Try again in a moment."
+	default:
+		return err
+	}
+	return explained{err, m}
+}
+
+// signOut ends the session of this browser, if it has one.
+func (h *Host) signOut(w http.ResponseWriter, r *http.Request) error {
+	if _, err := readForm(w, r); err != nil {
+		return err
+	}
+	if secret := cookie(r, sessionCookie); secret != "" {
+		if err := h.Sessions.End(r.Context(), secret, web.RequestID(r.Context())); err != nil {
+			return err
+		}
+	}
+	dropCookie(w, sessionCookie)
+	redirect(w, "/signed-out")
+	return nil
+}
+
+func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v visit) error {
+	return h.page(w, http.StatusOK, pages.Confirm{
+		Shell: v.shell("/settings"), Heading: "Sign out everywhere?", Button: "Sign out everywhere",
+		Text:   "Every browser of yours is signed out, this one too, and every app that you allowed has to ask again, the command line included. API keys and agents go on working.",
+		Action: "/api/auth/sign-out-everywhere", Back: "/settings",
+	})
+}
+
+func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v visit) error {
+	if _, err := readForm(w, r); err != nil {
+		return err
+	}
+	if err := h.Sessions.EndAll(r.Context(), v.Actor); err != nil {
+		return err
+	}
+	dropCookie(w, sessionCookie)
+	redirect(w, "/signed-out")
+	return nil
+}
+
+func (h *Host) signedOut(w http.ResponseWriter, _ *http.Request) error {
+	return h.page(w, http.StatusOK, pages.SignedOut{SignIn: signInPath("/"), Provider: h.SignIns.SignOutURL()})
+}

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/oauth"
+	"vitrine/shared/session"
+	"vitrine/shared/web"
+)
+
+// The cookies. Their prefix makes browsers refuse them from other hosts and without TLS.
+const (
+	sessionCookie = "__Host-session"
+	signinCookie  = "__Host-signin"
+	attemptCookie = "__Host-aclaim"
+)
+
+// visit is a request of a member who is signed in.
+type visit struct{ session.Opened }
+
+// memberHandler answers a member.
+type memberHandler func(w http.ResponseWriter, r *http.Request, v visit) error
+
+// within gives up when an answer takes too long, and says so.
+func within(handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
+		defer cancel()
+		err := handle(w, r.WithContext(ctx))
+		if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
+			return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer")
+		}
+		return err
+	}
+}
+
+// discreet keeps the address of a page from whoever it leads to.
+func discreet(handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		return handle(w, r)
+	}
+}
+
+// member serves a page to members; others sign in first and come back.
+func (h *Host) member(handle memberHandler) handler {
+	return within(func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r)
+		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
+			redirect(w, signInPath(r.URL.RequestURI()))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return handle(w, r, v)
+	})
+}
+
+// command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
+func (h *Host) command(back string, handle memberHandler) handler {
+	return within(func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r)
+		if fault.CodeOf(err) == fault.NotAuthenticated {
+			return explained{err, pages.Message{
+				Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
+				Links: []pages.Link{{Path: signInPath(back), Text: "Sign in"}},
+			}}
+		}
+		if err != nil {
+			return err
+		}
+		if err := h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+			return err
+		}
+		return handle(w, r, v)
+	})
+}
+
+// visitor finds the member behind a request. A cookie that stands twice is nobody's: only one of them can be ours.
+func (h *Host) visitor(r *http.Request) (visit, error) {
+	secret := cookie(r, sessionCookie)
+	if secret == "" {
+		return visit{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+	}
+	opened, err := h.Sessions.Open(r.Context(), secret, web.RequestID(r.Context()))
+	if err != nil {
+		return visit{}, err
+	}
+	web.Annotate(r.Context(), slog.String("workspace", string(opened.Actor.Workspace.ID)), slog.String("member", string(opened.Member.ID)))
+	return visit{opened}, nil
+}
+
+// reach is what an app may do for the member: our own clients act with all their rights, others with those that they asked for.
+func (v visit) reach(c id.Client, asked []credential.Scope) []credential.Scope {
+	if c == oauth.CLI || c == oauth.Dashboard {
+		return v.Actor.Scopes
+	}
+	return asked
+}
+
+// shell is what a member's pages have around them; here is the section on show.
+func (v visit) shell(here string) pages.Shell {
+	return pages.Shell{Workspace: v.Actor.Workspace.Name, Email: v.Member.Email, Here: here}
+}
+
+// cookie is the value of a cookie that the request has exactly once, else "".
+func cookie(r *http.Request, name string) string {
+	if sent := r.CookiesNamed(name); len(sent) == 1 {
+		return sent[0].Value
+	}
+	return ""
+}
+
+// setCookie keeps a value in the browser, for seconds; a negative number removes it.
+func setCookie(w http.ResponseWriter, name, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -1) }
+
+// redirect sends the browser on with a GET, and keeps nothing of it.
+func redirect(w http.ResponseWriter, to string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+func signInPath(back string) string {
+	return "/api/auth/sign-in?" + url.Values{"returnPathname": {back}}.Encode()
+}
+
+// wantsJSON tells whether a program asks: it names JSON and no page.
+func wantsJSON(r *http.Request) bool {
+	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// network is the prefix of an address by which a person may recognise where a browser was.
+func network(from netip.Addr) string {
+	bits := 24
+	if from.Is6() {
+		bits = 48
+	}
+	prefix, err := from.Prefix(bits)
+	if err != nil {
+		return "unknown"
+	}
+	return prefix.String()
+}
