@@ -50,7 +50,7 @@ func (s *snapshot) due(key string) bool {
 // checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the bytes
 // of a deleted one are queued for purge.
 func (s *snapshot) checkDue(b *breaches, a *artifact) {
-	kind, latest := "DUE#ARTIFACT#", a.meta.number("exp")
+	kind, latest := "DUE#ARTIFACT#", s.ends(a)
 	if a.meta.has("pin_at") {
 		latest = math.MaxInt64
 	}

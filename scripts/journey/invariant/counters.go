@@ -49,12 +49,18 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 }
 
 // firstPublished counts the artifacts that were published first, by workspace and day.
+// Where it happened is what its event tells: the artifact may have been claimed before or after.
 func (s *snapshot) firstPublished() map[string]int64 {
-	days := map[string]int64{}
+	days, where := map[string]int64{}, map[string]string{}
+	for _, e := range s.events {
+		if e.text("action") == "artifact.published" {
+			where[e.text("on_id")] = strings.TrimPrefix(e.text("pk"), "W#")
+		}
+	}
 	for _, a := range s.artifacts {
-		for _, r := range a.revisions {
+		for name, r := range a.revisions {
 			if r.number("no") == 1 {
-				days[a.meta.text("home")+" "+time.UnixMilli(r.number("pub_at")).UTC().Format("20060102")]++
+				days[where[name]+" "+time.UnixMilli(r.number("pub_at")).UTC().Format("20060102")]++
 			}
 		}
 	}

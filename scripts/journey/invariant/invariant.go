@@ -29,7 +29,7 @@ type Deployment struct {
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it; ttl is in seconds
 //	I6  there is exactly one event for each committed action, and what one action makes exists as a whole
-//	I7  a workspace that was claimed is closed for writing
+//	I7  a workspace that was claimed is closed for writing, by exactly one token, and what is moved is moved as a whole
 //	I8  a finished command has a result, one in flight an owner and a lease; no secret and no URL is stored
 //
 // I3, that no read succeeds after an ending, is for tests to ask by reading. Nothing else may write meanwhile.

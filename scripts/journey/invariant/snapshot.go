@@ -52,6 +52,8 @@ type snapshot struct {
 
 	workspaces, sessions, keys, claims, links map[string]item
 	fences                                    map[string][]item // by workspace
+	moves                                     map[string]item   // that are not done, by source
+	aliases                                   map[string]item   // by destination and source
 	artifacts                                 map[string]*artifact
 	gate                                      item
 	objects                                   map[string]int64 // sizes, by key in the bucket
@@ -76,7 +78,7 @@ const (
 func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{
 		workspaces: map[string]item{}, sessions: map[string]item{}, keys: map[string]item{}, claims: map[string]item{}, links: map[string]item{},
-		fences: map[string][]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{},
+		fences: map[string][]item{}, moves: map[string]item{}, aliases: map[string]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{},
 	}
 	for table, to := range map[string]*[]item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
 		if err := d.scan(ctx, table, to); err != nil {
@@ -131,6 +133,11 @@ func (s *snapshot) sort(i item) {
 		s.workspaces[name] = i
 	case "W FENCE":
 		s.fences[name] = append(s.fences[name], i)
+	case "W ALIAS":
+		s.aliases[name+" "+sub] = i
+	case "JOB J":
+		_, source, _ := strings.Cut(name, "#")
+		s.moves[source] = i
 	case "K K":
 		s.keys[name] = i
 	case "CT C":

@@ -1,0 +1,160 @@
+package journey
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/shared/chaos"
+	"vitrine/shared/id"
+)
+
+// TestAReadThatAClaimOrAMoveOvertakesSucceeds has a claim, a move, or what ends it seconds later happen before and after
+// each call that a request makes.
+func TestAReadThatAClaimOrAMoveOvertakesSucceeds(t *testing.T) {
+	t.Parallel()
+	s := newClaimStand(t, unlimited)
+	for _, happens := range []string{aClaim, aMove, itsEnd} {
+		for _, r := range overtaken {
+			if r.owner && happens == aClaim {
+				continue // before the claim it is not theirs
+			}
+			t.Run(r.name+", "+happens, func(t *testing.T) {
+				prepared := s.prepared(t, happens)
+				calls := s.calls(t, func() { r.answers(t, prepared) })
+				for n := range calls {
+					for _, after := range []bool{false, true} {
+						s.overtakes(t, r, happens, n+1, after)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What happens. The end follows the last artifact that is moved by claim.Recheck.
+const (
+	aClaim = "a claim"
+	aMove  = "a move"
+	itsEnd = "the end of a move"
+)
+
+// overtakenRead is a request that reads; owner tells that it is the claimant's.
+type overtakenRead struct {
+	name  string
+	owner bool
+	ask   func(w *spread) (wire.Answer, error)
+}
+
+var overtaken = []overtakenRead{
+	{"content", false, func(w *spread) (wire.Answer, error) { return w.source.Do(ctx, "GET", w.all[0].RevisionContentURL, nil) }},
+	{"public view", false, func(w *spread) (wire.Answer, error) { return w.source.Do(ctx, "GET", w.all[0].AgentViewURL, nil) }},
+	{"link", false, func(w *spread) (wire.Answer, error) {
+		r, err := w.source.Resolve(ctx, w.all[0].UnlistedURL)
+		if err == nil && r.AgentView.ArtifactID != w.ids[0] {
+			err = fmt.Errorf("it opens %s", r.AgentView.ArtifactID)
+		}
+		return wire.Answer{Status: http.StatusOK}, err
+	}},
+	{"content by a new URL", true, func(w *spread) (wire.Answer, error) { return w.source.Do(ctx, "GET", w.all[0].PrivateURL, nil) }},
+	{"view", true, func(w *spread) (wire.Answer, error) {
+		return w.owner.Do(ctx, "GET", w.owner.At.APIURL+"/v1/artifacts/"+string(w.ids[0])+"/agent-view", nil)
+	}},
+	{"list", true, func(w *spread) (wire.Answer, error) {
+		ids, err := allListed(w.owner.Agent, 1)
+		seen := map[id.Artifact]bool{}
+		for _, a := range ids {
+			seen[a] = true
+		}
+		if err == nil && (len(ids) != 2 || len(seen) != 2) {
+			err = fmt.Errorf("the list shows %v, want %v", ids, w.ids)
+		}
+		return wire.Answer{Status: http.StatusOK}, err
+	}},
+}
+
+func (r overtakenRead) answers(t testing.TB, w *spread) {
+	t.Helper()
+	if a, err := r.ask(w); err != nil || a.Status != http.StatusOK {
+		t.Errorf("%s answers %d %s (%v)", r.name, a.Status, a.Body, err)
+	}
+}
+
+// prepared is claimed, unless a claim is what will happen. Without its key a request of the source is a stranger's.
+func (s *claimStand) prepared(t testing.TB, happens string) *spread {
+	t.Helper()
+	if happens == aClaim {
+		w := s.unclaimed(t)
+		w.source.Key = ""
+		return w
+	}
+	w := s.spreads(t)
+	if w.source.Key = ""; happens == itsEnd {
+		must(s.mover.Run(ctx, w.source.WorkspaceID))(t)
+	}
+	return w
+}
+
+// overtakes asks once more, and lets it happen at the n-th call.
+func (s *claimStand) overtakes(t testing.TB, r overtakenRead, happens string, n int, after bool) {
+	t.Helper()
+	w := s.prepared(t, happens)
+	happen := chaos.Run(func() {
+		var err error
+		switch happens {
+		case aClaim:
+			_, err = s.claims(t, w.owner, wire.NewKey(), w.source.ClaimToken)
+		case aMove:
+			_, err = s.mover.Run(ctx, w.source.WorkspaceID)
+		case itsEnd:
+			for done := false; !done && err == nil; {
+				s.clock.pass(betweenSteps)
+				done, err = s.mover.Run(ctx, w.source.WorkspaceID)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	rule := s.faults.On("").Nth(n)
+	if after {
+		rule.After(happen)
+	} else {
+		rule.Before(happen)
+	}
+	if r.answers(t, w); rule.Fired() != 1 {
+		t.Errorf("nothing happened at call %d", n)
+	}
+	s.faults.Clear()
+	r.answers(t, w)
+	s.moves(t, w.source.WorkspaceID)
+	r.answers(t, w)
+}
+
+// TestGatesFromBeforeAndAfterAMoveLetThrough has a batch hold the source as it was before its claim, and the artifact as
+// it is after the move: no snapshot is promised.
+func TestGatesFromBeforeAndAfterAMoveLetThrough(t *testing.T) {
+	t.Parallel()
+	s := newClaimStand(t)
+	w := s.spreads(t)
+	w.source.Key = ""
+	s.moves(t, w.source.WorkspaceID)
+	for _, r := range overtaken[:3] {
+		old := s.faults.On("BatchGetItem").If(chaos.Key("pk", "W#"+string(w.source.WorkspaceID))).After(func(_ context.Context, c *chaos.Call) error {
+			for _, i := range c.Output.(*dynamodb.BatchGetItemOutput).Responses[s.names.Core] {
+				if text(i["pk"]) == "W#"+string(w.source.WorkspaceID) {
+					alter(i, map[string]any{"into": nil, "floor": nil, "claimed_at": nil})
+				}
+			}
+			return nil
+		})
+		if r.answers(t, w); old.Fired() != 1 {
+			t.Errorf("%s asked nothing", r.name)
+		}
+		s.faults.Clear()
+	}
+}
