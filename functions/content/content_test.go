@@ -104,6 +104,10 @@ func (s *stand) serve(contentOrigin, app string) {
 
 func (s *stand) Gates(context.Context, gate.Names) (gate.State, error) { return s.state, s.storeErr }
 
+func (s *stand) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	return nil, s.storeErr
+}
+
 func (s *stand) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
 	return nil, s.storeErr
 }
@@ -257,7 +261,7 @@ func TestEmptyFileAndHEADDoNotTouchTheObjectStore(t *testing.T) {
 
 func TestNoIndexIsAHeaderOnly(t *testing.T) {
 	s := newStand(t, "index.html", "<p>")
-	s.claims.NoIndex = true
+	s.claims.NoIndex, s.state.Workspace.ClaimedAt = true, time.Time{}
 	for _, headers := range [][]string{nil, {"Range", "bytes=0-0"}, {"If-None-Match", "*"}, {"Range", "bytes=7-"}} {
 		w := s.get("index.html", headers...)
 		if got := w.Header().Get("X-Robots-Tag"); got != "noindex, nofollow" {

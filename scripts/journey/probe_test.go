@@ -251,7 +251,7 @@ func (p *probe) sibling(t testing.TB, g *wire.Agent, scopes ...credential.Scope)
 	for _, item := range p.all(t, p.names.Core) {
 		if text(item["pk"]) == "K#"+string(first.Public) {
 			p.put(t, item, map[string]any{
-				"pk": "K#" + string(token.Public), "id": string(id.NewKey()), "mac": token.Hash(p.peppers(t)).MAC, "scopes": words(scopes), "used_at": nil,
+				"pk": "K#" + string(token.Public), "id": string(id.NewKey(token.Public)), "mac": token.Hash(p.peppers(t)).MAC, "scopes": words(scopes), "used_at": nil,
 			})
 			return &wire.Agent{HTTP: g.HTTP, At: g.At, Key: token.Reveal()}
 		}

@@ -64,7 +64,7 @@ var provocations = map[fault.Code]provocation{
 
 // unprovokable are the codes that no request meets, with the reason.
 var unprovokable = map[fault.Code]string{
-	fault.APIKeyNotFound:       "no route names a key other than the caller's own yet",
+	fault.APIKeyNotFound:       "a key that is not there is not_found, as everything that the web API does not find",
 	fault.APIKeyRevoked:        "a revoked key is refused as a credential, with not_authenticated, before anything else is asked",
 	fault.InvalidContentLength: "S3 itself takes the bytes and refuses other lengths, in XML",
 	fault.PinnedArtifactCap:    "there is no route to pin yet",

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"vitrine/shared/credential"
 	"vitrine/shared/keyring"
 	"vitrine/shared/setting"
 )
@@ -17,26 +20,34 @@ import (
 // fileRing marks a ring in the set that scripts/dev made; anything else is the ARN of a secret.
 const fileRing = "file:"
 
-// namedRings fetches the rings that the environment names, in parallel: every start waits for them.
+// ringNames are the rings by the setting that tells where one is.
+var ringNames = map[string]string{
+	setting.ContentRing: "content", setting.LinksRing: "links", setting.PepperRing: "pepper", setting.SealRing: "seal",
+	setting.AssertionRing: "assertion",
+}
+
+// namedRings fetches the rings that the environment names, in parallel: every start waits for them. All that are wrong are
+// named.
 func namedRings(ctx context.Context, cfg aws.Config, getenv func(string) string) (keyring.Set, error) {
+	names := slices.Sorted(maps.Keys(ringNames))
+	production := getenv(setting.Environment) == string(credential.Production)
 	var set keyring.Set
-	rings := map[string]*keyring.Ring{
-		setting.ContentRing: &set.Content, setting.LinksRing: &set.Links, setting.PepperRing: &set.Pepper, setting.SealRing: &set.Seal,
-	}
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var wrong []error
-	for name, ring := range rings {
+	wrong := make([]error, len(names))
+	for i, name := range names {
 		from := getenv(name)
 		if from == "" {
 			continue
 		}
+		ring := set.Ring(ringNames[name])
 		wg.Go(func() {
-			r, err := fetchRing(ctx, cfg, name, from)
-			mu.Lock()
-			defer mu.Unlock()
-			if *ring = r; err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+			if production && strings.HasPrefix(from, fileRing) {
+				wrong[i] = fmt.Errorf("%s names a file: in production key rings are secrets", name)
+				return
+			}
+			var err error
+			if *ring, err = fetchRing(ctx, cfg, ringNames[name], from); err != nil {
+				wrong[i] = fmt.Errorf("%s: %w", name, err)
 			}
 		})
 	}
@@ -47,12 +58,7 @@ func namedRings(ctx context.Context, cfg aws.Config, getenv func(string) string)
 func fetchRing(ctx context.Context, cfg aws.Config, name, from string) (keyring.Ring, error) {
 	if file, ok := strings.CutPrefix(from, fileRing); ok {
 		set, err := LocalRings(file)
-		if err != nil {
-			return keyring.Ring{}, err
-		}
-		return map[string]keyring.Ring{
-			setting.ContentRing: set.Content, setting.LinksRing: set.Links, setting.PepperRing: set.Pepper, setting.SealRing: set.Seal,
-		}[name], nil
+		return *set.Ring(name), err
 	}
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &from})
 	if err != nil {

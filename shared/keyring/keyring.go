@@ -1,7 +1,8 @@
 // Package keyring holds the rings of secret keys that sign URLs and hash credentials, and derives one key for each use.
 //
 // The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}; a ring is
-// {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify"}]}.
+// {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify",
+// "since": instant, "verify_until": instant}]}. Rotation (rotate.go) writes the two instants; a first key has neither.
 package keyring
 
 import (
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	seedChars = 43 // of 64 kinds are 256 bits
 )
 
-// States of a key: next is published but not used, active signs, verify only checks.
+// States of a key: next is known but not used yet, active signs, verify only checks. All three check.
 const (
 	Next   = "next"
 	Active = "active"
@@ -45,9 +47,12 @@ type Ring struct {
 
 // Key is one version.
 type Key struct {
-	ID     byte   `json:"kid"`
-	Secret Secret `json:"k"`
-	State  string `json:"state"`
+	ID     byte      `json:"kid"`
+	Secret Secret    `json:"k"`
+	State  string    `json:"state"`
+	Since  time.Time `json:"since,omitzero"` // when it came into its state; zero: nobody wrote it down
+	// VerifyUntil is from when on nothing that lives was made under a key in state Verify; zero: only people can know.
+	VerifyUntil time.Time `json:"verify_until,omitzero"`
 }
 
 // Secret is key material; it prints as nothing.
@@ -76,9 +81,13 @@ func New() Set {
 }
 
 func newRing() Ring {
+	return Ring{ActiveID: 1, Keys: []Key{{ID: 1, Secret: newSecret(), State: Active}}}
+}
+
+func newSecret() Secret {
 	secret := make(Secret, keyBytes)
 	rand.Read(secret)
-	return Ring{ActiveID: 1, Keys: []Key{{ID: 1, Secret: secret, State: Active}}}
+	return secret
 }
 
 // Parse reads a set and refuses it unless every ring can sign: a deployment with a bad ring must not start.
@@ -87,8 +96,8 @@ func Parse(data []byte) (Set, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Set{}, errors.New("the key rings are not valid JSON")
 	}
-	for name, ring := range map[string]Ring{"content": s.Content, "links": s.Links, "pepper": s.Pepper, "seal": s.Seal, "assertion": s.Assertion} {
-		if err := ring.check(); err != nil {
+	for _, name := range Names() {
+		if err := s.Ring(name).check(); err != nil {
 			return Set{}, fmt.Errorf("key ring %q: %w", name, err)
 		}
 	}

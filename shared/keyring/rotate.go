@@ -1,0 +1,190 @@
+package keyring
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A key is replaced in steps, and nothing that lives ends on the way: Stage adds the next key, Flip signs with it, Drop
+// takes the one before away when nothing that lives was made under it. Instances know the keys that were there when they
+// were started, so each step wants a restart of all.
+
+// StageAge is how long a staged key waits for the instances that were started before it, and for caches of public keys.
+const StageAge = 15 * time.Minute
+
+// Haste is what the waiting of a step gives way to.
+type Haste int
+
+// The kinds of haste.
+const (
+	Patient   Haste = iota
+	Unused          // somebody knows that nothing lives under the keys that only people can know about
+	Emergency       // a key is known to others: it goes, and what it signed ends
+)
+
+// NotYet refuses a step that would come too early.
+type NotYet struct {
+	At     time.Time // when the step is possible; zero: not by waiting
+	Reason string
+}
+
+// Error implements error.
+func (n *NotYet) Error() string { return n.Reason }
+
+// Stage adds a fresh key, which checks and does not sign yet. One key is staged at a time.
+func (r Ring) Stage(now time.Time) (Ring, error) {
+	if i := r.first(Next); i >= 0 {
+		return r, fmt.Errorf("key %d is staged already: flip to it first", r.Keys[i].ID)
+	}
+	id, err := r.freeID()
+	if err != nil {
+		return r, err
+	}
+	out := r.clone()
+	out.Keys = append(out.Keys, Key{ID: id, Secret: newSecret(), State: Next, Since: stamp(now)})
+	return out, nil
+}
+
+// Flip signs with the staged key from now on. The key before still checks: for drain, or without end if that is zero.
+// NotYet as long as instances may run that do not know the staged key, except in an emergency.
+func (r Ring) Flip(now time.Time, drain time.Duration, haste Haste) (Ring, error) {
+	staged := r.first(Next)
+	if staged < 0 {
+		return r, errors.New("no key is staged: stage one first")
+	}
+	if k := r.Keys[staged]; haste != Emergency {
+		switch at := k.Since.Add(StageAge); {
+		case k.Since.IsZero():
+			return r, &NotYet{Reason: fmt.Sprintf("nobody wrote down when key %d was staged, so instances may run that do not know it", k.ID)}
+		case now.Before(at):
+			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, short(StageAge))}
+		}
+	}
+	out, now := r.clone(), stamp(now)
+	for i, k := range out.Keys {
+		if k.ID == r.ActiveID {
+			k.State, k.Since, k.VerifyUntil = Verify, now, time.Time{}
+			if drain > 0 {
+				k.VerifyUntil = now.Add(drain)
+			}
+		}
+		if i == staged {
+			k.State, k.Since = Active, now
+		}
+		out.Keys[i] = k
+	}
+	out.ActiveID = out.Keys[staged].ID
+	return out, nil
+}
+
+// Drop takes away the keys that have nothing left to check, and tells which. Unused also takes those that only people can
+// know about, as soon as no instance signs with them. Emergency takes all but the active one, a staged one too.
+// NotYet if that leaves nothing to take.
+func (r Ring) Drop(now time.Time, haste Haste) (left Ring, dropped []byte, err error) {
+	left = Ring{ActiveID: r.ActiveID}
+	for _, k := range r.Keys {
+		if r.droppable(k, now, haste) {
+			dropped = append(dropped, k.ID)
+		} else {
+			left.Keys = append(left.Keys, k)
+		}
+	}
+	if len(dropped) > 0 {
+		return left, dropped, nil
+	}
+	return r, nil, r.nothingToDrop(haste)
+}
+
+func (r Ring) droppable(k Key, now time.Time, haste Haste) bool {
+	switch {
+	case k.State == Active:
+		return false
+	case haste == Emergency:
+		return true
+	case k.State != Verify:
+		return false
+	case k.VerifyUntil.IsZero():
+		return haste == Unused && !now.Before(k.Since.Add(restart))
+	}
+	return !now.Before(k.VerifyUntil)
+}
+
+// nothingToDrop says why, and when that changes.
+func (r Ring) nothingToDrop(haste Haste) error {
+	var soonest *Key
+	for i, k := range r.Keys {
+		if k.State == Verify && !k.end(haste).IsZero() && (soonest == nil || k.end(haste).Before(soonest.end(haste))) {
+			soonest = &r.Keys[i]
+		}
+	}
+	switch {
+	case soonest != nil:
+		return &NotYet{At: soonest.end(haste), Reason: fmt.Sprintf("what key %d signed still lives", soonest.ID)}
+	case r.first(Verify) >= 0:
+		return &NotYet{Reason: fmt.Sprintf("what key %d signed may have no end, so that no time is enough", r.Keys[r.first(Verify)].ID)}
+	}
+	return errors.New("there is no key to drop: every key is in use")
+}
+
+// end is when a key that only checks can be dropped, zero if that is not a matter of time.
+func (k Key) end(haste Haste) time.Time {
+	if k.VerifyUntil.IsZero() && haste == Unused {
+		return k.Since.Add(restart)
+	}
+	return k.VerifyUntil
+}
+
+// Step is what comes next for a ring.
+type Step struct {
+	Name string    // stage, flip or drop
+	Key  byte      // which key it is about; 0: a new one
+	At   time.Time // from when on; zero: not by waiting
+}
+
+// Steps are what can be done to a ring next, now or later.
+func (r Ring) Steps(now time.Time) (steps []Step) {
+	if staged := r.first(Next); staged < 0 {
+		steps = append(steps, Step{Name: "stage", At: now})
+	} else {
+		k := r.Keys[staged]
+		step := Step{Name: "flip", Key: k.ID}
+		if !k.Since.IsZero() {
+			step.At = k.Since.Add(StageAge)
+		}
+		steps = append(steps, step)
+	}
+	for _, k := range r.Keys {
+		if k.State == Verify {
+			steps = append(steps, Step{Name: "drop", Key: k.ID, At: k.VerifyUntil})
+		}
+	}
+	return steps
+}
+
+// first is where the first key of a state is, -1 if there is none.
+func (r Ring) first(state string) int {
+	return slices.IndexFunc(r.Keys, func(k Key) bool { return k.State == state })
+}
+
+// freeID is the id after the active one's, or the next free one: an id comes back as late as it can, because what a
+// dropped key signed names it still.
+func (r Ring) freeID() (byte, error) {
+	id := r.ActiveID
+	for range 255 {
+		if id++; id == 0 {
+			id = 1
+		}
+		if !slices.ContainsFunc(r.Keys, func(k Key) bool { return k.ID == id }) {
+			return id, nil
+		}
+	}
+	return 0, errors.New("the ring holds as many keys as there are ids: drop some first")
+}
+
+// stamp is an instant as the JSON form keeps it.
+func stamp(at time.Time) time.Time { return at.UTC().Truncate(time.Second) }
+
+// short is a duration in whole minutes.
+func short(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
