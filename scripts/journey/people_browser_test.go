@@ -158,7 +158,7 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	p.Screenshot("journey-agent-claim")
 	browser.Eval[bool](&p.Document, `(document.querySelector("#user_code").value = "`+started.UserCode+`", true)`)
 	p.Click(`form[action="/agent-auth/claim"] button:not([formaction])`)
-	p.WaitText("Tide tables")
+	p.Wait(`document.querySelector("h1") !== null && document.querySelector("#user_code") === null`)
 	p.Clean()
 	stop()
 
