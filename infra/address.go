@@ -21,18 +21,14 @@ type addresses = address.Origins
 // unknown stands for an address that nobody knows yet; the reserved domain answers to nobody.
 func unknown(host string) string { return "https://" + host + ".invalid" }
 
-func findAddresses(o options) (addresses, error) {
-	if len(o.Domains) > 0 {
+func findAddresses(o options, known settings) addresses {
+	if o.named() {
 		at := func(host string) string { return "https://" + o.Domains[host].Name }
 		a := addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
 		if _, named := o.Domains["mcp"]; named {
 			a.MCP = at("mcp")
 		}
-		return a, nil
-	}
-	known, err := readSettings(o.Settings)
-	if err != nil {
-		return addresses{}, err
+		return a
 	}
 	at := func(host string) string {
 		if url := known[o.stackName(host)]["Url"]; url != "" {
@@ -40,10 +36,11 @@ func findAddresses(o options) (addresses, error) {
 		}
 		return unknown(host)
 	}
-	return addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}, nil
+	return addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
 }
 
-// settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings, functions.
+// settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings, functions. RingsVersion of
+// the stack Data is scripts/deploy's own: it stands for the versions that the rings have.
 type settings map[string]map[string]string
 
 // readSettings reads a settings file; without one nothing is known.

@@ -11,19 +11,20 @@ import (
 	"vitrine/shared/dynamo"
 )
 
-// data is the stack of everything that has to survive: tables, objects, keys.
+// data is the stack of everything that has to survive: tables, objects, keys, people.
 type data struct {
 	stack             awscdk.Stack
 	core, events, hot awsdynamodb.TableV2
 	key               awskms.Key
 	bucket            awss3.Bucket
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
+	people            map[string]*string                  // where people sign in, by setting
 }
 
 const backupDays = 35 // the longest that DynamoDB offers
 
 func newData(app awscdk.App, o options) *data {
-	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects and key rings")}
+	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects, key rings and people")}
 	d.tables(o)
 	d.key = awskms.NewKey(d.stack, jsii.String("Key"), &awskms.KeyProps{
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
@@ -31,6 +32,7 @@ func newData(app awscdk.App, o options) *data {
 	})
 	d.objects(o)
 	d.makeRings(o)
+	d.identify(o)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
 	output(d.stack, "HotTable", d.hot.TableName())
@@ -51,7 +53,11 @@ func (d *data) tables(o options) {
 		{IndexName: jsii.String("gsi2"), PartitionKey: text("g2p"), SortKey: text("g2s"), ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY},
 	}
 	d.core = awsdynamodb.NewTableV2(d.stack, jsii.String("Core"), core)
-	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), o.table(backupDays, "pk", "sk"))
+	events := o.table(backupDays, "pk", "sk")
+	events.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
+		{IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"), ProjectionType: awsdynamodb.ProjectionType_ALL},
+	}
+	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
 	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be thrown away
 }
 

@@ -102,7 +102,7 @@ func TestTablesCanBeRestoredAndNotBeDeleted(t *testing.T) {
 }
 
 func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
-	kinds := []string{"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::KMS::Key"}
+	kinds := []string{"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::KMS::Key", "AWS::Cognito::UserPool"}
 	for stack, want := range map[string]string{"Plain-Data": "Retain", "Named-Data": "Retain", "Loose-Data": "Delete"} {
 		tpl, count := read(t, stack), 0
 		for id, r := range tpl.Resources {
@@ -114,8 +114,12 @@ func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
 				t.Errorf("%s/%s: %s on deletion and %s on replacement, want %s", stack, tpl.construct(id), r.DeletionPolicy, r.UpdateReplacePolicy, want)
 			}
 		}
-		if count != 3+2+4+1 {
-			t.Errorf("%s keeps %d things", stack, count)
+		things := 3 + 2 + 5 + 1
+		if stack != "Loose-Data" {
+			things += 2 // people, and the secret of the client at their pool
+		}
+		if count != things {
+			t.Errorf("%s keeps %d things, want %d", stack, count, things)
 		}
 	}
 }

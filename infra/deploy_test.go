@@ -25,7 +25,15 @@ case "$1 $2" in
   "cloudformation describe-stacks")
     if [ -n "$OUTAGE" ]; then echo "An error occurred (Throttling): Rate exceeded" >&2; exit 254; fi
     if [ ! -e "deployed/$4" ]; then echo "Stack with id $4 does not exist" >&2; exit 254; fi
-    echo "[{\"OutputKey\":\"Url\",\"OutputValue\":\"https://$4.example\"},{\"OutputKey\":\"CoreTable\",\"OutputValue\":\"core\"}]" ;;
+    pool=
+    [ "$POOL" != yes ] || pool=',{"OutputKey":"UserPool","OutputValue":"pool"},{"OutputKey":"ClientId","OutputValue":"client"},{"OutputKey":"ClientSecret","OutputValue":"secret"}'
+    echo "[{\"OutputKey\":\"Url\",\"OutputValue\":\"https://$4.example\"},{\"OutputKey\":\"CoreTable\",\"OutputValue\":\"core\"},{\"OutputKey\":\"SealRing\",\"OutputValue\":\"seal\"}$pool]" ;;
+  "cognito-idp describe-user-pool-client") echo made-by-cognito ;;
+  "secretsmanager describe-secret") # two versions, as after a rotation
+    n=$(ls "secret-$4" 2>/dev/null | wc -l)
+    printf '{\n  "old-%s": [\n "AWSPREVIOUS"\n ],\n "version-%s-of-%s": ["AWSCURRENT", "OURS"]\n}\n' "$4" "$n$ROTATED" "$4" ;;
+  "secretsmanager get-secret-value") cat "secret-$4" 2>/dev/null || echo placeholder ;;
+  "secretsmanager put-secret-value") [ "$6" = file:///dev/stdin ] && cat >"secret-$4" ;;
 esac
 `
 
@@ -69,7 +77,7 @@ func newAccount(t *testing.T) *account {
 		}
 	}
 	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(a.folder, "calls"),
-		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=")
+		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=", "POOL=", "ROTATED=")
 	return a
 }
 
@@ -153,6 +161,48 @@ func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
 	if n := strings.Count(calls, "cdk deploy"); !ok || n != 1 {
 		t.Errorf("%d deployments, want 1: %s", n, stderr)
+	}
+}
+
+func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
+	a := newAccount(t)
+	_, stderr, calls, ok := a.deploy(t, []string{"FINAL=yes", "POOL=yes"}, "--yes")
+	if n := strings.Count(calls, "cdk deploy"); !ok || n != 2 { // functions that read it before are started anew
+		t.Errorf("%d deployments, want 2: %s", n, stderr)
+	}
+	copied, err := os.ReadFile(filepath.Join(a.folder, "secret-secret"))
+	if err != nil || string(copied) != "made-by-cognito" {
+		t.Errorf("functions read %q, %v", copied, err)
+	}
+	if strings.Contains(calls+stderr, "made-by-cognito") {
+		t.Error("the secret is an argument of a command, or printed")
+	}
+	_, _, again, ok := a.deploy(t, []string{"FINAL=yes", "POOL=yes"}, "--yes")
+	again = strings.TrimPrefix(again, calls)
+	if n := strings.Count(again, "cdk deploy"); !ok || n != 1 || strings.Contains(again, "put-secret-value") {
+		t.Errorf("the next time there are %d deployments:\n%s", n, again)
+	}
+}
+
+func TestADeploymentAfterARotationTellsTheFunctionsSo(t *testing.T) {
+	a := newAccount(t)
+	version := func(env ...string) string {
+		t.Helper()
+		if _, stderr, _, ok := a.deploy(t, append(env, "FINAL=yes"), "--yes"); !ok {
+			t.Fatal(stderr)
+		}
+		known, err := readSettings(filepath.Join(a.folder, "settings.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known["V-Data"]["RingsVersion"]
+	}
+	first := version()
+	if again := version(); len(first) != 12 || again != first {
+		t.Errorf("without a rotation %q became %q", first, again)
+	}
+	if rotated := version("ROTATED=yes"); rotated == first || len(rotated) != 12 {
+		t.Errorf("after a rotation it is %q still", rotated)
 	}
 }
 

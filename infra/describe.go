@@ -22,7 +22,7 @@ type description struct {
 func (d *deployment) describe(folder string) error {
 	a := d.Addresses
 	out := description{
-		Name: d.Name, Settings: d.Settings, Stacks: []string{d.stackName("data")}, Final: len(d.Domains) > 0, Hosts: map[string]string{},
+		Name: d.Name, Settings: d.Settings, Stacks: []string{d.stackName("data")}, Final: d.named(), Hosts: map[string]string{},
 		Told: map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
 	}
 	for _, f := range d.hosts {
@@ -48,6 +48,10 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			setting.CoreTable: "vitrine-core", setting.EventsTable: "vitrine-events", setting.HotTable: "vitrine-hot", setting.Bucket: "vitrine",
 			setting.DynamoDBEndpoint: "http://127.0.0.1:8711", setting.S3Endpoint: "http://127.0.0.1:8712", setting.S3Domain: "s3.localhost:8712",
 		}
+		for _, name := range f.people {
+			env[name] = localPeople[name]
+		}
+		env[setting.RingsVersion] = ""
 		if f.name == "content" {
 			env[setting.ResponseMode] = "buffered" // sam local does not stream
 		}
@@ -60,6 +64,10 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 	}
 	return all
 }
+
+// localPeople is the identity provider of scripts/dev. A container does not see the file with the client's secret, so that
+// tokens of that provider are believed, but nobody signs in on the pages.
+var localPeople = map[string]string{setting.OIDCIssuer: "http://localhost:8706", setting.OIDCClientID: "vitrine", setting.OIDCLogout: "rp_initiated"}
 
 func writeJSON(file string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")

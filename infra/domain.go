@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
@@ -38,17 +39,21 @@ func (f *function) edgeRecord(edge awscloudfront.Distribution, named domain) {
 	f.record("EdgeRecord", named, edge.DistributionDomainName(), awsroute53targets.NewCloudFrontTarget(edge), awsroute53.RecordType_A, awsroute53.RecordType_AAAA)
 }
 
-// record makes the DNS records where the zone is given; the output says what they have to point at where it is not.
 func (f *function) record(id string, named domain, target *string, alias awsroute53.IAliasRecordTarget, kinds ...awsroute53.RecordType) {
-	output(f.stack, id+"Target", target)
+	record(f.stack, id, named, target, alias, kinds...)
+}
+
+// record makes the DNS records where the zone is given; the output says what they have to point at where it is not.
+func record(stack awscdk.Stack, id string, named domain, target *string, alias awsroute53.IAliasRecordTarget, kinds ...awsroute53.RecordType) {
+	output(stack, id+"Target", target)
 	if named.ZoneID == "" {
 		return
 	}
-	zone := awsroute53.HostedZone_FromHostedZoneAttributes(f.stack, jsii.String(id+"Zone"), &awsroute53.HostedZoneAttributes{
+	zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String(id+"Zone"), &awsroute53.HostedZoneAttributes{
 		HostedZoneId: jsii.String(named.ZoneID), ZoneName: jsii.String(named.ZoneName),
 	})
 	for _, kind := range kinds {
-		awsroute53.NewRecordSet(f.stack, jsii.String(id+string(kind)), &awsroute53.RecordSetProps{
+		awsroute53.NewRecordSet(stack, jsii.String(id+string(kind)), &awsroute53.RecordSetProps{
 			Zone: zone, RecordName: jsii.String(named.Name + "."), RecordType: kind, Target: awsroute53.RecordTarget_FromAlias(alias),
 		})
 	}

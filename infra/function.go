@@ -41,6 +41,9 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 			role.AddToPolicy(s)
 		}
 	}
+	for _, s := range d.readClientSecret(o, h.people) {
+		role.AddToPolicy(s)
+	}
 	log.GrantWrite(role)
 	f.lambda = awslambda.NewFunction(f.stack, jsii.String(h.title()+"Function"), &awslambda.FunctionProps{
 		Description: jsii.String("Vitrine: the " + h.name + " host"), Runtime: awslambda.Runtime_PROVIDED_AL2023(), Handler: jsii.String("bootstrap"),
@@ -85,7 +88,7 @@ func (f *function) environment() *map[string]*string {
 	}
 	for name, value := range map[string]string{
 		setting.Environment: string(f.Environment), setting.APIURL: a.API, setting.UploadURL: a.Upload, setting.ContentURL: a.Content,
-		setting.AppURL: a.App, setting.MCPURL: a.MCP, setting.Limits: "on",
+		setting.AppURL: a.App, setting.MCPURL: a.MCP, setting.Limits: "on", setting.RingsVersion: f.RingsVersion,
 		setting.DynamoDBEndpoint: "", setting.S3Endpoint: "", setting.S3Domain: "",
 	} {
 		env[name] = jsii.String(value)
@@ -95,6 +98,9 @@ func (f *function) environment() *map[string]*string {
 	}
 	for _, ring := range f.rings {
 		env[ring] = f.data.rings[ring].SecretArn()
+	}
+	for _, name := range f.people {
+		env[name] = f.data.people[name]
 	}
 	return &env
 }

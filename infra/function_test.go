@@ -20,8 +20,12 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
 		setting.Environment, setting.APIURL, setting.UploadURL, setting.ContentURL, setting.AppURL, setting.MCPURL, setting.CoreTable,
 		setting.EventsTable, setting.HotTable, setting.Bucket, setting.Limits, setting.DynamoDBEndpoint, setting.S3Endpoint, setting.S3Domain,
+		setting.RingsVersion,
 	}
-	own := map[string][]string{"api": {setting.Pow}, "upload": {setting.PutMode}, "content": {setting.ResponseMode}}
+	own := map[string][]string{
+		"api": {setting.Pow, setting.AssertionRing, setting.OIDCIssuer, setting.OIDCClientID}, "upload": {setting.PutMode}, "content": {setting.ResponseMode},
+		"app": {setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout},
+	}
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
 		slices.Sort(want)
@@ -50,6 +54,20 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Plain-Upload", setting.PutMode, "direct"},
 		{"Plain-Content", setting.ResponseMode, "stream"},
 		{"Loose-App", setting.APIURL, "https://known.example"},
+		{"Loose-App", setting.RingsVersion, "7c0ffee"},
+		{"Plain-App", setting.RingsVersion, ""},
+		{"Plain-App", setting.OIDCIssuer, "People.ProviderURL"},
+		{"Plain-App", setting.OIDCClientID, "People/App"},
+		{"Plain-App", setting.OIDCClientSecret, "ClientSecret"},
+		{"Plain-App", setting.OIDCLogout, "cognito"},
+		{"Plain-App", setting.OIDCScopes, "openid email profile"},
+		{"Plain-Api", setting.OIDCIssuer, "People.ProviderURL"},
+		{"Bare-App", setting.OIDCIssuer, "https://id.example.com/tenant"},
+		{"Bare-App", setting.OIDCClientSecret, clientSecret},
+		{"Bare-App", setting.OIDCLogout, "rp_initiated"},
+		{"Bare-Api", setting.OIDCClientID, "vitrine-at-id"},
+		{"Loose-App", setting.OIDCIssuer, ""},
+		{"Loose-Api", setting.OIDCClientID, ""},
 		{"Loose-App", setting.MCPURL, "https://known.example"},
 		{"Loose-App", setting.ContentURL, "https://content.invalid"},
 		{"Named-Api", setting.Environment, "production"},

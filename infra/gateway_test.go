@@ -52,6 +52,18 @@ func TestTheGatewayOfContentRefusesWithOurEnvelope(t *testing.T) {
 	}
 }
 
+// Every path, method and header reaches the function, preflights too: the one route is the default one, and the gateway
+// answers nothing by itself.
+func TestTheGatewaysOfTheHostsPassEverything(t *testing.T) {
+	for name := range made {
+		for _, host := range []string{"Api", "Upload", "App"} {
+			tpl := read(t, name+"-"+host)
+			same(t, name+"-"+host, tpl.only(t, "AWS::ApiGatewayV2::Route").Properties["RouteKey"], "$default")
+			same(t, name+"-"+host+": CORS", tpl.only(t, "AWS::ApiGatewayV2::Api").Properties["CorsConfiguration"], nil)
+		}
+	}
+}
+
 func TestChallengesAreMappedBack(t *testing.T) {
 	want := object{"401": object{"ResponseParameters": []any{
 		object{"Destination": "overwrite:header.www-authenticate", "Source": "$response.header.x-vitrine-challenge"},
@@ -198,7 +210,7 @@ func TestContentWithoutADomainHasAnOriginWithoutAPath(t *testing.T) {
 func TestEveryStackTellsItsSettings(t *testing.T) {
 	for name, d := range made {
 		data := read(t, d.stackName("data"))
-		for _, want := range []string{"CoreTable", "EventsTable", "HotTable", "Bucket", "Key", "ContentRing", "LinksRing", "PepperRing", "SealRing"} {
+		for _, want := range []string{"CoreTable", "EventsTable", "HotTable", "Bucket", "Key", "ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"} {
 			if data.Outputs[want].Value == nil {
 				t.Errorf("%s: the data stack does not tell %s", name, want)
 			}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/setting"
 )
 
 // Statements are written out rather than granted by the CDK, whose grants are wider than what the stores call.
@@ -36,6 +39,18 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 	}
 }
 
+// serveMembers lets a host do what members do, and agents that they answer: read and change state, never files. What
+// happened is only added to.
+func (d *data) serveMembers() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{
+		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
+			"dynamodb:ConditionCheckItem"),
+		allow(index(d.core, "gsi1"), "dynamodb:Query"),
+		allow(d.events.TableArn(), "dynamodb:PutItem"),
+		allow(d.hot.TableArn(), "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
+	}
+}
+
 // readFiles lets a host read uploaded files. Without the right to list, S3 answers 403 for an object that is not there;
 // it asks for that right without naming a prefix, while every list that a host asks for names one.
 func (d *data) readFiles() []awsiam.PolicyStatement {
@@ -47,14 +62,32 @@ func (d *data) readFiles() []awsiam.PolicyStatement {
 }
 
 // readRing lets a host fetch one key ring.
-func (d *data) readRing(setting string) []awsiam.PolicyStatement {
-	arn := d.rings[setting].SecretArn()
+func (d *data) readRing(name string) []awsiam.PolicyStatement {
+	return d.readSecret(d.rings[name].SecretArn())
+}
+
+// readSecret lets a host fetch one secret that is encrypted with our key.
+func (d *data) readSecret(arn *string) []awsiam.PolicyStatement {
 	conditions := d.through("secretsmanager")
 	conditions["StringEquals"].(map[string]any)["kms:EncryptionContext:SecretARN"] = arn
 	return []awsiam.PolicyStatement{
 		allow(arn, "secretsmanager:GetSecretValue"),
 		allowIf(d.key.KeyArn(), conditions, "kms:Decrypt"),
 	}
+}
+
+// readClientSecret lets a host that is told where the client's secret is read it.
+func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyStatement {
+	if !slices.Contains(people, setting.OIDCClientSecret) {
+		return nil
+	}
+	switch {
+	case o.Identity.By == byCognito:
+		return d.readSecret(d.people[setting.OIDCClientSecret])
+	case o.Identity.SecretARN != "":
+		return []awsiam.PolicyStatement{allow(jsii.String(o.Identity.SecretARN), "secretsmanager:GetSecretValue")}
+	}
+	return nil
 }
 
 // through holds the use of the key to what a service does for the caller.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -14,6 +15,7 @@ type host struct {
 	memory   float64           // MB; the share of a core grows with it
 	timeout  float64           // seconds
 	rings    []string          // settings of the key rings that it may read
+	people   []string          // settings of the identity provider that it is told
 	settings map[string]string // beside those that all hosts have
 	grants   func(*data) []awsiam.PolicyStatement
 }
@@ -31,15 +33,14 @@ const (
 var hosts = []host{
 	{
 		name: "api", memory: 512, timeout: answerTime,
-		rings:    []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
+		rings:    []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing, setting.AssertionRing},
+		people:   verifying, // ID tokens that somebody exchanges
 		settings: map[string]string{setting.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return append([]awsiam.PolicyStatement{
-				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
-				allow(index(d.core, "gsi1"), "dynamodb:Query"),
-				allow(d.events.TableArn(), "dynamodb:PutItem"),
-				allow(d.hot.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
-			}, d.readFiles()...) // files are read back as text
+			return slices.Concat(d.serveMembers(), []awsiam.PolicyStatement{
+				allow(d.events.TableArn(), "dynamodb:Query"),     // members read what happened
+				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"), // records of requests that come twice
+			}, d.readFiles()) // files are read back as text
 		},
 	},
 	{
@@ -66,7 +67,10 @@ var hosts = []host{
 	},
 	{
 		name: "app", memory: 512, timeout: answerTime,
-		rings:  []string{setting.ContentRing, setting.LinksRing},
-		grants: func(d *data) []awsiam.PolicyStatement { return d.readGates() },
+		rings:  []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
+		people: signingIn,
+		grants: func(d *data) []awsiam.PolicyStatement {
+			return append(d.serveMembers(), allow(d.core.TableArn(), "dynamodb:DeleteItem")) // sign-ins and consents serve once
+		},
 	},
 }

@@ -66,23 +66,30 @@ func settle(rules bool) error {
 }
 
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, Named has domains and
-// every option, Bare has domains and nothing else, Loose goes away with its stacks.
+// every option, Bare has domains and a provider of somebody else's, Loose goes away with its stacks and lets nobody sign in.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
 		"environment": "production", "domain-origin": "upload-origin.example.org", "domain-mcp": "mcp.example.org", "certificate": certificate,
 		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
-		"gateway-log-role": "existing",
+		"gateway-log-role": "existing", "domain-identity": "id.example.org",
 	}
-	bare := map[string]any{"certificate": certificate}
+	bare := map[string]any{
+		"certificate": certificate, "identity": "oidc", "oidc-issuer": "https://id.example.com/tenant", "oidc-client-id": "vitrine-at-id",
+		"oidc-client-secret": clientSecret, "oidc-logout": "rp_initiated",
+	}
 	for host, name := range domainNames {
 		named["domain-"+host], bare["domain-"+host] = name, name
 	}
 	return map[string]map[string]any{
-		"Plain": {}, "Named": named, "Bare": bare, "Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json")},
+		"Plain": {}, "Named": named, "Bare": bare,
+		"Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json"), "identity": "none"},
 	}
 }
 
-const certificate = "arn:aws:acm:us-east-1:111122223333:certificate/one"
+const (
+	certificate  = "arn:aws:acm:us-east-1:111122223333:certificate/one"
+	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
+)
 
 var domainNames = map[string]string{
 	"api": "api.example.org", "upload": "upload.example.org", "content": "files.example.net", "app": "app.example.org",
@@ -99,7 +106,7 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 	if err != nil {
 		return nil, err
 	}
-	known := settings{"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content"}}
+	known := settings{"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content", "RingsVersion": "7c0ffee"}}
 	if err := writeJSON(filepath.Join(folder, "settings.json"), known); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,17 @@ import (
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
 //	                  also answers at the address that AWS makes up
 //	domain-mcp        host name of the MCP host; optional, without it discovery names the api host
-//	certificate-HOST  ARN of its certificate in ACM (that of upload in us-east-1); certificate stands for all that are not given
+//	certificate-HOST  ARN of its certificate in ACM (those of upload and identity in us-east-1); certificate stands for all that are not given
 //	zone-HOST         ID/NAME of a Route 53 zone that gets its record; zone stands for all; optional
+//	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect provider)
+//	                  or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out
+//	identity-prefix   with cognito: first label of the sign-in pages' address (default NAME-ACCOUNT)
+//	domain-identity   with cognito: host name of the sign-in pages; optional. The name above it needs a record already
+//	oidc-issuer       with oidc: the issuer's URL
+//	oidc-client-id    with oidc: this deployment's client there
+//	oidc-client-secret  with oidc: whole ARN of the secret that holds the client's secret, encrypted with the account's own key
+//	                  for secrets; without it the client is a public one
+//	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency; optional
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
@@ -36,10 +45,13 @@ type options struct {
 	Keep        bool
 	Domains     map[string]domain // empty: the hosts have the addresses that AWS gives them
 	Addresses   addresses
-	Settings    string
-	Concurrency map[string]float64
-	AlarmTopic  string
-	LogRole     bool // make the role that lets API Gateway write logs
+	Identity    identity
+	// RingsVersion differs after a rotation, and starts every function anew when it is told.
+	RingsVersion string
+	Settings     string
+	Concurrency  map[string]float64
+	AlarmTopic   string
+	LogRole      bool // make the role that lets API Gateway write logs
 }
 
 // domain is a name of our own for a host.
@@ -47,6 +59,9 @@ type domain struct {
 	Name, Certificate string
 	ZoneID, ZoneName  string // empty: whoever owns the zone makes the record
 }
+
+// named tells whether the hosts have domains.
+func (o options) named() bool { return len(o.Domains) > 0 }
 
 // production tells whether what is deployed must not be lost.
 func (o options) production() bool { return o.Environment == credential.Production }
@@ -93,10 +108,14 @@ func readOptions(c lookup) (options, error) {
 	if o.Domains, err = readDomains(c); err != nil {
 		return o, err
 	}
-	if o.production() && len(o.Domains) == 0 {
+	if o.production() && !o.named() {
 		return o, fmt.Errorf("production needs a host name for every host: give the context domain-api, domain-upload, domain-content and domain-app")
 	}
-	o.Addresses, err = findAddresses(o)
+	if o.Identity, err = readIdentity(c, o); err != nil {
+		return o, err
+	}
+	known, err := readSettings(o.Settings)
+	o.Addresses, o.RingsVersion = findAddresses(o, known), known[o.stackName("data")]["RingsVersion"]
 	return o, err
 }
 
@@ -152,8 +171,8 @@ func readDomain(c lookup, host, name string) (domain, error) {
 	if d.Certificate == "" {
 		return d, fmt.Errorf("the context lacks certificate-%s, the ARN of a certificate for %s", host, d.Name)
 	}
-	if host == "upload" && !strings.Contains(d.Certificate, ":acm:us-east-1:") {
-		return d, fmt.Errorf("certificate-upload has to be in us-east-1, because CloudFront serves the upload host")
+	if (host == "upload" || host == "identity") && !strings.Contains(d.Certificate, ":acm:us-east-1:") {
+		return d, fmt.Errorf("certificate-%s has to be in us-east-1, because CloudFront serves that host", host)
 	}
 	zone := c.text("zone-"+host, c.text("zone", ""))
 	if zone == "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/scripts/idp/provider"
 	"vitrine/scripts/journey/wire"
 	"vitrine/scripts/local/edge"
 	"vitrine/scripts/local/engine"
@@ -38,8 +40,10 @@ import (
 // held runs the hosts on the local engines, each with nothing but what its template gives it: the environment, with the
 // names of AWS resources replaced by local ones, and the rights of its role, held at every call of the SDK.
 type held struct {
-	anyone *wire.Agent
-	own    http.Client
+	anyone   *wire.Agent
+	own      http.Client
+	provider *provider.Provider     // where people sign in
+	made     []contract.Provisioned // workspaces that nobody claimed
 
 	mu      sync.Mutex
 	refused []string
@@ -68,12 +72,16 @@ func hold(t *testing.T) *held {
 	local := map[string]string{
 		"Core": tables.Core, "Events": tables.Events, "Hot": tables.Hot, "Objects": e.Bucket,
 		"ContentRing": "file:" + rings, "LinksRing": "file:" + rings, "PepperRing": "file:" + rings, "SealRing": "file:" + rings,
+		"AssertionRing": "file:" + rings,
 	}
 	environment := map[string]string{
 		setting.APIURL: urls["api"], setting.UploadURL: urls["upload"], setting.ContentURL: urls["content"], setting.AppURL: urls["app"],
 		setting.MCPURL: urls["api"], setting.DynamoDBEndpoint: e.DynamoDB, setting.S3Endpoint: e.S3, setting.S3Domain: e.S3Domain,
 		setting.PutMode: "edge", setting.ResponseMode: "",
 	}
+	var told map[string]string
+	h.provider, told = newProvider(t, urls["app"])
+	maps.Copy(environment, told)
 	for name, value := range map[string]string{"AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey} {
 		environment[name] = value
 		t.Setenv(name, value)
@@ -122,7 +130,7 @@ func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listene
 		t.Fatalf("%s: %v", host, err)
 	}
 	c.Middleware = []func(*middleware.Stack) error{h.guard(host, p, c.Tables)}
-	services, err := boot.Open(t.Context(), c)
+	services, err := boot.Open(c)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
@@ -224,12 +232,19 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 
 func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h := hold(t)
+	defer func() { // also when a route failed for want of a right
+		if len(h.refused) > 0 {
+			t.Errorf("rights are missing:\n%s", strings.Join(h.refused, "\n"))
+		}
+	}()
 	var g *wire.Agent
 	for range 5 { // so often that proof of work is asked
+		var made contract.Provisioned
 		var err error
-		if g, _, err = h.anyone.Provision(t.Context()); err != nil {
+		if g, made, err = h.anyone.Provision(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		h.made = append(h.made, made)
 	}
 	page := wire.File{Path: "index.html", Body: []byte("<p>page</p>")}
 	plain := wire.File{Path: "notes.txt", Body: []byte("notes")}
@@ -239,9 +254,8 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	}
 	h.publishAgain(t, g, published.ArtifactID)
 	h.visit(t, g, published)
-	if len(h.refused) > 0 {
-		t.Errorf("rights are missing:\n%s", strings.Join(h.refused, "\n"))
-	}
+	h.member(t)
+	h.person(t)
 	h.reportUnused(t)
 }
 

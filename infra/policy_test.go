@@ -119,12 +119,16 @@ func on(resource string, actions ...string) (out []string) {
 	return out
 }
 
+// servesMembers is what members do takes, files left out.
+var servesMembers = slices.Concat(
+	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
+
 // rights is everything that each role may do: nothing is granted that is not here.
 var rights = map[string][]string{
-	"api": slices.Concat(everywhere, readsFiles, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
-		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
-		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
-		on("Hot.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")),
+	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
+		on("Events.Arn", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem")),
 	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
 		on("Events.Arn", "dynamodb:PutItem"),
@@ -132,12 +136,24 @@ var rights = map[string][]string{
 		on("Objects.Arn/o/*", "s3:PutObject"),
 		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
-	"app":     slices.Concat(everywhere, readsGates, readsRings("ContentRing", "LinksRing")),
+	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
+		on("Core.Arn", "dynamodb:DeleteItem")),
+}
+
+// moreRights are those that come with where people sign in.
+func moreRights(d *deployment, host string) []string {
+	switch {
+	case host != "app" || d.Identity.By == byNobody:
+		return nil
+	case d.Identity.By == byOIDC:
+		return []string{"secretsmanager:GetSecretValue " + clientSecret}
+	}
+	return readsRings("ClientSecret")
 }
 
 func TestEveryRoleMayDoThisAndNoMore(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
-		got, want := policyOf(t, tpl).lines(), slices.Sorted(slices.Values(rights[host]))
+		got, want := policyOf(t, tpl).lines(), slices.Sorted(slices.Values(slices.Concat(rights[host], moreRights(d, host))))
 		for _, line := range got {
 			if !slices.Contains(want, line) {
 				t.Errorf("may %s", line)
@@ -162,7 +178,7 @@ func TestContentWritesNothingThatLasts(t *testing.T) {
 			if !reads && !counts && !strings.HasPrefix(action, "logs:") {
 				t.Errorf("%s: content may %s", name, line)
 			}
-			for _, ring := range []string{"LinksRing", "PepperRing", "SealRing"} {
+			for _, ring := range []string{"LinksRing", "PepperRing", "SealRing", "AssertionRing", "ClientSecret"} {
 				if strings.Contains(resource, ring) {
 					t.Errorf("%s: content may %s", name, line)
 				}

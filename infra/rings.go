@@ -13,10 +13,11 @@ import (
 // ringNames are the key rings: what the setting that names one is for.
 var ringNames = map[string]string{
 	setting.ContentRing: "ContentRing", setting.LinksRing: "LinksRing", setting.PepperRing: "PepperRing", setting.SealRing: "SealRing",
+	setting.AssertionRing: "AssertionRing",
 }
 
 // makeRings makes one secret a ring. It is born as {"seed": 64 random characters}, which keyring.ParseRing reads; the
-// first rotation writes the full form.
+// first rotation (scripts/rotate) writes the full form.
 func (d *data) makeRings(o options) {
 	d.rings = map[string]awssecretsmanager.Secret{}
 	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // always in one order, or the template would change

@@ -100,6 +100,7 @@ func (p *place) restart(t *testing.T) *wire.Agent {
 type holding struct {
 	key, file, view, link, cursor string
 	challenge                     wire.Answer // a refusal that asks for proof of work
+	agent                         contract.RegisteredAgent
 }
 
 func hold(t *testing.T, anyone *wire.Agent) (h holding) {
@@ -126,13 +127,17 @@ func hold(t *testing.T, anyone *wire.Agent) (h holding) {
 		t.Fatalf("%s %v", first.Body, err)
 	}
 	h.cursor = *page.PageInfo.NextCursor
+	registered := do(t, anyone, "POST", g.At.APIURL+"/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
+	if err := json.Unmarshal(registered.Body, &h.agent); err != nil || h.agent.IdentityAssertion == "" {
+		t.Fatalf("%s %v", registered.Body, err)
+	}
 	h.challenge = do(t, anyone, "POST", g.At.APIURL+"/v1/ephemeral/provision", contract.ProvisionRequest{})
 	return h
 }
 
-func do(t *testing.T, g *wire.Agent, method, target string, body any) wire.Answer {
+func do(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) wire.Answer {
 	t.Helper()
-	a, err := g.Do(t.Context(), method, target, body)
+	a, err := g.Do(t.Context(), method, target, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +157,7 @@ func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exchange := url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {h.agent.IdentityAssertion}}.Encode()
 	said := map[string]string{}
 	for what, a := range map[string]wire.Answer{
 		"content token":    do(t, anyone, "GET", h.file, nil),
@@ -160,8 +166,12 @@ func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 		"API key":          do(t, &owner, "GET", api+"/v1/whoami", nil),
 		"cursor":           do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
 		"proof of work":    do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
+		"claim token":      do(t, anyone, "POST", api+"/agent/identity/claim", contract.StartClaim{ClaimToken: h.agent.ClaimToken}),
+		"assertion":        do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type", "application/x-www-form-urlencoded"),
 	} {
-		said[what] = strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Code()))
+		var oauth contract.OAuthError
+		json.Unmarshal(a.Body, &oauth) // the other envelope is none
+		said[what] = strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Code(), oauth.Error))
 	}
 	return said
 }
@@ -179,6 +189,7 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	}
 	works := map[string]string{
 		"content token": "200", "agent-view token": "200", "link": "200", "API key": "200", "cursor": "200", "proof of work": "201",
+		"claim token": "200", "assertion": "200",
 	}
 	spent := maps.Clone(works)
 	spent["proof of work"] = "400 pow_invalid" // each challenge serves once
@@ -197,6 +208,7 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	wants("what the dropped keys made", before, anyone, map[string]string{
 		"content token": "404 not_found", "agent-view token": "404 not_found", "link": "404 not_found", "API key": "401 not_authenticated",
 		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of who pages is gone too
+		"claim token": "400 expired_token", "assertion": "400 invalid_grant",
 	})
 	wants("what the new keys made", after, anyone, works)
 	wants("what the new keys made, again", after, anyone, spent)

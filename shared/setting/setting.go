@@ -36,6 +36,10 @@ const (
 	OIDCScopes = "VITRINE_OIDC_SCOPES"
 	// OIDCLogout is how the provider signs people out: cognito, rp_initiated or none (default). Optional.
 	OIDCLogout = "VITRINE_OIDC_LOGOUT"
+	// OIDCOperatorClaim is the claim of ID tokens that names the operators of the deployment, OIDCOperatorValue what it says
+	// of them. Optional, default "cognito:groups" and "operators".
+	OIDCOperatorClaim = "VITRINE_OIDC_OPERATOR_CLAIM"
+	OIDCOperatorValue = "VITRINE_OIDC_OPERATOR_VALUE"
 
 	// PutMode is where clients send files: edge (the upload host, default) or direct (S3's own host). Optional.
 	PutMode = "VITRINE_PUT_MODE"

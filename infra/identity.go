@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	cognito "github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/setting"
+)
+
+// Where people sign in.
+const (
+	byCognito = "cognito" // a user pool that the stack Data makes
+	byOIDC    = "oidc"    // any OpenID Connect provider that the context names
+	byNobody  = "none"    // nowhere: there are ephemeral workspaces only
+)
+
+// identity is what the context says about where people sign in.
+type identity struct {
+	By string
+	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or made of name and account.
+	Domain domain
+	Prefix string
+	// Issuer, ClientID, SecretARN and Logout describe another provider; without SecretARN the client is a public one.
+	Issuer, ClientID, SecretARN, Logout string
+}
+
+var (
+	prefixShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	issuerShape = regexp.MustCompile(`^https://[^/?#@\s]+(/[^?#\s]*)?$`)
+	// A secret's ARN ends in six characters that AWS adds; rights are granted to the whole ARN.
+	secretShape = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s*?]+-[A-Za-z0-9]{6}$`)
+)
+
+// readIdentity reads and checks the context.
+func readIdentity(c lookup, o options) (identity, error) {
+	i := identity{
+		By: c.text("identity", byCognito), Prefix: c.text("identity-prefix", ""), Issuer: c.text("oidc-issuer", ""), ClientID: c.text("oidc-client-id", ""),
+		SecretARN: c.text("oidc-client-secret", ""), Logout: c.text("oidc-logout", "none"),
+	}
+	switch {
+	case !slices.Contains([]string{byCognito, byOIDC, byNobody}, i.By):
+		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
+	case i.By != byOIDC && i.Issuer+i.ClientID+i.SecretARN != "":
+		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
+	case i.By == byOIDC:
+		return i, i.checkProvider()
+	case i.By == byNobody:
+		return i, nil
+	}
+	return i, i.readAddress(c, o)
+}
+
+// readAddress reads where the pages of the pool are.
+func (i *identity) readAddress(c lookup, o options) (err error) {
+	if name := c.text("domain-identity", ""); name != "" {
+		if i.Domain, err = readDomain(c, "identity", name); err == nil && related(i.Domain.Name, o.Domains["content"].Name) {
+			err = fmt.Errorf("the content host must not share a name with the sign-in pages, whose cookies it would see: give domain-content one of its own")
+		}
+		return err
+	}
+	if i.Prefix != "" && !prefixShape.MatchString(i.Prefix) {
+		return fmt.Errorf("the context identity-prefix is small letters, digits and hyphens, at most 63, not %q", i.Prefix)
+	}
+	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon keeps to itself
+		if strings.Contains(i.Prefix, word) || i.Prefix == "" && strings.Contains(strings.ToLower(o.Name), word) {
+			return fmt.Errorf("Cognito takes no address with %q in it: give the context identity-prefix another one", word)
+		}
+	}
+	return nil
+}
+
+func (i identity) checkProvider() error {
+	switch {
+	case !issuerShape.MatchString(i.Issuer):
+		return fmt.Errorf("the context oidc-issuer is an https URL, not %q", i.Issuer)
+	case i.ClientID == "":
+		return fmt.Errorf("the context lacks oidc-client-id, the name of this deployment's client at %s", i.Issuer)
+	case i.SecretARN != "" && !secretShape.MatchString(i.SecretARN):
+		return fmt.Errorf("the context oidc-client-secret is the whole ARN of a secret in Secrets Manager, not %q", i.SecretARN)
+	case !slices.Contains([]string{"none", "rp_initiated", "cognito"}, i.Logout):
+		return fmt.Errorf("the context oidc-logout is none, rp_initiated or cognito, not %q", i.Logout)
+	}
+	return nil
+}
+
+// The settings of hosts that check who somebody is, and of those where people sign in.
+var (
+	verifying = []string{setting.OIDCIssuer, setting.OIDCClientID}
+	signingIn = append([]string{setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout}, verifying...)
+)
+
+const scopes = "openid email profile"
+
+// identify tells where people sign in, and makes the place if it is ours.
+func (d *data) identify(o options) {
+	none := jsii.String("")
+	d.people = map[string]*string{
+		setting.OIDCIssuer: none, setting.OIDCClientID: none, setting.OIDCClientSecret: none, setting.OIDCScopes: none, setting.OIDCLogout: none,
+	}
+	i := o.Identity
+	switch i.By {
+	case byOIDC:
+		d.people[setting.OIDCIssuer], d.people[setting.OIDCClientID] = jsii.String(i.Issuer), jsii.String(i.ClientID)
+		d.people[setting.OIDCClientSecret], d.people[setting.OIDCLogout] = jsii.String(i.SecretARN), jsii.String(i.Logout)
+	case byCognito:
+		pool := d.newPool(o)
+		client := d.newClient(o, pool)
+		d.newAddress(o, pool, client)
+		d.people[setting.OIDCIssuer], d.people[setting.OIDCClientID] = pool.UserPoolProviderUrl(), client.UserPoolClientId()
+		d.people[setting.OIDCClientSecret], d.people[setting.OIDCLogout] = d.newClientSecret(o), jsii.String(byCognito)
+	default:
+		return
+	}
+	d.people[setting.OIDCScopes] = jsii.String(scopes)
+}
+
+// newPool keeps the people: they sign up by themselves with an e-mail address that they have to prove.
+func (d *data) newPool(o options) cognito.UserPool {
+	yes := jsii.Bool(true)
+	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
+		SelfSignUpEnabled: yes, SignInAliases: &cognito.SignInAliases{Email: yes}, SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify: &cognito.AutoVerifiedAttrs{Email: yes}, KeepOriginal: &cognito.KeepOriginalAttrs{Email: yes},
+		StandardAttributes: &cognito.StandardAttributes{Email: &cognito.StandardAttribute{Required: yes, Mutable: yes}},
+		PasswordPolicy: &cognito.PasswordPolicy{
+			MinLength: number(12), RequireLowercase: yes, RequireUppercase: yes, RequireDigits: yes, RequireSymbols: yes, TempPasswordValidity: days(3),
+		},
+		Mfa: cognito.Mfa_OPTIONAL, MfaSecondFactor: &cognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
+		AccountRecovery: cognito.AccountRecovery_EMAIL_ONLY, FeaturePlan: cognito.FeaturePlan_ESSENTIALS,
+		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
+	})
+	suppress(pool,
+		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
+		rule{"AwsSolutions-COG3", "threat protection belongs to the Plus plan, whose price for each person is the deployer's choice"},
+		rule{"AwsSolutions-COG8", "the Plus plan has a price for each person, which is the deployer's choice"},
+	)
+	cognito.NewCfnUserPoolGroup(d.stack, jsii.String("Operators"), &cognito.CfnUserPoolGroupProps{
+		UserPoolId: pool.UserPoolId(), GroupName: jsii.String("operators"), Description: jsii.String("People who run this deployment; nobody is born one"),
+	})
+	output(d.stack, "UserPool", pool.UserPoolId())
+	return pool
+}
+
+// newClient is the app host at the pool: a confidential client that takes codes only. Its tokens say once who somebody is
+// and are not kept, so that they may end soon.
+func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClient {
+	yes := jsii.Bool(true)
+	client := pool.AddClient(jsii.String("App"), &cognito.UserPoolClientOptions{
+		GenerateSecret: yes, PreventUserExistenceErrors: yes, EnableTokenRevocation: yes,
+		AuthFlows: &cognito.AuthFlow{UserSrp: yes},
+		OAuth: &cognito.OAuthSettings{
+			Flows:        &cognito.OAuthFlows{AuthorizationCodeGrant: yes},
+			Scopes:       &[]cognito.OAuthScope{cognito.OAuthScope_OPENID(), cognito.OAuthScope_EMAIL(), cognito.OAuthScope_PROFILE()},
+			CallbackUrls: jsii.Strings(o.Addresses.App + callbackPath), LogoutUrls: jsii.Strings(o.Addresses.App+"/signed-out", o.Addresses.App+"/"),
+		},
+		SupportedIdentityProviders: &[]cognito.UserPoolClientIdentityProvider{cognito.UserPoolClientIdentityProvider_COGNITO()},
+		IdTokenValidity:            awscdk.Duration_Minutes(number(15)), AccessTokenValidity: awscdk.Duration_Minutes(number(15)),
+		RefreshTokenValidity: awscdk.Duration_Hours(number(1)),
+	})
+	output(d.stack, "ClientId", client.UserPoolClientId())
+	return client
+}
+
+// callbackPath is where the app host takes codes.
+const callbackPath = "/api/auth/callback"
+
+// newClientSecret makes a secret for the secret of the client. Cognito makes that one up, and a template can read it only
+// by a function of somebody else's; so scripts/deploy copies it here, and until then this is one that opens nothing.
+func (d *data) newClientSecret(o options) *string {
+	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
+		Description: jsii.String("Vitrine: the secret of its client at the identity provider"), EncryptionKey: d.key, RemovalPolicy: o.removal(),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{PasswordLength: number(64), ExcludePunctuation: jsii.Bool(true)},
+	})
+	suppress(secret, rule{"AwsSolutions-SMG4", "Cognito makes the value and changes it with the client; scripts/deploy copies it"})
+	output(d.stack, "ClientSecret", secret.SecretArn())
+	return secret.SecretArn()
+}
+
+// newAddress gives the pages of the pool an address: a domain of ours, or a name below Amazon's.
+func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserPoolClient) {
+	options := &cognito.UserPoolDomainOptions{ManagedLoginVersion: cognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN}
+	named, prefix := o.Identity.Domain, o.Identity.Prefix
+	own := named.Name != ""
+	if prefix == "" {
+		prefix = strings.ToLower(o.Name) + "-" + *d.stack.Account()
+	}
+	if own {
+		options.CustomDomain = &cognito.CustomDomainOptions{
+			DomainName:  jsii.String(named.Name),
+			Certificate: awscertificatemanager.Certificate_FromCertificateArn(d.stack, jsii.String("SignInCertificate"), jsii.String(named.Certificate)),
+		}
+	} else {
+		options.CognitoDomain = &cognito.CognitoDomainOptions{DomainPrefix: jsii.String(prefix)}
+	}
+	address := pool.AddDomain(jsii.String("SignIn"), options)
+	look := cognito.NewCfnManagedLoginBranding(d.stack, jsii.String("SignInLook"), &cognito.CfnManagedLoginBrandingProps{
+		UserPoolId: pool.UserPoolId(), ClientId: client.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true),
+	})
+	look.Node().AddDependency(address)
+	if own {
+		record(d.stack, "SignInRecord", named, address.CloudFrontEndpoint(), awsroute53targets.NewUserPoolDomainTarget(address), awsroute53.RecordType_A, awsroute53.RecordType_AAAA)
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/shared/boot"
+)
+
+func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
+	for _, stack := range []string{"Plain-Data", "Named-Data"} {
+		p := read(t, stack).only(t, "AWS::Cognito::UserPool").Properties
+		same(t, "sign-up", at(t, p, "AdminCreateUserConfig", "AllowAdminCreateUserOnly"), false)
+		same(t, "verified", p["AutoVerifiedAttributes"], []string{"email"})
+		same(t, "verified before a change", at(t, p, "UserAttributeUpdateSettings", "AttributesRequireVerificationBeforeUpdate"), []string{"email"})
+		same(t, "name", p["UsernameAttributes"], []string{"email"})
+		same(t, "second factor", p["EnabledMfas"], []string{"SOFTWARE_TOKEN_MFA"})
+		same(t, "recovery", at(t, p, "AccountRecoverySetting", "RecoveryMechanisms"), []any{object{"Name": "verified_email", "Priority": 1}})
+		same(t, "protection", p["DeletionProtection"], "ACTIVE")
+		same(t, "plan", p["UserPoolTier"], "ESSENTIALS")
+		same(t, "group", read(t, stack).only(t, "AWS::Cognito::UserPoolGroup").Properties["GroupName"], "operators")
+	}
+}
+
+func TestTheClientTakesCodesAndNothingElse(t *testing.T) {
+	for stack, app := range map[string]string{"Plain-Data": "https://app.invalid", "Named-Data": "https://app.example.org"} {
+		p := read(t, stack).only(t, "AWS::Cognito::UserPoolClient").Properties
+		for name, want := range map[string]any{
+			"GenerateSecret": true, "AllowedOAuthFlows": []string{"code"}, "AllowedOAuthFlowsUserPoolClient": true,
+			"AllowedOAuthScopes": []string{"openid", "email", "profile"}, "PreventUserExistenceErrors": "ENABLED", "EnableTokenRevocation": true,
+			"CallbackURLs": []string{app + boot.CallbackPath}, "SupportedIdentityProviders": []string{"COGNITO"},
+			"IdTokenValidity": 15, "AccessTokenValidity": 15, "RefreshTokenValidity": 60,
+		} {
+			same(t, stack+": "+name, p[name], want)
+		}
+		for _, page := range []string{app + boot.SignedOutPath, app + "/signed-out"} {
+			if !slices.Contains(p["LogoutURLs"].([]any), any(page)) {
+				t.Errorf("%s: people do not come back to %s after signing out", stack, page)
+			}
+		}
+	}
+}
+
+func TestTheSignInPagesHaveAnAddress(t *testing.T) {
+	plain := read(t, "Plain-Data")
+	p := plain.only(t, "AWS::Cognito::UserPoolDomain").Properties
+	same(t, "version", p["ManagedLoginVersion"], 2)
+	if prefix := plain.text(p["Domain"]); prefix != "plain-AWS::AccountId" {
+		t.Errorf("the prefix is %s", prefix)
+	}
+	named := read(t, "Named-Data")
+	p = named.only(t, "AWS::Cognito::UserPoolDomain").Properties
+	same(t, "domain", p["Domain"], "id.example.org")
+	same(t, "certificate", at(t, p, "CustomDomainConfig", "CertificateArn"), certificate)
+	if records := named.of("AWS::Route53::RecordSet"); len(records) != 2 {
+		t.Errorf("%d records, want one for each version of IP", len(records))
+	}
+	if target := named.text(named.Outputs["SignInRecordTarget"].Value); target != "People/SignIn.CloudFrontDistribution" {
+		t.Errorf("the record has to point at %s", target)
+	}
+	for _, tpl := range []*template{plain, named} {
+		look := tpl.only(t, "AWS::Cognito::ManagedLoginBranding").Properties // without one the pages answer nothing
+		same(t, "look", look["UseCognitoProvidedValues"], true)
+		if client := tpl.text(look["ClientId"]); client != "People/App" {
+			t.Errorf("the look is that of %s", client)
+		}
+	}
+}
+
+func TestTheSecretOfTheClientIsNoFunctionsWork(t *testing.T) {
+	for _, stack := range []string{"Plain-Data", "Named-Data"} {
+		tpl := read(t, stack)
+		for id, r := range tpl.Resources {
+			if r.Type == "AWS::Lambda::Function" || strings.HasPrefix(r.Type, "Custom::") {
+				t.Errorf("%s has %s %s", stack, r.Type, id)
+			}
+		}
+		same(t, "the secret is born as", tpl.of("AWS::SecretsManager::Secret")["ClientSecret"].Properties["GenerateSecretString"],
+			object{"ExcludePunctuation": true, "PasswordLength": 64})
+		for _, want := range []string{"UserPool", "ClientId", "ClientSecret"} {
+			if tpl.Outputs[want].Value == nil {
+				t.Errorf("%s does not tell %s, and scripts/deploy copies no secret", stack, want)
+			}
+		}
+	}
+}
+
+func TestWithoutAPoolThereIsNone(t *testing.T) {
+	for _, stack := range []string{"Bare-Data", "Loose-Data"} {
+		for id, r := range read(t, stack).Resources {
+			if strings.HasPrefix(r.Type, "AWS::Cognito::") {
+				t.Errorf("%s has %s", stack, id)
+			}
+		}
+		if read(t, stack).Outputs["UserPool"].Value != nil {
+			t.Errorf("%s tells of a pool", stack)
+		}
+	}
+}
+
+func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
+	theirs := func(change map[string]any) map[string]any {
+		all := map[string]any{"identity": "oidc", "oidc-issuer": "https://id.example.com", "oidc-client-id": "us", "oidc-client-secret": clientSecret}
+		for name, value := range change {
+			all[name] = value
+		}
+		return all
+	}
+	tests := map[string]struct {
+		from map[string]any
+		want string
+	}{
+		"a strange kind":                 {map[string]any{"identity": "ldap"}, "cognito, oidc or none"},
+		"another provider beside a pool": {map[string]any{"oidc-issuer": "https://id.example.com"}, "set identity to oidc"},
+		"no issuer":                      {theirs(map[string]any{"oidc-issuer": ""}), "oidc-issuer"},
+		"an issuer without TLS":          {theirs(map[string]any{"oidc-issuer": "http://id.example.com"}), "https"},
+		"an issuer with a query":         {theirs(map[string]any{"oidc-issuer": "https://id.example.com?x"}), "oidc-issuer"},
+		"no client":                      {theirs(map[string]any{"oidc-client-id": ""}), "lacks oidc-client-id"},
+		"a secret itself":                {theirs(map[string]any{"oidc-client-secret": "hush"}), "whole ARN"},
+		"half of an ARN":                 {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:x"}), "whole ARN"},
+		"a wild ARN":                     {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:*-AbC123"}), "whole ARN"},
+		"an odd way out":                 {theirs(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
+		"a strange prefix":               {map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
+		"a word of Amazon's":             {map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},
+		"one in the prefix":              {map[string]any{"identity-prefix": "my-cognito"}, `no address with "cognito"`},
+		"a certificate elsewhere": {map[string]any{
+			"domain-identity": "id.example.org", "certificate": "arn:aws:acm:eu-west-1:111122223333:certificate/x",
+		}, "certificate-identity has to be in us-east-1"},
+		"no certificate":    {map[string]any{"domain-identity": "id.example.org"}, "lacks certificate-identity"},
+		"below the content": {domains(map[string]any{"domain-identity": "id.files.example.net"}), "must not share a name with the sign-in pages"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := readOptions(func(name string) any { return tt.from[name] })
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want one sentence with %q", err, tt.want)
+			}
+		})
+	}
+	for name, from := range map[string]map[string]any{
+		"a public client": theirs(map[string]any{"oidc-client-secret": ""}), "nobody": {"identity": "none"},
+		"a prefix instead of a name": {"name": "My-AWS-Vitrine", "identity-prefix": "ours"},
+	} {
+		if _, err := readOptions(func(name string) any { return from[name] }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/idp/provider"
+	"vitrine/scripts/journey/wire"
+	"vitrine/shared/boot"
+	"vitrine/shared/contract"
+	"vitrine/shared/setting"
+)
+
+// newProvider serves an identity provider whose client the app host is, and returns what the hosts are told of it.
+func newProvider(t *testing.T, app string) (p *provider.Provider, told map[string]string) {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer, folder := "http://"+l.Addr().String(), t.TempDir()
+	secret, file, err := provider.Secret(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err = provider.Open(provider.Options{Issuer: issuer, Data: folder, Now: time.Now, Client: provider.Client{
+		ID: "vitrine", Secret: secret, Callbacks: []string{app + boot.CallbackPath}, SignedOut: []string{app + boot.SignedOutPath},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: p}
+	go server.Serve(l)
+	t.Cleanup(func() { server.Close() })
+	return p, map[string]string{
+		setting.OIDCIssuer: issuer, setting.OIDCClientID: "vitrine", setting.OIDCClientSecret: "file:" + file, setting.OIDCLogout: "rp_initiated",
+	}
+}
+
+// browser is somebody at the app host: it keeps cookies, follows redirects and sends forms.
+type browser struct {
+	t       *testing.T
+	app     string
+	cookies map[string]string
+	page    string
+}
+
+// visit opens a page. A path is one of the app host's.
+func (b *browser) visit(target string) { b.t.Helper(); b.send("GET", target, nil) }
+
+// submit sends the form of the page for an action, filled in; fields that are hidden are sent as they are.
+func (b *browser) submit(action string, fill map[string]string) {
+	b.t.Helper()
+	form := url.Values{}
+	for _, one := range regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`).FindAllStringSubmatch(b.page, -1) {
+		if one[1] != action && !strings.Contains(one[2], `formaction="`+action+`"`) {
+			continue
+		}
+		for _, field := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(one[2], -1) {
+			form.Set(field[1], field[2])
+		}
+		for name, value := range fill {
+			form.Set(name, value)
+		}
+		b.send("POST", action, form)
+		return
+	}
+	b.t.Fatalf("there is no form for %s", action)
+}
+
+// twice submits a form two times, as somebody does who is in a hurry.
+func (b *browser) twice(action string, fill map[string]string) {
+	b.t.Helper()
+	page := b.page
+	b.submit(action, fill)
+	b.page = page
+	b.submit(action, fill)
+}
+
+// send follows redirects to the end, signs in wherever it is asked to, and fails the test unless all is well.
+func (b *browser) send(method, target string, form url.Values) {
+	b.t.Helper()
+	for range 10 {
+		if strings.HasPrefix(target, "/") {
+			target = b.app + target
+		}
+		r, err := http.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if strings.HasPrefix(target, b.app) {
+			for name, value := range b.cookies {
+				r.AddCookie(&http.Cookie{Name: name, Value: value})
+			}
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+		}
+		if form != nil {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		response := b.answer(r)
+		if response.StatusCode != http.StatusSeeOther {
+			if response.StatusCode != http.StatusOK {
+				b.t.Errorf("%s %s: %s", method, strings.SplitN(target, "?", 2)[0], response.Status)
+			}
+			return
+		}
+		method, target, form = "GET", response.Header.Get("Location"), nil
+		if strings.Contains(target, "/authorize?") && !strings.HasPrefix(target, b.app) {
+			target += "&login_hint=ada%40example.org"
+		}
+	}
+	b.t.Fatal("the redirects have no end")
+}
+
+func (b *browser) answer(r *http.Request) *http.Response {
+	b.t.Helper()
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.page = string(body)
+	for _, c := range response.Cookies() {
+		if b.cookies[c.Name] = c.Value; c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		}
+	}
+	return response
+}
+
+// ask sends a request to the api and unpacks the answer.
+func ask[Out any](t *testing.T, g *wire.Agent, method, path string, body any, headers ...string) (out Out) {
+	t.Helper()
+	a, err := g.Do(t.Context(), method, g.At.APIURL+path, body, headers...)
+	if err == nil && a.Status/100 == 2 && len(a.Body) > 0 {
+		err = json.Unmarshal(a.Body, &out)
+	}
+	if err != nil || a.Status/100 != 2 {
+		t.Errorf("%s %s: %d %s %v", method, path, a.Status, a.Body, err)
+	}
+	return out
+}
+
+// token asks the token endpoint.
+func token(t *testing.T, g *wire.Agent, form map[string]string) contract.Token {
+	t.Helper()
+	return ask[contract.Token](t, g, "POST", "/oauth2/token", encoded(form), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+func encoded(form map[string]string) string {
+	values := url.Values{}
+	for name, value := range form {
+		values.Set(name, value)
+	}
+	return values.Encode()
+}
+
+// abandoned is the claim token of a workspace that has an artifact and that nobody claimed.
+func (h *held) abandoned(t *testing.T) string {
+	t.Helper()
+	made := h.made[0]
+	h.made = h.made[1:]
+	g := *h.anyone
+	g.Key = made.APIKeySecret
+	if _, err := g.PublishFiles(t.Context(), "Found", "", wire.File{Path: "index.html", Body: []byte("<p>found</p>")}); err != nil {
+		t.Fatal(err)
+	}
+	return made.ClaimToken
+}
+
+// member signs in at the api and does what its member routes offer.
+func (h *held) member(t *testing.T) {
+	t.Helper()
+	idToken, err := h.provider.Mint(provider.Person{Email: "grace@example.org"}, "", "", provider.Honest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *h.anyone
+	m.Key = token(t, &m, map[string]string{
+		"grant_type": contract.GrantExchange, "client_id": "cli", "subject_token": idToken, "subject_token_type": contract.TypeIDToken,
+	}).AccessToken
+	ask[any](t, &m, "POST", "/v1/auth/web/callback", nil)
+	ask[any](t, &m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key", wire.NewKey())
+	for _, path := range []string{"/v1/web/workspace", "/v1/web/audit", "/v1/web/artifacts", "/v1/web/keys", "/v1/web/settings"} {
+		ask[any](t, &m, "GET", path, nil)
+	}
+	key := ask[contract.CreatedKey](t, &m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key", wire.NewKey())
+	ask[any](t, &m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
+	ask[any](t, &m, "PATCH", "/v1/web/settings", contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
+	agent, _ := h.agent(t)
+	ask[any](t, &m, "POST", "/v1/web/agent-auth/claim/complete", contract.CompleteClaim{AttemptToken: agent.AttemptToken, UserCode: agent.UserCode})
+	token(t, h.anyone, map[string]string{"grant_type": contract.GrantClaim, "claim_token": agent.ClaimToken})
+	ask[any](t, h.anyone, "POST", "/oauth2/revoke", encoded(map[string]string{"token": m.Key}), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+// agent registers an agent, which asks for a token and then to be claimed.
+func (h *held) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
+	t.Helper()
+	r := ask[contract.RegisteredAgent](t, h.anyone, "POST", "/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
+	token(t, h.anyone, map[string]string{"grant_type": contract.GrantJWTBearer, "assertion": r.IdentityAssertion})
+	return ask[contract.StartedClaim](t, h.anyone, "POST", "/agent/identity/claim", contract.StartClaim{ClaimToken: r.ClaimToken}), r
+}
+
+// person signs in at the app host and does what its pages offer.
+func (h *held) person(t *testing.T) {
+	t.Helper()
+	b := &browser{t: t, app: h.anyone.At.AppURL, cookies: map[string]string{}}
+	b.visit("/claim")
+	b.visit("/api/auth/sign-in")
+	for _, path := range []string{"/dashboard", "/artifacts", "/settings", "/connections", "/keys"} {
+		b.visit(path)
+	}
+	b.twice("/keys", map[string]string{"name": "a key"})
+	b.visit("/keys")
+	revoke := regexp.MustCompile(`/keys/[^"/]+/revoke`).FindString(b.page)
+	b.visit(revoke)
+	b.twice(revoke, nil)
+
+	b.visit("/claim")
+	b.submit("/claim", map[string]string{"claim_token": h.abandoned(t)})
+	b.twice("/claim/confirm", nil)
+	for _, answer := range []string{"/agent-auth/claim", "/agent-auth/claim/deny"} {
+		agent, _ := h.agent(t)
+		b.visit(agent.Claim.VerificationURI)
+		b.submit(answer, map[string]string{"user_code": agent.UserCode})
+	}
+	for _, answer := range []string{"/device/deny", "/device/approve"} {
+		h.device(b, answer)
+	}
+	h.client(b)
+	b.visit("/connections")
+	for _, kind := range []string{"agents", "apps"} {
+		b.visit("/connections")
+		unlink := regexp.MustCompile(`/connections/` + kind + `/[^"/]+/unlink`).FindString(b.page)
+		b.visit(unlink)
+		b.submit(unlink, nil)
+	}
+	b.visit("/settings")
+	b.submit("/api/auth/sign-out", nil)
+	b.visit("/api/auth/sign-in")
+	b.visit("/settings/sign-out-everywhere")
+	b.submit("/api/auth/sign-out-everywhere", nil)
+}
+
+// device lets a command line sign in with a code, or not.
+func (h *held) device(b *browser, answer string) {
+	b.t.Helper()
+	const kind = "application/x-www-form-urlencoded"
+	d := ask[contract.DeviceAuthorization](b.t, h.anyone, "POST", "/oauth2/device_authorization", encoded(map[string]string{"client_id": "cli"}), "Content-Type", kind)
+	b.visit("/device")
+	b.submit("/device", map[string]string{"code": d.UserCode})
+	b.submit(answer, nil)
+	if answer == "/device/approve" {
+		made := token(b.t, h.anyone, map[string]string{"grant_type": contract.GrantDevice, "client_id": "cli", "device_code": d.DeviceCode})
+		token(b.t, h.anyone, map[string]string{"grant_type": contract.GrantRefresh, "client_id": "cli", "refresh_token": made.RefreshToken})
+	}
+}
+
+// client lets an OAuth client in that has registered itself.
+func (h *held) client(b *browser) {
+	b.t.Helper()
+	const redirect, verifier = "http://127.0.0.1:4711/back", "0123456789012345678901234567890123456789abc"
+	c := ask[contract.RegisteredClient](b.t, h.anyone, "POST", "/oauth2/register", contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Client"})
+	sum := sha256.Sum256([]byte(verifier))
+	request := map[string]string{
+		"response_type": "code", "client_id": string(c.ClientID), "redirect_uri": redirect, "state": "s", "code_challenge_method": "S256",
+		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]),
+	}
+	for _, answer := range []string{"/oauth/consent/deny", "/oauth/consent/allow"} {
+		b.visit(h.anyone.At.APIURL + "/oauth2/authorize?" + encoded(request))
+		b.submit(answer, nil)
+	}
+	code := regexp.MustCompile(`[?&](?:amp;)?code=([^"&]+)`).FindStringSubmatch(b.page)
+	if code == nil {
+		b.t.Fatal("the page does not lead back to the client with a code")
+	}
+	form := map[string]string{"grant_type": contract.GrantCode, "code": code[1], "code_verifier": verifier}
+	maps.Copy(form, map[string]string{"client_id": string(c.ClientID), "redirect_uri": redirect})
+	m := *h.anyone
+	m.Key = token(b.t, h.anyone, form).AccessToken
+	ask[any](b.t, &m, "GET", "/v1/mcp/whoami", nil)
+}
