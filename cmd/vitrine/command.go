@@ -63,7 +63,9 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
-	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand())
+	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
+		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
+		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand())
 	return root
 }
 
@@ -96,7 +98,7 @@ func (a *app) usage(root *cobra.Command, err error) error {
 	f := failure.New(failure.Invalid, failure.Usage, "%s", message)
 	root.SuggestionsMinimumDistance = 2
 	for _, arg := range a.args {
-		if meant := root.SuggestionsFor(arg); len(meant) > 0 && !strings.HasPrefix(arg, "-") {
+		if meant := root.SuggestionsFor(arg); len(meant) > 0 && meant[0] != arg && !strings.HasPrefix(arg, "-") {
 			return f.Advise("Did you mean vitrine %s? vitrine help lists the commands.", meant[0])
 		}
 	}

@@ -24,10 +24,17 @@ type credential struct {
 	source source
 	key    client.Key
 	record *vault.Record // of a stored login
+	need   need
 }
 
-// advice is what helps whoever has no credential that counts.
-const advice = "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."
+// need is what a command wants a credential for.
+type need struct{ verb, advice string }
+
+// What helps whoever has no credential that counts: publishing works without one.
+var (
+	toPublish = need{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."}
+	toAct     = need{"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY."}
+)
 
 // vault opens the logins of the person who runs the program.
 func (a *app) vault() *vault.Vault {
@@ -69,7 +76,7 @@ func (a *app) credential(ctx context.Context) (credential, standing, error) {
 		return credential{record: stored}, loginExpired, a.removeExpired(ctx, logins, stored)
 	}
 	key, err := client.ParseKey(string(stored.APIKey))
-	return credential{fromLogin, key, stored}, loginGiven, err
+	return credential{source: fromLogin, key: key, record: stored}, loginGiven, err
 }
 
 // removeExpired deletes a login unless another process has replaced it meanwhile.
@@ -97,9 +104,9 @@ func whose(r *vault.Record) string {
 func day(t *time.Time) string { return t.UTC().Format("2006-01-02") }
 
 // account finds the server and the workspace that a credential is for.
-func (a *app) account(ctx context.Context) (*client.Account, credential, error) {
+func (a *app) account(ctx context.Context, n need) (*client.Account, credential, error) {
 	c, state, err := a.credential(ctx)
-	if err != nil {
+	if c.need = n; err != nil {
 		return nil, c, err
 	}
 	switch state {
@@ -107,9 +114,10 @@ func (a *app) account(ctx context.Context) (*client.Account, credential, error) 
 		_, err := client.ParseKey(a.env(envKey))
 		return nil, c, err
 	case nobody:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to publish with").Advise(advice)
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with", n.verb).Advise("%s", n.advice)
 	case loginExpired:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).Advise(advice)
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).
+			Advise("%s", n.advice)
 	}
 	account, err := a.enterWith(ctx, c)
 	return account, c, err
@@ -144,7 +152,7 @@ func (c credential) refusedBy(err error) error {
 	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {
 		return err
 	}
-	_ = f.Advise("The stored login%s is not accepted. %s", whose(c.record), advice) // err holds f
+	_ = f.Advise("The stored login%s is not accepted. %s", whose(c.record), c.need.advice) // err holds f
 	return err
 }
 

@@ -14,13 +14,24 @@ Commands:
   login          sign in
   logout         sign out
   publish PATH   publish a file or folder
+  list           list the artifacts
+  show           show an artifact and its files
+  pull           print or save a file
+  edit           change a text file by replacements
+  revisions      list the revisions
+  diff           compare revisions
+  link           make, list and revoke links that open without sign-in
+  set-visibility unlisted: make a link; private: end all links
+  pin            keep an artifact from expiring
+  unpin          let it expire again
+  delete         delete an artifact
   whoami         tell who is signed in
   version        print the version
   help COMMAND   the guide of a command
 
 Flags of every command:
   --json       one JSON object on stdout; errors are one JSON object on stderr
-  --quiet      the first line of the result alone, and no notes
+  --quiet      the first line of the result alone, of a list the first column, and no notes
   --color      style the output even when stdout is no terminal
   --no-color   plain text even when stdout is a terminal
   --version    print the version
@@ -45,8 +56,11 @@ When to use what:
   signed in            vitrine publish ./site
                        after vitrine login or with VITRINE_API_KEY; a link for members of the
                        workspace
+  with a link          vitrine publish ./site --unlisted --expires 3d
+                       signed in, and with a link that opens without sign-in
   to change it         vitrine publish ./site --artifact-id art_00000000000000000000000002
-                       a new revision of that artifact, under the same link
+                       a new revision of that artifact, under the same link; PATH holds all of
+                       it: only what changed is sent, and what is gone from PATH is removed
 
 Examples:
   vitrine publish ./site --ephemeral --title "Weekly report"
@@ -61,8 +75,9 @@ What to hand back to a person:
 Result with --json, one object:
   schema_version, url, artifact_id, revision_id, title, expires_at, revision_content_url,
   agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
-  uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --ephemeral
-  also unlisted_url, claim_url, claim_token, claim_token_id, workspace_id, api_key_id.
+  uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --unlisted also
+  unlisted_url, access_link_id, link_expires_at; with --ephemeral also unlisted_url, claim_url,
+  claim_token, claim_token_id, workspace_id, api_key_id.
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
 Which files:
@@ -75,7 +90,10 @@ Which files:
 
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
-  --artifact-id ID    make a new revision of this artifact
+  --artifact-id ID    make a new revision of this artifact; the address of its page does too
+  --unlisted          make a link that opens without sign-in; its URL opens for 24 hours,
+                      then vitrine link makes a fresh one
+  --expires WHEN      end of that link: 3d, 12h, 2026-12-31 (00:00 UTC), or a time of RFC 3339
   --title TEXT        1 to 160 characters; else the name of the file or folder, or with
                       --artifact-id the title that the artifact has
   --entrypoint FILE   the file that opens first, as a path below the folder

@@ -19,6 +19,8 @@ import (
 
 var guides = map[string]string{
 	"vitrine": guide, "login": loginGuide, "logout": logoutGuide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide,
+	"list": listGuide, "show": showGuide, "pull": pullGuide, "edit": editGuide, "revisions": revisionsGuide, "diff": diffGuide,
+	"link": linkGuide, "set-visibility": visibilityGuide, "pin": pinGuide, "unpin": pinGuide, "delete": deleteGuide,
 }
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {

@@ -37,6 +37,7 @@ func main() { os.Exit(int(run(system()))) }
 type app struct {
 	args     []string
 	environ  []string
+	in       io.Reader
 	out, err io.Writer
 	now      func() time.Time
 	chance   func() string // an RFC 4122 UUID
@@ -44,6 +45,7 @@ type app struct {
 	keyring  time.Duration // bounds each call to the keyring
 	browse   time.Duration // how long login waits for a browser
 	terminal bool          // a person sits in front of it
+	typed    bool          // in is a keyboard
 
 	flags  flags
 	screen *screen.Screen
@@ -55,10 +57,11 @@ type flags struct{ json, quiet, color, noColor bool }
 // system is the invocation as the operating system gives it.
 func system() *app {
 	return &app{
-		args: os.Args[1:], environ: os.Environ(), out: os.Stdout, err: os.Stderr, now: time.Now,
+		args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now,
 		chance:   func() string { return string(id.NewWorkspace()) },
 		patience: client.DefaultPatience(), keyring: vault.KeyringTime, browse: browserTime,
 		terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
+		typed:    term.IsTerminal(int(os.Stdin.Fd())),
 	}
 }
 

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
 			}
+			a.terminal, a.typed = a.terminal || os.Getenv("TEST_TERMINAL") != "", a.typed || os.Getenv("TEST_TYPED") != ""
 			if runtime.GOOS != "linux" { // elsewhere the environment cannot keep the program from the real keyring
 				keyring.MockInitWithError(errors.New("not in tests"))
 			}
@@ -55,6 +56,7 @@ func TestScripts(t *testing.T) {
 			p := newPeer()
 			env.Defer(p.close)
 			env.Values[peerKey{}] = p
+			addProxy(env, p)
 			env.Setenv("VITRINE_URL", p.api.URL)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
@@ -63,7 +65,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "peer": tellPeer, "silent-bus": silentBus},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "outcome": outcome, "peer": tellPeer, "proxy": setProxy, "silent-bus": silentBus},
 	})
 }
 
@@ -155,6 +157,14 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
 //	peer together N                   hold PUTs until N are there
+//	peer newer ROUTE TIMES PATH TEXT  somebody publishes PATH before the next calls of a route are answered; % in TEXT counts
+//	peer file PATH TEXT               the newest revision has this file; both are Go literals without quotes
+//	peer big PATH SIZE                the newest revision has this text of so many bytes
+//	peer title TEXT                   the artifact is called so, a Go literal without quotes
+//	peer others N                     there are N more artifacts
+//	peer lists CURSOR                 every page names CURSOR for the next
+//	peer has PATH FILE                PATH in the newest revision is what FILE holds
+//	peer tree DIR                     the newest revision is what DIR holds
 //	peer calls FILE                   write the calls so far to FILE, PUTs in order, and forget them
 //	peer session FILE                 write the body of the last session that was asked for to FILE
 //	peer most N                       the most PUTs at a time were N
@@ -208,6 +218,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stored":
 		p.checkStored(ts, args[1])
+	case "newer", "file", "big", "title", "others", "lists", "has", "tree":
+		p.tellWorld(ts, args)
 	case "twist", "metadata", "device", "pending", "ends", "left":
 		p.tellPeople(ts, args)
 	default:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"vitrine/shared/contract"
 )
@@ -30,7 +30,7 @@ const (
 // peer is a server that the CLI is tested against: it answers as the contract says, and objects to every request that
 // is not exactly what a careful server would want. Scripts tell it to misbehave.
 type peer struct {
-	api, upload *httptest.Server
+	api, upload, content *httptest.Server
 
 	mu      sync.Mutex
 	calls   []string               // routes in the order of their requests
@@ -39,7 +39,7 @@ type peer struct {
 	files   map[string]*stored     // of the session
 	order   []string               // paths of the session as declared
 	opened  contract.CreateSession // the last one asked for
-	keys    map[string]bool        // Idempotency-Keys of this invocation
+	keys    map[string]string      // bodies of this invocation by route and Idempotency-Key
 	request string                 // X-Request-Id of this invocation
 	bearer  string
 	policy  contract.UsagePolicy
@@ -54,6 +54,7 @@ type peer struct {
 	hosts   map[string]string // changes to the discovery document
 	result  map[string]any    // changes to the result of publish
 	people  people
+	world   world
 }
 
 // stored is a declared file and, once it is there, its bytes.
@@ -76,34 +77,36 @@ type misdeed struct {
 func newPeer() *peer {
 	p := &peer{
 		faults: map[string][]misdeed{}, files: map[string]*stored{}, burnt: map[string]bool{}, hosts: map[string]string{},
-		result: map[string]any{}, people: newPeople(),
+		result: map[string]any{}, people: newPeople(), world: newWorld(),
 		policy: contract.UsagePolicy{FileSizeCapBytes: 10 << 20, ArtifactSizeCapBytes: 25 << 20, FileCountCap: 100, DailyNewArtifactAllowance: 20},
 	}
-	api, upload := http.NewServeMux(), http.NewServeMux()
+	api, upload, content := http.NewServeMux(), http.NewServeMux(), http.NewServeMux()
 	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
 	p.route(api, "POST /v1/ephemeral/provision", "provision", p.provision)
 	p.route(api, "GET /v1/usage-policy", "policy", p.usagePolicy)
 	p.route(api, "GET /v1/whoami", "whoami", p.whoami)
 	p.route(api, "POST /v1/artifacts/{artifact}/revisions/{revision}/publish", "publish", p.publish)
-	p.route(api, "GET /v1/artifacts/{artifact}/agent-view", "title", p.title)
+	p.routeArtifacts(api)
 	p.routePeople(api)
 	p.route(upload, "POST /v1/upload-sessions", "create", p.create)
 	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.finalize)
 	p.route(upload, "PUT /o/{name}", "put", p.put)
-	for _, mux := range []*http.ServeMux{api, upload} {
+	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
+	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { p.object("asked for %s %s", r.Method, r.URL.Path) })
 	}
-	p.api, p.upload = httptest.NewUnstartedServer(api), httptest.NewUnstartedServer(upload)
+	p.api, p.upload, p.content = httptest.NewUnstartedServer(api), httptest.NewUnstartedServer(upload), httptest.NewUnstartedServer(content)
 	p.upload.Start() // first: the api host names its address
+	p.content.Start()
 	p.api.Start()
 	return p
 }
 
 func (p *peer) close() {
-	p.api.CloseClientConnections()
-	p.upload.CloseClientConnections()
-	p.api.Close()
-	p.upload.Close()
+	for _, s := range []*httptest.Server{p.api, p.upload, p.content} {
+		s.CloseClientConnections()
+		s.Close()
+	}
 }
 
 // object records what the CLI did wrong.
@@ -122,6 +125,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 		}
 		p.mu.Lock()
 		p.calls = append(p.calls, line)
+		p.world.overtake(name)
 		var planned *misdeed
 		if queue := p.faults[name]; len(queue) > 0 {
 			planned, p.faults[name] = &queue[0], queue[1:]
@@ -163,13 +167,13 @@ func (f misdeed) answer(route string, w http.ResponseWriter) {
 var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
-	idemForm    = regexp.MustCompile(`^cli_(publish|login)_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	idemForm    = regexp.MustCompile(`^cli_(publish|login|edit|link|pin)_([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish", "keys"}
-	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke"}
+	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin"}
+	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "resolve"}
 )
 
 func (p *peer) checkHeaders(route string, r *http.Request) {
@@ -189,15 +193,28 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 	if route == "put" {
 		return // its headers are checked against the signed ones
 	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id := h.Get("X-Request-Id"); route == "discovery" && requestForm.MatchString(id) {
-		p.request, p.keys = id, map[string]bool{} // an invocation begins
+		p.request, p.keys = id, map[string]string{} // an invocation begins
 	} else if id != p.request {
 		p.wrong = append(p.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, p.request))
 	}
 	if idem := h.Get("Idempotency-Key"); idem != "" {
-		if p.keys[idem] = true; len(p.keys) > 1 {
+		p.checkKey(route+" "+r.URL.Path+" ", idem, string(body))
+	}
+}
+
+// checkKey objects to a key that comes with another body than before, and to keys of one invocation that are strangers.
+func (p *peer) checkKey(route, idem, body string) {
+	if before, again := p.keys[route+idem]; again && before != body {
+		p.wrong = append(p.wrong, route+": the same Idempotency-Key with another body")
+	}
+	p.keys[route+idem] = body
+	for other := range p.keys {
+		if m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:]); m == nil || n == nil || m[2] != n[2] {
 			p.wrong = append(p.wrong, route+": a second Idempotency-Key in one invocation")
 		}
 	}
@@ -259,61 +276,6 @@ func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (p *peer) title(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) {
-		return
-	}
-	if r.PathValue("artifact") != artifact {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
-		return
-	}
-	answer(w, 200, map[string]string{"title": "What it was called"})
-}
-
-func (p *peer) create(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) {
-		return
-	}
-	var s contract.CreateSession
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		p.object("create: %v", err)
-	}
-	if !slices.IsSortedFunc(s.Files, func(a, b contract.DeclaredFile) int { return strings.Compare(a.Path, b.Path) }) {
-		p.object("create: the files are not in order")
-	}
-	if !slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == s.Entrypoint }) {
-		p.object("create: the entrypoint %q is not among the files", s.Entrypoint)
-	}
-	p.mu.Lock()
-	p.opened, p.order, p.files = s, nil, map[string]*stored{}
-	hook := p.onStart
-	p.mu.Unlock()
-	if hook != nil {
-		hook()
-	}
-	answer(w, 200, p.session(s))
-}
-
-func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var size int64
-	for _, path := range p.order {
-		f := p.files[path]
-		size += f.declared.SizeBytes
-		if !f.there {
-			answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
-			return
-		}
-	}
-	answer(w, 200, contract.Finalized{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: revision, Status: "draft", Title: p.opened.Title, FileCount: len(p.order), SizeBytes: size})
-}
-
 // isEmpty answers 400 to a request with a body, as a strict route does.
 func (p *peer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
@@ -322,25 +284,4 @@ func (p *peer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 		misdeed{status: 400, code: "invalid_request"}.answer("", w)
 	}
 	return len(body) == 0
-}
-
-func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := map[string]any{
-		"artifact_id": artifact, "revision_id": revision, "title": p.opened.Title, "revision_content_url": "http://content.test/v/token/index.html",
-		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
-	}
-	if p.bearer == trialKey {
-		out["unlisted_url"] = "http://app.test/al/0123456789ABCDEF#blob"
-	} else {
-		out["private_url"] = "http://app.test/v/" + artifact
-	}
-	for name, value := range p.result {
-		out[name] = value
-	}
-	answer(w, 200, out)
 }

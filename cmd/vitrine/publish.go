@@ -3,30 +3,30 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
-	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
 )
 
 // wishes are the flags of publish.
 type wishes struct {
 	ephemeral  bool
 	artifact   string // to make a revision of, "" for a new one
+	unlisted   bool   // with a link that opens without sign-in
+	expires    string // end of that link, "" for none
 	titled     bool   // a title was given
 	title      string
 	entrypoint string
 	renderMode string
+
+	of  target    // of artifact
+	end time.Time // of expires
 }
 
 var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"}
@@ -43,6 +43,8 @@ func (a *app) publishCommand() *cobra.Command {
 	})
 	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
 	f.StringVar(&w.artifact, "artifact-id", "", "make a new revision of this artifact")
+	f.BoolVar(&w.unlisted, "unlisted", false, "make a link that opens without sign-in")
+	f.StringVar(&w.expires, "expires", "", "end of that link")
 	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
 	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
@@ -60,7 +62,7 @@ func onePath(_ *cobra.Command, args []string) error {
 
 // publish turns a path into a published revision. All that can be wrong here is found before the first call.
 func (a *app) publish(ctx context.Context, path string, w wishes) error {
-	if err := w.check(); err != nil {
+	if err := w.check(a.now()); err != nil {
 		return err
 	}
 	files, err := folder.Open(path, w.entrypoint)
@@ -76,20 +78,21 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 	if err != nil {
 		return err
 	}
-	if p.path = path; w.artifact != "" && !w.titled {
-		if files.Title, err = p.account.Title(ctx, id.Artifact(w.artifact)); err != nil {
+	p.path = path
+	if err := p.carry(ctx, files, w); err != nil {
+		return p.by.refusedBy(err)
+	}
+	if w.unlisted && p.trial == nil {
+		if err := p.share(ctx, w.end); err != nil {
 			return p.by.refusedBy(err)
 		}
-	}
-	if err := p.send(ctx, files, w); err != nil {
-		return p.by.refusedBy(err)
 	}
 	return a.report(p)
 }
 
-func (w *wishes) check() error {
+// check refuses what cannot be, and reads what stands in texts.
+func (w *wishes) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
-	_, malformed := id.Artifact(w.artifact).Bits()
 	switch n := utf8.RuneCountInString(w.title); {
 	case w.titled && (n == 0 || n > folder.TitleRunes || !utf8.ValidString(w.title)):
 		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, folder.TitleRunes).
@@ -97,14 +100,21 @@ func (w *wishes) check() error {
 	case w.artifact != "" && w.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
 			Advise("An artifact is revised with the credential of its workspace; leave --ephemeral out.")
-	case w.artifact != "" && malformed != nil:
-		return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
-			Advise("It begins with art_; publish prints it.")
+	case w.expires != "" && (!w.unlisted || w.ephemeral):
+		return failure.New(failure.Invalid, failure.Usage, "--expires is the end of the link that --unlisted makes in a workspace of one's own").
+			Advise("Give --unlisted too, and leave --ephemeral out.")
 	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
 		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
 	}
-	return nil
+	if w.artifact != "" {
+		if w.of, err = parseTarget(w.artifact); err != nil || w.of.isShare() {
+			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
+				Advise("It begins with art_; publish prints it. The address of the artifact's page does too.")
+		}
+	}
+	w.end, err = until(w.expires, now)
+	return err
 }
 
 // tellSkipped says what stays behind, so that nobody misses a file silently.
@@ -127,131 +137,4 @@ func few(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
-}
-
-// publication is one publish under way: by whom, and what came of it.
-type publication struct {
-	account *client.Account
-	by      credential // zero if ephemeral
-	screen  *screen.Screen
-	idem    string                // one Idempotency-Key for its three mutations
-	trial   *contract.Provisioned // nil unless ephemeral
-	path    string                // as it was given
-
-	stats  client.UploadStats
-	result contract.Published
-}
-
-// enter finds the server and a workspace to publish in: a new one, or that of the credential.
-func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
-	p = &publication{screen: a.screen, idem: "cli_publish_" + a.chance()}
-	if ephemeral {
-		a.tellIgnored()
-		return p, p.provision(ctx, a)
-	}
-	p.account, p.by, err = a.account(ctx)
-	return p, err
-}
-
-// tellIgnored says which credentials --ephemeral leaves alone.
-func (a *app) tellIgnored() {
-	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
-	}
-	server, err := a.server()
-	if err != nil {
-		return // discovery reports it
-	}
-	if r := a.vault().Load(server); r != nil {
-		a.screen.Note("The stored login%s is ignored with --ephemeral", whose(r))
-	}
-}
-
-func (p *publication) provision(ctx context.Context, a *app) error {
-	deployment, err := a.discover(ctx)
-	if err != nil {
-		return err
-	}
-	made, key, err := deployment.Provision(ctx)
-	if err != nil {
-		return err
-	}
-	p.account, p.trial = deployment.With(key), &made
-	return nil
-}
-
-// send carries the files through a session to a published revision.
-func (p *publication) send(ctx context.Context, files *folder.Folder, w wishes) error {
-	policy, err := p.account.UsagePolicy(ctx)
-	if err != nil {
-		return err
-	}
-	if err := within(policy, files); err != nil {
-		return err
-	}
-	if err := files.Digest(ctx); err != nil {
-		return err
-	}
-	session, err := p.account.CreateSession(ctx, p.idem, declare(files, w))
-	if err != nil {
-		return err
-	}
-	if err := p.upload(ctx, session, files); err != nil {
-		return err
-	}
-	draft, err := p.account.Finalize(ctx, p.idem, session)
-	if err != nil {
-		return err
-	}
-	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return err
-}
-
-// within compares the files with what the workspace may publish, before any of them is read.
-func within(policy contract.UsagePolicy, files *folder.Folder) error {
-	if n := len(files.Files); n > policy.FileCountCap {
-		return beyond(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
-	}
-	for _, f := range files.Files {
-		if f.Size > policy.FileSizeCapBytes {
-			return beyond(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
-		}
-	}
-	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
-		return beyond(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
-	}
-	return nil
-}
-
-func beyond(code fault.Code, format string, args ...any) error {
-	return failure.New(failure.Invalid, code, format, args...).
-		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
-}
-
-func declare(files *folder.Folder, w wishes) contract.CreateSession {
-	s := contract.CreateSession{
-		ArtifactID: id.Artifact(w.artifact), Title: files.Title, Entrypoint: files.Entrypoint, RenderMode: w.renderMode,
-	}
-	for _, f := range files.Files {
-		s.Files = append(s.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256})
-	}
-	return s
-}
-
-func (p *publication) upload(ctx context.Context, session contract.Session, files *folder.Folder) error {
-	sources := make([]client.File, len(files.Files))
-	for i, f := range files.Files {
-		sources[i] = client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }}
-	}
-	plan, err := p.account.Plan(session, sources)
-	if err != nil {
-		return err
-	}
-	p.stats = plan.Stats
-	if p.stats.UploadedFiles == 0 {
-		return nil
-	}
-	progress := p.screen.Progress(p.stats.UploadedFiles, p.stats.UploadedBytes)
-	defer progress.Stop()
-	return p.account.Upload(ctx, plan, progress)
 }

@@ -9,6 +9,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
+	"vitrine/shared/id"
 )
 
 // published is the JSON result of publish.
@@ -17,17 +18,23 @@ type published struct {
 	// URL is the best link to hand over: without sign-in if there is one.
 	URL string `json:"url"`
 	contract.Published
-	ClaimURL     string             `json:"claim_url,omitempty"`
-	ClaimToken   string             `json:"claim_token,omitempty"`
-	ClaimTokenID string             `json:"claim_token_id,omitempty"`
-	WorkspaceID  string             `json:"workspace_id,omitempty"`
-	APIKeyID     string             `json:"api_key_id,omitempty"`
-	UploadStats  client.UploadStats `json:"upload_stats"`
+	AccessLinkID id.Link `json:"access_link_id,omitempty"`
+	// LinkExpiresAt is the end of the link, if one was asked for.
+	LinkExpiresAt *contract.Time     `json:"link_expires_at,omitempty"`
+	ClaimURL      string             `json:"claim_url,omitempty"`
+	ClaimToken    string             `json:"claim_token,omitempty"`
+	ClaimTokenID  string             `json:"claim_token_id,omitempty"`
+	WorkspaceID   string             `json:"workspace_id,omitempty"`
+	APIKeyID      string             `json:"api_key_id,omitempty"`
+	UploadStats   client.UploadStats `json:"upload_stats"`
 }
 
 // report writes the result of a publication.
 func (a *app) report(p *publication) error {
 	r := published{SchemaVersion: schemaVersion, URL: link(p.result), Published: p.result, UploadStats: p.stats}
+	if l := p.link; l.URL != "" {
+		r.URL, r.UnlistedURL, r.AccessLinkID, r.LinkExpiresAt = l.URL, l.URL, l.ID, l.ExpiresAt
+	}
 	if t := p.trial; t != nil {
 		r.ClaimURL, r.ClaimToken = p.account.Hosts.AppURL+"/claim#"+t.ClaimToken, t.ClaimToken
 		r.ClaimTokenID, r.WorkspaceID, r.APIKeyID = string(t.ClaimTokenID), string(t.WorkspaceID), string(t.APIKeyID)
@@ -38,7 +45,7 @@ func (a *app) report(p *publication) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(r)
 	}
-	return a.screen.Result(r.URL, a.rows(r, p.path)...)
+	return a.screen.Result(r.URL, a.rows(r, p)...)
 }
 
 // link is the best URL of a published revision, "" if the server named none.
@@ -72,13 +79,16 @@ func (r published) check(trial *contract.Provisioned) error {
 }
 
 // rows are what people are told below the link.
-func (a *app) rows(r published, path string) []screen.Row {
+func (a *app) rows(r published, p *publication) []screen.Row {
 	s := r.UploadStats
 	files := fmt.Sprintf("%s, %s", screen.Count(s.TotalFiles, "file"), screen.Bytes(s.TotalBytes))
 	if s.ReusedFiles > 0 {
 		files += fmt.Sprintf(" (%d uploaded, %d reused)", s.UploadedFiles, s.ReusedFiles)
 	}
 	var rows []screen.Row
+	if p.link.URL != "" {
+		rows = append(rows, screen.Row{Name: "Opens", Value: "without sign-in " + a.opens(p.link)})
+	}
 	if r.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: r.PrivateURL + " (for members of the workspace)"})
 	}
@@ -88,10 +98,11 @@ func (a *app) rows(r published, path string) []screen.Row {
 		{Name: "Files", Value: files},
 		{Name: "Artifact", Value: string(r.ArtifactID)},
 	}...)
-	if r.ClaimURL == "" {
-		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + quoted(path) + " --artifact-id " + string(r.ArtifactID)})
-	} else {
+	switch {
+	case r.ClaimURL != "":
 		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
+	case p.path != "":
+		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + quoted(p.path) + " --artifact-id " + string(r.ArtifactID)})
 	}
 	return rows
 }

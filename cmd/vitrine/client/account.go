@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/contract"
-	"vitrine/shared/id"
 )
 
 // Account is a deployment as seen with one API key.
@@ -67,24 +65,6 @@ func (a *Account) Publish(ctx context.Context, idem string, draft contract.Final
 func (a *Account) RevokeKey(ctx context.Context) error {
 	var out contract.RevokedKey
 	return a.mutate(ctx, a.Hosts.APIURL, "/v1/api-keys/current/revoke", "", nil, &out)
-}
-
-// Title is the title of an artifact's newest revision.
-func (a *Account) Title(ctx context.Context, artifact id.Artifact) (string, error) {
-	var view struct {
-		Title string `json:"title"`
-	}
-	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/artifacts/" + string(artifact) + "/agent-view", bearer: a.key.secret}
-	if err := a.caller.do(ctx, k, &view); err != nil {
-		if f := failure.Of(err); f.Exit == failure.NotFound {
-			_ = f.Advise(noArtifact) // err holds f
-		}
-		return "", err
-	}
-	if view.Title == "" {
-		return "", a.caller.senseless(a.Hosts.APIURL, "the artifact has no title")
-	}
-	return view.Title, nil
 }
 
 func (a *Account) mutate(ctx context.Context, host, path, idem string, body, out any) error {

@@ -25,8 +25,9 @@ const (
 	callTimeout    = 60 * time.Second
 )
 
-// maxAnswer bounds the body of an answer in bytes; a session of 100 files takes some 140 KB.
-const maxAnswer = 4 << 20
+// maxAnswer bounds the body of an answer in bytes; the largest is a text file as JSON, a session of 100 files takes some
+// 140 KB.
+const maxAnswer = 16 << 20
 
 // Caller makes the calls of one invocation of the program.
 type Caller struct {
@@ -65,6 +66,7 @@ type call struct {
 	bearer string // "" for none
 	idem   string // Idempotency-Key, "" for none
 	body   any    // JSON, nil for none
+	about  subject
 }
 
 // do makes a call until it succeeds or patience ends, and decodes the answer into out.

@@ -56,47 +56,6 @@ func transient(status int, code fault.Code) bool {
 		status >= 500 && status != http.StatusNotImplemented
 }
 
-const noArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
-
-// hint says what to do about a refusal.
-func hint(f *failure.Failure, k call) string {
-	switch f.Code {
-	case fault.WriteAllowanceExceeded:
-		return "The daily number of new artifacts is used up; it starts anew at 00:00 UTC."
-	case fault.ArtifactNotFound:
-		return noArtifact
-	case fault.UploadIncomplete:
-		return "That file did not arrive; run the command again."
-	case fault.DraftRevisionConflict, fault.IdempotencyInFlight:
-		return "Another publish of the same artifact is under way; run the command again when it has ended."
-	case fault.FileCountCapExceeded, fault.FileSizeCapExceeded, fault.RevisionSizeCapExceeded:
-		return "Publish fewer or smaller files; vitrine whoami shows the limits of your workspace."
-	}
-	return hintByExit(f, k)
-}
-
-func hintByExit(f *failure.Failure, k call) string {
-	switch f.Exit {
-	case failure.Auth:
-		if k.bearer == "" {
-			return "The server refuses this call without an account; ask whoever runs it."
-		}
-		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
-	case failure.Quota:
-		if f.RetryAfter > 0 {
-			return "Run the command again in " + f.RetryAfter.String() + "."
-		}
-		return "Run the command again later."
-	case failure.Server:
-		return "The server has trouble; run the command again in a minute, and report the request id if it stays."
-	case failure.NotFound:
-		return "Check that VITRINE_URL names a Vitrine server."
-	case failure.Invalid:
-		return "Correct what the message names; vitrine help publish tells what is accepted."
-	}
-	return "Check that VITRINE_URL names a Vitrine server by its final address."
-}
-
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

@@ -42,6 +42,12 @@ const (
 	TimedOut       fault.Code = "login_timeout"       // nobody signed in
 	Moved          fault.Code = "server_moved"        // the hosts are other ones than at the login
 	WasInterrupted fault.Code = "interrupted"         // SIGINT
+	WasDeclined    fault.Code = "declined"            // a person said no
+	Unconfirmed    fault.Code = "confirmation_needed" // nobody is there to ask
+	Unshowable     fault.Code = "not_text"            // bytes that do not belong on stdout
+	Unsavable      fault.Code = "unusable_output"     // a file that cannot be written
+	NoEdit         fault.Code = "edit_failed"         // an edit does not fit its file
+	LinkLasts      fault.Code = "link_lasts_longer"   // a share link is there that ends later than asked
 )
 
 // Failure is an error that may be shown: it holds no secret and no signed URL.

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
+
+// read asks the api host with the key for something about an artifact.
+func (a *Account) read(ctx context.Context, path string, out any) error {
+	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: path, bearer: a.key.secret, about: anArtifact}
+	return a.caller.do(ctx, k, out)
+}
+
+// View is a revision of an artifact with its files, "" the newest one. What it says is checked, see checkView.
+func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Revision) (view contract.AgentView, err error) {
+	path := artifactPath(artifact)
+	if revision != "" {
+		path += "/revisions/" + string(revision)
+	}
+	if err = a.read(ctx, path+"/agent-view", &view); err != nil {
+		return view, err
+	}
+	return view, a.checkView(view.PublicAgentView, artifact, revision)
+}
+
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// checkView refuses a view that is not of the wanted revision, or that cannot be built upon: an artifact without title
+// or files, a malformed id or digest.
+func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact, revision id.Revision) error {
+	_, malformed := v.RevisionID.Bits()
+	why := ""
+	switch {
+	case v.ArtifactID != artifact, malformed != nil, revision != "" && v.RevisionID != revision:
+		why = "the view is of another revision"
+	case v.Title == "":
+		why = "the artifact has no title"
+	case len(v.Files) == 0:
+		why = "the revision has no files"
+	}
+	for _, f := range v.Files {
+		if f.Path == "" || f.SizeBytes < 0 || f.SHA256 != "" && !digestForm.MatchString(f.SHA256) {
+			why = "the revision has a malformed file"
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return d.caller.senseless(d.Hosts.APIURL, "%s", why)
+}
+
+// Text is one file of a revision, "" the newest one; its body is there if it is text that fits.
+func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Revision, path string) (f contract.FileContent, err error) {
+	q := url.Values{"path": {path}}
+	if revision != "" {
+		q.Set("revision_id", string(revision))
+	}
+	if err = a.read(ctx, artifactPath(artifact)+"/file-content?"+q.Encode(), &f); err != nil {
+		return f, err
+	}
+	if f.Path != path || !digestForm.MatchString(f.SHA256) || f.Body != nil && digest([]byte(*f.Body)) != f.SHA256 {
+		err = a.caller.senseless(a.Hosts.APIURL, "the file is another one, or its digest is wrong")
+	}
+	return f, err
+}
+
+// List is a page of the workspace's artifacts, newest first.
+func (a *Account) List(ctx context.Context, cursor string, limit int) (l contract.ArtifactList, err error) {
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/artifacts?" + q.Encode(), bearer: a.key.secret, about: anArtifact}
+	if err = a.caller.do(ctx, k, &l); err != nil {
+		return l, err
+	}
+	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor || len(l.Data) == 0) {
+		err = a.caller.senseless(a.Hosts.APIURL, "the list goes on but does not say where")
+	}
+	return l, err
+}
+
+// Revisions lists the revisions of an artifact: drafts, then the newest first.
+func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contract.RevisionList, err error) {
+	if err = a.read(ctx, artifactPath(artifact)+"/revisions", &l); err == nil && l.ArtifactID != artifact {
+		err = a.caller.senseless(a.Hosts.APIURL, "the revisions are of another artifact")
+	}
+	return l, err
+}
+
+// Delete deletes an artifact. Repeating it is no error.
+func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.DeletedArtifact, err error) {
+	k := call{method: http.MethodDelete, host: a.Hosts.APIURL, path: artifactPath(artifact), bearer: a.key.secret, about: anArtifact}
+	if err = a.caller.do(ctx, k, &d); err == nil && d.ArtifactID != artifact {
+		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact was deleted")
+	}
+	return d, err
+}
+
+// Pin keeps an artifact from expiring, or lets it expire again.
+func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, keep bool) (w contract.WebArtifact, err error) {
+	path := "/v1/web/artifacts/" + string(artifact) + "/unpin"
+	if keep {
+		path = "/v1/web/artifacts/" + string(artifact) + "/pin"
+	}
+	k := call{method: http.MethodPost, host: m.Hosts.APIURL, path: path, bearer: string(m.access), idem: idem, about: anArtifact}
+	if err = m.caller.do(ctx, k, &w); err == nil && (w.ID != artifact || w.Pinned != keep) {
+		err = m.caller.senseless(m.Hosts.APIURL, "it does not say that this was done")
+	}
+	return w, err
+}

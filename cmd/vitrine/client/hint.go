@@ -1,0 +1,91 @@
+package client
+
+import (
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/fault"
+)
+
+// subject is what a call is about; it decides what helps when the server refuses it.
+type subject uint8
+
+const (
+	aPublish   subject = iota // and everything around it
+	anArtifact                // that is there
+	aLink                     // by its id
+	aShare                    // a share URL
+	aFile                     // its signed URL
+)
+
+// NoArtifact is what helps when a publish finds no artifact to revise.
+const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
+
+const noFile = "vitrine show with the id of the artifact lists its files."
+
+// nothing is what helps when the server does not know a subject.
+var nothing = map[subject]string{
+	aPublish:   "Check that VITRINE_URL names a Vitrine server.",
+	anArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
+	aLink:      "Check the id of the link, and that it was not revoked; vitrine link list with the id of the artifact shows it.",
+	aShare:     "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
+	aFile:      "Run the command again; the file may have been deleted meanwhile.",
+}
+
+// hint says what to do about a refusal.
+func hint(f *failure.Failure, k call) string {
+	switch f.Code {
+	case fault.WriteAllowanceExceeded:
+		return "The daily number of new artifacts is used up; it starts anew at 00:00 UTC."
+	case fault.ArtifactNotFound:
+		if k.about == aPublish {
+			return NoArtifact
+		}
+	case fault.UploadIncomplete:
+		return "That file did not arrive; run the command again."
+	case fault.DraftRevisionConflict, fault.IdempotencyInFlight:
+		return "Another publish of the same artifact is under way; run the command again when it has ended."
+	case fault.PinnedArtifactCap:
+		return "Unpin another artifact first: vitrine unpin with its id."
+	case fault.RevisionRetained:
+		return "The bytes of that revision are gone; vitrine revisions lists those that are published."
+	case fault.FileCountCapExceeded, fault.FileSizeCapExceeded, fault.RevisionSizeCapExceeded:
+		return "Publish fewer or smaller files; vitrine whoami shows the limits of your workspace."
+	}
+	return hintByExit(f, k)
+}
+
+func hintByExit(f *failure.Failure, k call) string {
+	switch f.Exit {
+	case failure.Auth:
+		return unwelcome(k)
+	case failure.Quota:
+		if f.RetryAfter > 0 {
+			return "Run the command again in " + f.RetryAfter.String() + "."
+		}
+		return "Run the command again later."
+	case failure.Server:
+		return "The server has trouble; run the command again in a minute, and report the request id if it stays."
+	case failure.NotFound:
+		return nothing[k.about]
+	case failure.Invalid:
+		if k.about == aPublish {
+			return "Correct what the message names; vitrine help publish tells what is accepted."
+		}
+		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND what they take."
+	case failure.Conflict:
+		return "Something else changed it at the same time; run the command again."
+	}
+	return "Check that VITRINE_URL names a Vitrine server by its final address."
+}
+
+// unwelcome is what helps with a credential that does not count, or that was missing.
+func unwelcome(k call) string {
+	switch {
+	case k.about == aFile:
+		return nothing[aFile]
+	case k.bearer == "":
+		return "The server refuses this call without an account; ask whoever runs it."
+	case k.about == aPublish:
+		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
+	}
+	return "Set VITRINE_API_KEY to a valid key of the workspace, or unset it and sign in: vitrine login."
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+func (a *app) deleteCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "delete ARTIFACT", Short: "Delete an artifact for good", Long: deleteGuide, Args: one("delete", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// deleted is the JSON result of delete.
+type deleted struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.DeletedArtifact
+}
+
+func (a *app) delete(ctx context.Context, text string, yes bool) error {
+	if !yes && !a.terminal { // nobody there is no consent
+		return failure.New(failure.Invalid, failure.Unconfirmed, "nobody can be asked whether this is meant: there is no terminal").
+			Advise("Give --yes if it is.")
+	}
+	return a.own(ctx, text, func(ctx context.Context, h *holding) error {
+		if !yes {
+			if err := a.confirm(ctx, "Delete "+string(h.artifact)+" with all its revisions and links, for good? [y/N]"); err != nil {
+				return err
+			}
+		}
+		d, err := h.account.Delete(ctx, h.artifact)
+		switch {
+		case err != nil:
+			return err
+		case a.screen.IsJSON():
+			return a.screen.Object(deleted{schemaVersion, d})
+		}
+		return a.screen.Result("Deleted "+string(d.ArtifactID),
+			screen.Row{Name: "Since", Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone"})
+	})
+}
+
+// confirm asks the person in front of the terminal.
+func (a *app) confirm(ctx context.Context, question string) error {
+	a.screen.Prompt(question)
+	typed := make(chan string, 1)
+	go func() { // a read from a terminal cannot be broken off; it ends with the program
+		line, _ := bufio.NewReader(a.in).ReadString('\n') // without a line the answer is no
+		typed <- line
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line := <-typed:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return nil
+		}
+	}
+	return failure.New(failure.Declined, failure.WasDeclined, "declined; nothing was changed").
+		Advise("Run the command again and answer y, or give --yes.")
+}

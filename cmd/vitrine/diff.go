@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/edits"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+func (a *app) diffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff ARTIFACT [REVISION [REVISION]]", Short: "Compare revisions of an artifact", Long: diffGuide,
+		Args: cobra.RangeArgs(1, 3),
+		RunE: a.does(func(ctx context.Context, args []string) error {
+			t, err := parseTarget(args[0])
+			if err != nil {
+				return err
+			}
+			return a.hold(ctx, t, func(ctx context.Context, h *holding) error { return h.diff(ctx, args[1:]) })
+		}),
+	}
+}
+
+// differences is the JSON result of diff.
+type differences struct {
+	SchemaVersion string       `json:"schema_version"`
+	ArtifactID    id.Artifact  `json:"artifact_id"`
+	From          id.Revision  `json:"from_revision_id"`
+	To            id.Revision  `json:"to_revision_id"`
+	Files         []difference `json:"files"`
+}
+
+const changed = "changed"
+
+// difference is a file that is not the same in two revisions. Diff is there for text.
+type difference struct {
+	Path     string `json:"path"`
+	Status   string `json:"status"` // added, removed, changed
+	IsBinary bool   `json:"is_binary"`
+	Diff     string `json:"diff,omitempty"`
+}
+
+func (h *holding) diff(ctx context.Context, named []string) error {
+	from, to, err := h.pair(ctx, named)
+	if err != nil {
+		return err
+	}
+	before, err := h.account.View(ctx, h.artifact, from)
+	if err != nil {
+		return err
+	}
+	after, err := h.account.View(ctx, h.artifact, to)
+	if err != nil {
+		return err
+	}
+	d := differences{schemaVersion, h.artifact, before.RevisionID, after.RevisionID, []difference{}}
+	for _, pair := range pairs(before.Files, after.Files) {
+		one, err := h.compare(ctx, pair)
+		if err != nil {
+			return err
+		}
+		if one.Status != changed || one.IsBinary || one.Diff != "" { // else the same, though the server gave no digests
+			d.Files = append(d.Files, one)
+		}
+	}
+	return h.showDiff(d)
+}
+
+// pair finds the two revisions to compare: those that are named, the named one and the newest, else the newest two.
+func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
+	list, err := h.account.Revisions(ctx, h.artifact)
+	if err != nil {
+		return "", "", err
+	}
+	var published []contract.RevisionSummary
+	for _, r := range list.Items {
+		if r.Status == "published" && r.RevisionNumber != nil {
+			published = append(published, r)
+		}
+	}
+	slices.SortFunc(published, func(a, b contract.RevisionSummary) int { return *b.RevisionNumber - *a.RevisionNumber })
+	switch {
+	case len(named) == 0 && len(published) < 2:
+		return "", "", failure.New(failure.NotFound, fault.NotFound, "there are no two published revisions to compare").
+			Advise("vitrine revisions %s lists them.", h.artifact)
+	case len(named) == 0:
+		return published[1].RevisionID, published[0].RevisionID, nil
+	case len(published) == 0:
+		return "", "", noSuchRevision(h.artifact)
+	}
+	to = published[0].RevisionID
+	if from, err = revisionNamed(h.artifact, published, named[0]); err == nil && len(named) == 2 {
+		to, err = revisionNamed(h.artifact, published, named[1])
+	}
+	return from, to, err
+}
+
+// revisionNamed finds a published revision by its id or its number.
+func revisionNamed(of id.Artifact, published []contract.RevisionSummary, name string) (id.Revision, error) {
+	for _, r := range published {
+		if string(r.RevisionID) == name || strconv.Itoa(*r.RevisionNumber) == name {
+			return r.RevisionID, nil
+		}
+	}
+	return "", noSuchRevision(of)
+}
+
+func noSuchRevision(of id.Artifact) error {
+	return failure.New(failure.NotFound, fault.NotFound, "the artifact has no such published revision").
+		Advise("vitrine revisions %s lists them; name one by its id or its number.", of)
+}
+
+// change is a file in two revisions; nil where it is not there.
+type change struct{ before, after *contract.AgentViewFile }
+
+// pairs matches the files of two revisions by path, in order, without those that are the same.
+func pairs(before, after []contract.AgentViewFile) (changes []change) {
+	byPath := map[string]change{}
+	var paths []string
+	for _, f := range before {
+		byPath[f.Path] = change{before: &f}
+		paths = append(paths, f.Path)
+	}
+	for _, f := range after {
+		c, was := byPath[f.Path]
+		if !was {
+			paths = append(paths, f.Path)
+		}
+		c.after = &f
+		byPath[f.Path] = c
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		c := byPath[path]
+		if c.before == nil || c.after == nil || c.before.SHA256 != c.after.SHA256 || c.before.SHA256 == "" {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// compare makes the diff of one file.
+func (h *holding) compare(ctx context.Context, c change) (d difference, err error) {
+	var before, after string
+	old, text := "/dev/null", true
+	now := old
+	d.Status = changed
+	if c.before == nil {
+		d.Status = "added"
+	} else {
+		d.Path, old = c.before.Path, "a/"+screen.Clean(c.before.Path)
+		before, text, err = h.textOf(ctx, *c.before)
+	}
+	if c.after == nil {
+		d.Status = "removed"
+	} else if d.Path, now = c.after.Path, "b/"+screen.Clean(c.after.Path); err == nil && text {
+		after, text, err = h.textOf(ctx, *c.after)
+	}
+	if d.IsBinary = !text; err == nil && text {
+		d.Diff, err = edits.Diff(old, now, before, after)
+	}
+	return d, err
+}
+
+// textOf reads a file; false if it is no text, or too large to compare.
+func (h *holding) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
+	body, err := h.account.Fetch(ctx, f, shownMost)
+	if errors.Is(err, client.ErrLarge) {
+		return "", false, nil
+	}
+	return string(body), err == nil && edits.IsText(body), err
+}
+
+func (h *holding) showDiff(d differences) error {
+	if h.screen.IsJSON() {
+		return h.screen.Object(d)
+	}
+	if h.screen.IsQuiet() {
+		var rows [][]string
+		for _, f := range d.Files {
+			rows = append(rows, []string{f.Path})
+		}
+		return h.screen.Table(rows)
+	}
+	if len(d.Files) == 0 {
+		h.screen.Note("%s and %s have the same files", d.From, d.To)
+		return nil
+	}
+	var text strings.Builder
+	for _, f := range d.Files {
+		switch {
+		case f.Diff != "":
+			text.WriteString(f.Diff)
+		case f.IsBinary:
+			text.WriteString("Binary file " + screen.Clean(f.Path) + " " + f.Status + "\n")
+		default:
+			text.WriteString("Empty file " + screen.Clean(f.Path) + " " + f.Status + "\n")
+		}
+	}
+	return h.screen.Diff(edits.Lines(text.String()))
+}

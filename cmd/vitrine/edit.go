@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/edits"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+func (a *app) editCommand() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use: "edit ARTIFACT PATH", Short: "Change a text file of an artifact", Long: editGuide,
+		Args: exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
+		RunE: a.does(func(ctx context.Context, args []string) error {
+			list, err := a.readEdits(from)
+			if err != nil {
+				return err
+			}
+			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error {
+				e := &editing{holding: h, path: args[1], list: list, idem: "cli_edit_" + a.chance()}
+				return e.run(ctx)
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&from, "edits", "", "read the edits from this file instead of stdin")
+	return cmd
+}
+
+// readEdits reads the edits, all of them, before anything else happens.
+func (a *app) readEdits(from string) ([]edits.Edit, error) {
+	in := a.in
+	switch {
+	case from != "" && from != "-":
+		f, err := os.Open(from)
+		if err != nil {
+			return nil, failure.New(failure.Invalid, failure.UnusablePath, "cannot read the edits: %v", err).Advise("Name another file: --edits FILE")
+		}
+		defer f.Close()
+		in = f
+	case a.typed:
+		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a keyboard").
+			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit tells their form.")
+	}
+	text, err := io.ReadAll(io.LimitReader(in, edits.MaxBytes+1))
+	if err == nil && len(text) > edits.MaxBytes {
+		err = errors.New("they are larger than 32 MiB")
+	}
+	if err != nil {
+		return nil, failure.New(failure.Invalid, failure.UnusablePath, "cannot read the edits: %v", err).Advise("Give fewer or shorter edits.")
+	}
+	list, err := edits.Parse(text)
+	if err != nil {
+		return nil, failure.New(failure.Invalid, failure.Usage, "%v", err).
+			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit tells the form.`)
+	}
+	return list, nil
+}
+
+// editing is one edit of a file under way.
+type editing struct {
+	*holding
+	path string
+	list []edits.Edit
+	idem string
+}
+
+// editTries is how often an edit starts over because somebody published meanwhile.
+const editTries = 3
+
+// fileMost is the largest file that the contract allows, in bytes.
+const fileMost = 25 << 20
+
+// errNewer says that another revision came while an edit was under way.
+var errNewer = errors.New("a newer revision is there")
+
+// run edits the newest revision. If somebody publishes another meanwhile, the edits are made anew on that one.
+func (e *editing) run(ctx context.Context) error {
+	idem := e.idem
+	for try := 1; ; try++ {
+		if try > 1 {
+			e.idem = idem + "." + strconv.Itoa(try) // the same key with another body would be refused
+			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
+		}
+		err := e.once(ctx)
+		if !errors.Is(err, errNewer) {
+			return err
+		}
+		if try == editTries {
+			return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", editTries).
+				Advise("Run the command again when nobody else publishes this artifact.")
+		}
+	}
+}
+
+// once edits one revision and publishes the result on it, or tells with errNewer that it is not the newest any more.
+func (e *editing) once(ctx context.Context) error {
+	base, err := e.account.View(ctx, e.artifact, "")
+	if err != nil {
+		return err
+	}
+	before, err := e.read(ctx, base)
+	if err != nil {
+		return err
+	}
+	after, err := edits.Apply(before, e.list, fileMost)
+	if err != nil {
+		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
+	}
+	if after == before {
+		return e.reportNothing(base)
+	}
+	p := &publication{account: e.account, screen: e.screen, idem: e.idem}
+	if err := e.send(ctx, p, base, before, after); err != nil {
+		return err
+	}
+	return e.report(p)
+}
+
+func (e *editing) adviceFor(err error) string {
+	if n, ok := errors.AsType[edits.NoMatch](err); ok && n.Times > 1 {
+		return "Make old_string longer until it is there once, or set replace_all; matches that overlap count."
+	}
+	return "See what is there: vitrine pull " + string(e.artifact) + " " + quoted(e.path)
+}
+
+// read is the text of the file in a revision.
+func (e *editing) read(ctx context.Context, base contract.AgentView) (string, error) {
+	if _, err := fileOf(base, e.path); err != nil {
+		return "", err
+	}
+	f, err := e.account.Text(ctx, e.artifact, base.RevisionID, e.path)
+	switch {
+	case err != nil:
+		return "", err
+	case f.Body == nil:
+		return "", failure.New(failure.Invalid, failure.Unshowable, "%q is no text, or too large to edit (%s)", e.path, f.ContentType).
+			Advise("Change it here and publish the whole: vitrine publish PATH --artifact-id %s", e.artifact)
+	}
+	return *f.Body, nil
+}
+
+// send carries the new text to a published revision: as a diff where that is smaller. Before the draft is made, and again
+// before it is published, the base must still be the newest revision; from the draft on nobody else can publish.
+func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
+	manifest, body := e.manifest(base, before, after)
+	session, err := p.account.CreateSession(ctx, p.idem, manifest)
+	if err != nil {
+		return outdated(err)
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+	plan, err := p.account.Plan(session, []client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
+	if err != nil {
+		return err
+	}
+	p.stats = e.stats(plan.Stats, base, len(after))
+	if err := p.store(ctx, plan); err != nil {
+		return err
+	}
+	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
+		return err
+	}
+	draft, err := p.account.Finalize(ctx, p.idem, session)
+	if err != nil {
+		return outdated(err)
+	}
+	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
+		return e.leave(err)
+	}
+	p.result, err = p.account.Publish(ctx, p.idem, draft)
+	return err
+}
+
+// manifest declares the new text, and the body to upload for it.
+func (e *editing) manifest(base contract.AgentView, before, after string) (contract.CreateSession, string) {
+	file := contract.DeclaredFile{Path: e.path, SizeBytes: int64(len(after)), SHA256: digest(after)}
+	body := after
+	if diff, ok := edits.Patch(before, after); ok {
+		body = string(diff)
+		file = contract.DeclaredFile{Path: e.path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
+			BaseSHA256: digest(before), Format: "unified", ResultSHA256: digest(after),
+		}}
+	}
+	return contract.CreateSession{
+		ArtifactID: e.artifact, BaseRevisionID: base.RevisionID, Title: base.Title, Entrypoint: base.Entrypoint, Files: []contract.DeclaredFile{file},
+	}, body
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// stats counts the whole revision; what is not uploaded is reused.
+func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
+	s := client.UploadStats{TotalFiles: len(base.Files), UploadedFiles: sent.UploadedFiles, UploadedBytes: sent.UploadedBytes}
+	for _, f := range base.Files {
+		if f.Path == e.path {
+			f.SizeBytes = int64(size)
+			s.ReusedFiles--
+		} else {
+			s.ReusedBytes += f.SizeBytes
+		}
+		s.TotalBytes += f.SizeBytes
+		s.ReusedFiles++
+	}
+	return s
+}
+
+// outdated takes a server's word that it cannot build on the base for what it means: there is a newer one.
+func outdated(err error) error {
+	if unbuildable(err) {
+		return errNewer
+	}
+	return err
+}
+
+func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
+	now, err := e.account.View(ctx, e.artifact, "")
+	if err == nil && now.RevisionID != base {
+		err = errNewer
+	}
+	return err
+}
+
+// leave ends an edit whose draft must not be published: it would undo what somebody has just published.
+func (e *editing) leave(err error) error {
+	if !errors.Is(err, errNewer) {
+		return err
+	}
+	return failure.New(failure.Invalid, fault.PatchConflict, "somebody published a newer revision at the last moment; the edit was not published").
+		Advise("Its draft stands in the way of the next one until the server removes it, within a day; then run the command again.")
+}
+
+// unchanged is the JSON result of an edit that changes nothing.
+type unchanged struct {
+	SchemaVersion string      `json:"schema_version"`
+	ArtifactID    id.Artifact `json:"artifact_id"`
+	NoOp          bool        `json:"noop"`
+	Title         string      `json:"title"`
+	PrivateURL    string      `json:"private_url"`
+}
+
+func (e *editing) reportNothing(base contract.AgentView) error {
+	if e.screen.IsJSON() {
+		return e.screen.Object(unchanged{schemaVersion, e.artifact, true, base.Title, base.PrivateURL})
+	}
+	e.screen.Note("The edits change nothing; no revision was made")
+	return e.screen.Result(base.PrivateURL)
+}

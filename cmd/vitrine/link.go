@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// Kinds of access links.
+const (
+	share        = "share"
+	revisionLink = "revision"
+)
+
+// one accepts a single argument and says what it is otherwise.
+func one(command, what string) cobra.PositionalArgs { return exactly(1, command, what) }
+
+func exactly(n int, command, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%s takes %s; %d arguments were given", command, what, len(args))
+		}
+		return nil
+	}
+}
+
+func (a *app) linkCommand() *cobra.Command {
+	var revision, expires string
+	cmd := &cobra.Command{
+		Use: "link ARTIFACT", Short: "Make a link that opens without sign-in", Long: linkGuide, Args: one("link", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
+	}
+	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
+	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
+	cmd.AddCommand(&cobra.Command{
+		Use: "list ARTIFACT", Short: "List the links of an artifact", Long: linkGuide, Args: one("link list", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.own(ctx, args[0], listLinks) }),
+	}, &cobra.Command{
+		Use: "revoke LINK", Short: "End a link", Long: linkGuide, Args: one("link revoke", "one LINK, an id that begins with al_"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
+	})
+	return cmd
+}
+
+// madeLink is an access link with a URL that was just made.
+type madeLink struct {
+	SchemaVersion string      `json:"schema_version"`
+	ID            id.Link     `json:"access_link_id"`
+	Type          string      `json:"type"`
+	ArtifactID    id.Artifact `json:"artifact_id"`
+	RevisionID    id.Revision `json:"revision_id,omitempty"`
+	URL           string      `json:"url"`
+	// ExpiresAt is the end of the link, if one was asked for.
+	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
+}
+
+// urlLife is how long a URL of a link opens; the link itself lives on.
+const urlLife = 24 * time.Hour
+
+// linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
+func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
+	made, err := by.CreateLink(ctx, idem, artifact, want)
+	if err != nil {
+		return madeLink{}, err
+	}
+	l := madeLink{SchemaVersion: schemaVersion, ID: made.ID, Type: made.Type, ArtifactID: artifact, RevisionID: want.RevisionID, ExpiresAt: want.ExpiresAt}
+	if want.ExpiresAt != nil {
+		if err := lasting(ctx, by, artifact, made.ID, want.ExpiresAt.Time); err != nil {
+			return madeLink{}, err
+		}
+	}
+	l.URL, err = by.MintLink(ctx, made.ID)
+	return l, err
+}
+
+// lasting fails if the artifact has a share link that ends later than end: there is one such link at a time, and asking
+// for another gives that one. With only, no other link counts; a link that is not listed yet was made just now.
+func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, only id.Link, end time.Time) error {
+	list, err := by.Links(ctx, artifact)
+	if err != nil {
+		return err
+	}
+	for _, row := range list.Items {
+		ended := row.RevokedAt != nil
+		if row.Type != share || ended || only != "" && row.ID != only || row.ExpiresAt != nil && !row.ExpiresAt.After(end) {
+			continue
+		}
+		when := "never ends by itself"
+		if row.ExpiresAt != nil {
+			when = "ends on " + row.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		return failure.New(failure.Conflict, failure.LinkLasts, "the artifact has a share link already, which %s", when).
+			Advise("End it first, for everyone who has it: vitrine link revoke %s", row.ID)
+	}
+	return nil
+}
+
+func (a *app) link(ctx context.Context, text, revision, expires string) error {
+	want := contract.CreateLink{Type: share}
+	pinned, err := parseRevision(revision)
+	if err != nil {
+		return err
+	}
+	if pinned != "" {
+		want.Type, want.RevisionID = revisionLink, pinned
+	}
+	end, err := until(expires, a.now())
+	if err != nil {
+		return err
+	}
+	want.ExpiresAt = contract.AtOrNull(end)
+	return a.own(ctx, text, func(ctx context.Context, h *holding) error {
+		l, err := linkTo(ctx, h.account, "cli_link_"+a.chance(), h.artifact, want)
+		if err != nil {
+			return err
+		}
+		if a.screen.IsJSON() {
+			return a.screen.Object(l)
+		}
+		return a.screen.Result(l.URL, a.linkRows(l)...)
+	})
+}
+
+// linkRows tell people how long a link opens.
+func (a *app) linkRows(l madeLink) []screen.Row {
+	shows := "the newest revision"
+	if l.RevisionID != "" {
+		shows = "revision " + string(l.RevisionID) + " for good"
+	}
+	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.opens(l)}}
+	if l.ID != "" {
+		rows = append(rows, screen.Row{Name: "End", Value: "vitrine link revoke " + string(l.ID)})
+	}
+	return rows
+}
+
+// opens says how long the URL opens, and how to get another.
+func (a *app) opens(l madeLink) string {
+	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
+		return "until " + screen.When(l.ExpiresAt.Time, a.now())
+	}
+	text := "for 24 hours; vitrine link " + string(l.ArtifactID) + " makes a fresh URL"
+	if l.RevisionID != "" {
+		text = "for 24 hours"
+	}
+	if l.ExpiresAt != nil {
+		text += "; the link ends " + screen.When(l.ExpiresAt.Time, a.now())
+	}
+	return text
+}
+
+// linkList is the JSON result of link list.
+type linkList struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.LinkList
+}
+
+func listLinks(ctx context.Context, h *holding) error {
+	list, err := h.account.Links(ctx, h.artifact)
+	if err != nil {
+		return err
+	}
+	if h.screen.IsJSON() {
+		return h.screen.Object(linkList{schemaVersion, list})
+	}
+	var rows [][]string
+	for _, l := range list.Items {
+		shows := "newest revision"
+		if l.RevisionID != nil {
+			shows = string(*l.RevisionID)
+		}
+		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.standing(l)})
+	}
+	if len(rows) == 0 {
+		h.screen.Note("The artifact has no links; vitrine link %s makes one", h.artifact)
+	}
+	return h.screen.Table(rows)
+}
+
+// standing tells whether a link opens.
+func (h *holding) standing(l contract.LinkRow) string {
+	switch {
+	case l.RevokedAt != nil:
+		return "revoked " + date(*l.RevokedAt)
+	case l.ExpiresAt == nil:
+		return "open"
+	case !l.ExpiresAt.After(h.now()):
+		return "ended " + date(*l.ExpiresAt)
+	}
+	return "open until " + screen.When(l.ExpiresAt.Time, h.now())
+}
+
+func date(t contract.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// revokedLink is the JSON result of link revoke.
+type revokedLink struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.RevokedLink
+}
+
+func (a *app) revokeLink(ctx context.Context, text string) error {
+	link := id.Link(text)
+	if _, err := link.Public(); err != nil {
+		return failure.New(failure.Invalid, failure.Usage, "this is no id of a link").
+			Advise("It begins with al_; vitrine link list with the id of the artifact shows it.")
+	}
+	account, by, err := a.account(ctx, toAct)
+	if err != nil {
+		return by.refusedBy(err)
+	}
+	r, err := account.RevokeLink(ctx, link)
+	switch {
+	case err != nil:
+		return by.refusedBy(err)
+	case a.screen.IsJSON():
+		return a.screen.Object(revokedLink{schemaVersion, r})
+	}
+	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; nothing opens through it any more",
+		screen.Row{Name: "Since", Value: r.RevokedAt.UTC().Format("2006-01-02 15:04 UTC")})
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+// Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.
+const (
+	listUsual = 50
+	listPage  = 100
+	listMost  = 10000
+)
+
+// paging says which part of a list to show.
+type paging struct {
+	limit  int
+	all    bool
+	cursor string
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var p paging
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the artifacts of the workspace", Long: listGuide, Args: cobra.NoArgs,
+		RunE: a.does(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
+	}
+	f := cmd.Flags()
+	f.IntVar(&p.limit, "limit", listUsual, "how many to list")
+	f.BoolVar(&p.all, "all", false, "list all")
+	f.StringVar(&p.cursor, "cursor", "", "where to go on")
+	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	return cmd
+}
+
+// listed is the JSON result of list.
+type listed struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.ArtifactList
+}
+
+func (a *app) list(ctx context.Context, p paging) error {
+	if p.all {
+		p.limit = listMost
+	}
+	if p.limit < 1 || p.limit > listMost || len(p.cursor) > 500 {
+		return failure.New(failure.Invalid, failure.Usage, "--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
+			Advise("vitrine list --all lists all.")
+	}
+	account, by, err := a.account(ctx, toAct)
+	if err != nil {
+		return by.refusedBy(err)
+	}
+	l, err := pages(ctx, account, p)
+	switch {
+	case err != nil:
+		return by.refusedBy(err)
+	case a.screen.IsJSON():
+		return a.screen.Object(listed{schemaVersion, l})
+	}
+	return a.showList(l)
+}
+
+// pages reads as many pages as it takes.
+func pages(ctx context.Context, by *client.Account, p paging) (contract.ArtifactList, error) {
+	all := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
+	for {
+		page, err := by.List(ctx, p.cursor, min(listPage, p.limit-len(all.Data)))
+		if err != nil {
+			return all, err
+		}
+		all.Data, all.PageInfo = append(all.Data, page.Data...), page.PageInfo
+		if !page.PageInfo.HasMore || len(all.Data) >= p.limit {
+			return all, nil
+		}
+		p.cursor = *page.PageInfo.NextCursor
+	}
+}
+
+func (a *app) showList(l contract.ArtifactList) error {
+	var rows [][]string
+	for _, s := range l.Data {
+		state := "expires " + screen.When(s.ExpiresAt.Time, a.now())
+		if s.RevisionID == nil {
+			state = "not published yet"
+		}
+		rows = append(rows, []string{string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title})
+	}
+	switch {
+	case len(rows) == 0:
+		a.screen.Note("There is nothing here yet; vitrine publish PATH publishes something")
+	case l.PageInfo.HasMore:
+		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", quoted(*l.PageInfo.NextCursor))
+	}
+	return a.screen.Table(rows)
+}

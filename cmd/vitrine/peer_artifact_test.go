@@ -1,0 +1,282 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// world is what the workspace of the peer holds: one artifact with its revisions and links, and names of others.
+type world struct {
+	title     string
+	revisions []snapshot // the oldest first
+	draft     map[string]string
+	deleted   bool
+	pinned    bool
+	others    int // artifacts that are in the list alone
+	links     []contract.LinkRow
+	minted    int
+	lists     string                // changes what a page says about the next, if not empty
+	meanwhile map[string][]snapshot // published by others before the next calls of a route are answered
+}
+
+// snapshot is a published revision.
+type snapshot struct {
+	id         id.Revision
+	entrypoint string
+	files      map[string]string
+}
+
+// formerText is long enough for diffs to be smaller.
+var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) + "fourteen\nfifteen\nsixteen\n"
+
+func newWorld() world {
+	w := world{meanwhile: map[string][]snapshot{}}
+	w.add("What it was called", "index.html", map[string]string{"index.html": "<h1>One</h1>\n", "page.txt": formerText, "old.txt": "going\n", "logo.png": "\x89PNG\x00one"})
+	w.add("What it was called", "index.html", map[string]string{
+		"index.html": "<h1>Two</h1>\n", "page.txt": strings.Replace(formerText, "three", "drei", 1), "logo.png": "\x89PNG\x00two", "new page.txt": "fresh",
+	})
+	return w
+}
+
+// overtake publishes what somebody else is meant to publish at this moment.
+func (w *world) overtake(route string) {
+	queue := w.meanwhile[route]
+	if len(queue) == 0 {
+		return
+	}
+	w.meanwhile[route] = queue[1:]
+	files := maps.Clone(w.newest().files)
+	maps.Copy(files, queue[0].files)
+	w.add(w.title, w.newest().entrypoint, files)
+}
+
+func revisionID(n int) id.Revision { return id.Revision(fmt.Sprintf("rev_%026d", 10+n)) }
+
+func (w *world) add(title, entrypoint string, files map[string]string) {
+	w.title = title
+	w.revisions = append(w.revisions, snapshot{revisionID(len(w.revisions) + 1), entrypoint, files})
+}
+
+func (w *world) newest() *snapshot { return &w.revisions[len(w.revisions)-1] }
+
+func (w *world) revision(r id.Revision) *snapshot {
+	for i := range w.revisions {
+		if w.revisions[i].id == r {
+			return &w.revisions[i]
+		}
+	}
+	return nil
+}
+
+// find is the world if the artifact is there.
+func (w *world) find(a id.Artifact) *world {
+	if a != artifact || w.deleted {
+		return nil
+	}
+	return w
+}
+
+func (p *peer) routeArtifacts(api *http.ServeMux) {
+	for pattern, r := range map[string]struct {
+		name  string
+		query []string
+		serve func(http.ResponseWriter, *http.Request)
+	}{
+		"GET /v1/artifacts":                                            {"list", []string{"cursor", "limit"}, p.list},
+		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, p.view},
+		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, p.view},
+		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, p.file},
+		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", nil, p.listRevisions},
+		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, p.delete},
+		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, p.visibility},
+		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, p.createLink},
+		"GET /v1/artifacts/{artifact}/access-links":                    {"links", nil, p.listLinks},
+		"POST /v1/access-links/{link}/mint":                            {"mint", nil, p.mint},
+		"POST /v1/access-links/{link}/revoke":                          {"unlink", nil, p.unlink},
+		"POST /v1/access-links/resolve":                                {"resolve", nil, p.resolve},
+		"POST /v1/web/artifacts/{artifact}/pin":                        {"pin", nil, p.pin},
+		"POST /v1/web/artifacts/{artifact}/unpin":                      {"unpin", nil, p.pin},
+	} {
+		p.route(api, pattern, r.name, p.guard(r.name, r.query, r.serve))
+	}
+}
+
+// guard checks what all these routes have in common, and holds the lock while one answers.
+func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for parameter, values := range r.URL.Query() {
+			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
+				p.object("%s: %s is %q", name, parameter, values)
+			}
+		}
+		hasBody := slices.Contains([]string{"visibility", "link", "resolve"}, name)
+		person := name == "pin" || name == "unpin"
+		switch {
+		case !hasBody && !p.isEmpty(w, r), person && !p.member(w, r), name != "resolve" && !person && !p.allowed(w, r):
+			return
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" || a != artifact) {
+			misdeed{status: 404, code: map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"]}.answer("", w)
+			return
+		}
+		serve(w, r)
+	}
+}
+
+// decode reads a strict body.
+func (p *peer) decode(r *http.Request, into any) {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		p.wrong = append(p.wrong, r.URL.Path+": "+err.Error())
+	}
+}
+
+func (p *peer) list(w http.ResponseWriter, r *http.Request) {
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
+	if err != nil || limit < 1 || limit > 100 {
+		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		return
+	}
+	l := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
+	for i := from; i < min(from+limit, p.world.others+1) && !p.world.deleted; i++ {
+		s := contract.ArtifactSummary{
+			ID: id.Artifact(fmt.Sprintf("art_%026d", 2+i)), Status: "active", Title: p.world.title, Entrypoint: "index.html", FileCount: 4, SizeBytes: 2048,
+			ExpiresAt: contract.At(epoch.Add(72 * time.Hour)), CreatedAt: contract.At(epoch), UpdatedAt: contract.At(epoch),
+		}
+		if i == 0 {
+			s.RevisionID = &p.world.newest().id
+		}
+		l.Data = append(l.Data, s)
+	}
+	if next := fmt.Sprintf("c%d", from+limit); from+limit < p.world.others+1 {
+		l.PageInfo = contract.PageInfo{NextCursor: &next, HasMore: true}
+	}
+	if p.world.lists != "" {
+		l.PageInfo = contract.PageInfo{NextCursor: &p.world.lists, HasMore: true}
+	}
+	answer(w, 200, l)
+}
+
+func (p *peer) view(w http.ResponseWriter, r *http.Request) {
+	s := p.world.newest()
+	if named := r.PathValue("revision"); named != "" {
+		s = p.world.revision(id.Revision(named))
+	}
+	if s == nil {
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	answer(w, 200, contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact})
+}
+
+func (p *peer) viewOf(s *snapshot) contract.PublicAgentView {
+	v := contract.PublicAgentView{
+		ArtifactID: artifact, RevisionID: s.id, Title: p.world.title, CreatedAt: contract.At(epoch), ExpiresAt: contract.At(epoch.Add(72 * time.Hour)),
+		Entrypoint: s.entrypoint, RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint, SafetyWarnings: []contract.SafetyWarning{},
+		Bundle: contract.Bundle{Status: "disabled"},
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		v.Files = append(v.Files, contract.AgentViewFile{
+			Path: path, SizeBytes: int64(len(s.files[path])), ContentType: typeOf(s.files[path]), SHA256: sum(s.files[path]),
+			URL: p.content.URL + "/v/s3cret-" + string(s.id) + "/" + (&url.URL{Path: path}).EscapedPath(),
+		})
+	}
+	return v
+}
+
+func typeOf(text string) string {
+	if strings.Contains(text, "\x00") {
+		return "image/png"
+	}
+	return "text/plain; charset=utf-8"
+}
+
+// largest is the longest text that the peer answers as JSON.
+const largest = 4000
+
+func (p *peer) file(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	s := p.world.newest()
+	if q.Has("revision_id") {
+		s = p.world.revision(id.Revision(q.Get("revision_id")))
+	}
+	path := q.Get("path")
+	if s == nil || !has(s.files, path) {
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	text := s.files[path]
+	f := contract.FileContent{Path: path, SHA256: sum(text), SizeBytes: int64(len(text)), ContentType: typeOf(text), IsBinary: !utf8.ValidString(text)}
+	if !f.IsBinary && len(text) <= largest {
+		f.Body = &text
+	}
+	answer(w, 200, f)
+}
+
+func has(files map[string]string, path string) bool {
+	_, ok := files[path]
+	return ok
+}
+
+// serve is the content host: the URL is the permission, and nothing else comes with it.
+func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
+	if s == nil || !has(s.files, r.PathValue("path")) || r.Header.Get("Accept") != "*/*" || r.Header.Get("Range") != "" {
+		p.wrong = append(p.wrong, "content: "+r.URL.Path)
+		return
+	}
+	w.Header().Set("Content-Type", typeOf(s.files[r.PathValue("path")]))
+	w.Write([]byte(s.files[r.PathValue("path")]))
+}
+
+func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
+	l := contract.RevisionList{ArtifactID: artifact, Items: []contract.RevisionSummary{{
+		RevisionID: "rev_00000000000000000000000099", Status: "draft", Entrypoint: "index.html", RenderMode: "html", FileCount: 1, CreatedAt: contract.At(epoch),
+	}}}
+	for i := len(p.world.revisions); i > 0; i-- {
+		s, at := p.world.revisions[i-1], contract.At(epoch)
+		size := 0
+		for _, text := range s.files {
+			size += len(text)
+		}
+		l.Items = append(l.Items, contract.RevisionSummary{
+			RevisionID: s.id, RevisionNumber: &i, Status: "published", Entrypoint: s.entrypoint, RenderMode: "html", FileCount: len(s.files),
+			SizeBytes: int64(size), CreatedAt: at, PublishedAt: &at,
+		})
+	}
+	answer(w, 200, l)
+}
+
+func (p *peer) delete(w http.ResponseWriter, _ *http.Request) {
+	p.world.deleted = true
+	answer(w, 200, contract.DeletedArtifact{ArtifactID: artifact, DeletedAt: contract.At(epoch)})
+}
+
+func (p *peer) pin(w http.ResponseWriter, r *http.Request) {
+	p.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
+	out := contract.WebArtifact{WebArtifactRow: contract.WebArtifactRow{
+		ID: artifact, Title: p.world.title, Status: "Published", LatestRevisionID: &p.world.newest().id, Pinned: p.world.pinned,
+	}, Entrypoint: "index.html", FileCount: 4, SizeBytes: 2048}
+	if !p.world.pinned {
+		at := contract.At(epoch.Add(24 * time.Hour))
+		out.AutoDeleteAt = &at
+	}
+	answer(w, 200, out)
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// active is the share link that opens, nil without one.
+func (w *world) active() *contract.LinkRow {
+	for i := range w.links {
+		if l := &w.links[i]; l.Type == "share" && l.RevokedAt == nil && (l.ExpiresAt == nil || l.ExpiresAt.After(epoch)) {
+			return l
+		}
+	}
+	return nil
+}
+
+func (w *world) link(l id.Link) *contract.LinkRow {
+	for i := range w.links {
+		if w.links[i].ID == l {
+			return &w.links[i]
+		}
+	}
+	return nil
+}
+
+func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *contract.LinkRow {
+	w.links = append(w.links, contract.LinkRow{
+		ID: id.Link(fmt.Sprintf("al_%026d", len(w.links)+1)), Type: kind, ArtifactID: artifact, RevisionID: pinned, CreatedAt: contract.At(epoch), ExpiresAt: ends,
+	})
+	return &w.links[len(w.links)-1]
+}
+
+// url makes a fresh URL of a link.
+func (w *world) url(l *contract.LinkRow) string {
+	w.minted++
+	public, _ := l.ID.Public()
+	return fmt.Sprintf("http://app.test/al/%s#blob%d", public, w.minted)
+}
+
+func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
+	var in contract.CreateLink
+	p.decode(r, &in)
+	s := p.world.revision(in.RevisionID)
+	switch {
+	case in.Type == "share" && in.RevisionID != "", in.ExpiresAt != nil && !in.ExpiresAt.After(epoch):
+		p.wrong = append(p.wrong, fmt.Sprintf("link: %+v", in))
+	case in.Type == "revision" && s == nil:
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	l := p.world.active()
+	if in.Type == "revision" {
+		l = p.world.newLink(in.Type, &s.id, in.ExpiresAt)
+	} else if l == nil {
+		l = p.world.newLink(in.Type, nil, in.ExpiresAt)
+	}
+	answer(w, 201, contract.CreatedLink{ID: l.ID, Type: l.Type, ArtifactID: artifact, RevisionID: l.RevisionID, CreatedAt: l.CreatedAt})
+}
+
+func (p *peer) listLinks(w http.ResponseWriter, _ *http.Request) {
+	answer(w, 200, contract.LinkList{ArtifactID: artifact, Items: append([]contract.LinkRow{}, p.world.links...)})
+}
+
+func (p *peer) mint(w http.ResponseWriter, r *http.Request) {
+	l := p.world.link(id.Link(r.PathValue("link")))
+	if l == nil || l.RevokedAt != nil || p.world.deleted {
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	answer(w, 200, contract.MintedLink{URL: p.world.url(l)})
+}
+
+func (p *peer) unlink(w http.ResponseWriter, r *http.Request) {
+	l := p.world.link(id.Link(r.PathValue("link")))
+	if l == nil {
+		misdeed{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	at := contract.At(epoch)
+	l.RevokedAt = &at
+	answer(w, 200, contract.RevokedLink{AccessLinkID: l.ID, RevokedAt: at})
+}
+
+func (p *peer) visibility(w http.ResponseWriter, r *http.Request) {
+	var in contract.SetVisibility
+	p.decode(r, &in)
+	out := contract.Visibility{ArtifactID: artifact, Visibility: in.Visibility}
+	switch in.Visibility {
+	case "unlisted":
+		l := p.world.active()
+		if l == nil {
+			l = p.world.newLink("share", nil, nil)
+		}
+		out.AccessLinkID, out.UnlistedURL = l.ID, p.world.url(l)
+	case "private":
+		ended, at := []id.Link{}, contract.At(epoch)
+		for i := range p.world.links {
+			if l := &p.world.links[i]; l.RevokedAt == nil {
+				l.RevokedAt = &at
+				ended = append(ended, l.ID)
+			}
+		}
+		out.PrivateURL, out.RevokedAccessLinkIDs = "http://app.test/v/"+artifact, &ended
+	default:
+		p.wrong = append(p.wrong, "visibility: "+in.Visibility)
+	}
+	answer(w, 200, out)
+}
+
+func (p *peer) resolve(w http.ResponseWriter, r *http.Request) {
+	var in contract.ResolveRequest
+	p.decode(r, &in)
+	for _, l := range p.world.links {
+		public, _ := l.ID.Public()
+		if public != in.PublicID || l.RevokedAt != nil || p.world.deleted || !strings.HasPrefix(in.Blob, "blob") {
+			continue
+		}
+		s := p.world.newest()
+		if l.RevisionID != nil {
+			s = p.world.revision(*l.RevisionID)
+		}
+		answer(w, 200, contract.Resolved{AgentView: p.viewOf(s), RenderMode: "html", IframeSrc: p.content.URL + "/v/x/index.html", Title: p.world.title})
+		return
+	}
+	misdeed{status: 404, code: "not_found"}.answer("", w)
+}
+
+// tellWorld does the part of tellPeer that is about the artifact.
+func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
+	unquoted := func(text string) string {
+		text, err := strconv.Unquote(`"` + text + `"`)
+		ts.Check(err)
+		return text
+	}
+	w := &p.world
+	switch args[0] {
+	case "newer":
+		times, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		for i := range times {
+			text := strings.ReplaceAll(unquoted(args[4]), "%", strconv.Itoa(i+1))
+			w.meanwhile[args[1]] = append(w.meanwhile[args[1]], snapshot{files: map[string]string{args[3]: text}})
+		}
+	case "file":
+		w.newest().files[unquoted(args[1])] = unquoted(args[2])
+	case "big":
+		n, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		w.newest().files[args[1]] = strings.Repeat("0123456789abcde\n", n/16)
+	case "title":
+		w.title = unquoted(args[1])
+	case "others":
+		var err error
+		w.others, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	case "lists":
+		w.lists = args[1]
+	case "has":
+		if got := ts.ReadFile(args[2]); got != w.newest().files[args[1]] {
+			ts.Fatalf("%s holds %q, %s is %q", args[2], got, args[1], w.newest().files[args[1]])
+		}
+	case "tree":
+		p.checkTree(ts, ts.MkAbs(args[1]))
+	}
+}
+
+// checkTree compares the newest revision with a folder, both ways.
+func (p *peer) checkTree(ts *testscript.TestScript, dir string) {
+	files := p.world.newest().files
+	for path, text := range files {
+		got, err := os.ReadFile(dir + "/" + path)
+		if err != nil || string(got) != text {
+			ts.Fatalf("%s is %q in the artifact, %q in the folder (%v)", path, text, got, err)
+		}
+	}
+	if n := countFiles(ts, os.DirFS(dir)); n != len(files) {
+		ts.Fatalf("the artifact has %d files, the folder %d", len(files), n)
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+	"vitrine/shared/patch"
+)
+
+func (p *peer) create(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) {
+		return
+	}
+	var s contract.CreateSession
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil || s.Files == nil {
+		p.object("create: %v, files %v", err, s.Files)
+	}
+	if !slices.IsSortedFunc(s.Files, func(a, b contract.DeclaredFile) int { return strings.Compare(a.Path, b.Path) }) {
+		p.object("create: the files are not in order")
+	}
+	p.checkBase(s)
+	p.mu.Lock()
+	p.opened, p.order, p.files = s, nil, map[string]*stored{}
+	hook := p.onStart
+	p.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	if s.ArtifactID != "" && p.world.find(s.ArtifactID) == nil {
+		misdeed{status: 404, code: "artifact_not_found"}.answer("", w)
+		return
+	}
+	answer(w, 200, p.session(s))
+}
+
+// checkBase objects to a manifest that no careful client sends: on the wrong base, with nothing in it, or with an
+// entrypoint that does not come out.
+func (p *peer) checkBase(s contract.CreateSession) {
+	has := func(path string) bool {
+		return slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == path })
+	}
+	base := p.world.revision(s.BaseRevisionID)
+	switch {
+	case s.BaseRevisionID == "" && (len(s.DeletedPaths) > 0 || !has(s.Entrypoint)):
+		p.object("create: a whole manifest with the entrypoint %q, without %q", s.Entrypoint, s.DeletedPaths)
+	case s.BaseRevisionID == "":
+	case base == nil || s.ArtifactID != artifact || len(s.Files)+len(s.DeletedPaths) == 0:
+		p.object("create: the base %s of %q, %d files", s.BaseRevisionID, s.ArtifactID, len(s.Files))
+	case !has(s.Entrypoint) && (base.files[s.Entrypoint] == "" || slices.Contains(s.DeletedPaths, s.Entrypoint)):
+		p.object("create: the entrypoint %q does not come out", s.Entrypoint)
+	}
+	for _, path := range s.DeletedPaths {
+		if _, there := base.files[path]; !there || has(path) || path == base.entrypoint {
+			p.object("create: deletes %q", path)
+		}
+	}
+	for _, f := range s.Files {
+		if f.Patch == nil {
+			continue
+		}
+		if base == nil || f.SHA256 != "" || f.Patch.Format != "unified" || f.Patch.BaseSHA256 != sum(base.files[f.Path]) {
+			p.object("create: the patch of %q", f.Path)
+		}
+	}
+}
+
+func sum(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(s[:])
+}
+
+// session opens a session for the declared files; empty ones and those of the newest revision are there already.
+func (p *peer) session(s contract.CreateSession) contract.Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := contract.Session{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: p.nextRevision(), Status: "pending", ExpiresAt: contract.At(epoch.Add(time.Hour))}
+	known := map[string]string{}
+	if s.ArtifactID != "" {
+		for _, text := range p.world.newest().files {
+			known[sum(text)] = text
+		}
+	}
+	for i, f := range s.Files {
+		p.order = append(p.order, f.Path)
+		text, reused := known[f.SHA256]
+		p.files[f.Path] = &stored{declared: f, bytes: []byte(text), there: reused || f.SizeBytes == 0}
+		if p.files[f.Path].there {
+			out.Files = append(out.Files, contract.UploadTarget{Status: "reused", Path: f.Path})
+			continue
+		}
+		headers := map[string]string{"content-length": fmt.Sprint(f.SizeBytes), "if-none-match": "*"}
+		if raw, err := hex.DecodeString(f.SHA256); err == nil && len(raw) == sha256.Size {
+			headers["x-amz-checksum-sha256"] = base64.StdEncoding.EncodeToString(raw)
+		} else if f.Patch == nil {
+			p.wrong = append(p.wrong, "create: no digest for "+f.Path)
+		}
+		soon := contract.At(epoch.Add(15 * time.Minute))
+		out.Files = append(out.Files, contract.UploadTarget{
+			Status: "upload_required", Path: f.Path, ExpiresAt: &soon, RequiredHeaders: headers,
+			PutURL: fmt.Sprintf("%s/o/%03d?X-Amz-Signature=s3cret%d", p.upload.URL, i, i),
+		})
+	}
+	return out
+}
+
+// nextRevision is the id of the revision under way.
+func (p *peer) nextRevision() id.Revision {
+	if p.opened.ArtifactID == "" {
+		return revision
+	}
+	return revisionID(len(p.world.revisions) + 1)
+}
+
+func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, path := range p.order {
+		if !p.files[path].there {
+			answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
+			return
+		}
+	}
+	draft := p.merge()
+	var size int64
+	for _, text := range draft {
+		size += int64(len(text))
+	}
+	p.world.draft = draft
+	answer(w, 200, contract.Finalized{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: p.nextRevision(), Status: "draft", Title: p.opened.Title, FileCount: len(draft), SizeBytes: size})
+}
+
+// merge is what comes out of the session on its base.
+func (p *peer) merge() map[string]string {
+	out := map[string]string{}
+	base := p.world.revision(p.opened.BaseRevisionID)
+	if base != nil {
+		maps.Copy(out, base.files)
+	}
+	for _, path := range p.opened.DeletedPaths {
+		delete(out, path)
+	}
+	for path, f := range p.files {
+		out[path] = string(f.bytes)
+		if d := f.declared.Patch; d != nil {
+			after, err := patch.Apply([]byte(base.files[path]), f.bytes, 1<<20)
+			if err != nil || sum(string(after)) != d.ResultSHA256 || len(f.bytes) >= len(after) {
+				p.wrong = append(p.wrong, fmt.Sprintf("finalize: the patch of %q gives %q (%v)", path, after, err))
+			}
+			out[path] = string(after)
+		}
+	}
+	return out
+}
+
+func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(p.nextRevision()) {
+		p.wrong = append(p.wrong, "publish: "+r.URL.Path)
+	}
+	out := map[string]any{
+		"artifact_id": artifact, "revision_id": p.nextRevision(), "title": p.opened.Title, "revision_content_url": "http://content.test/v/token/index.html",
+		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
+	}
+	if p.bearer == trialKey {
+		out["unlisted_url"] = "http://app.test/al/0123456789ABCDEF#blob"
+	} else {
+		out["private_url"] = "http://app.test/v/" + artifact
+	}
+	for name, value := range p.result {
+		out[name] = value
+	}
+	if p.opened.ArtifactID != "" {
+		p.world.add(p.opened.Title, p.opened.Entrypoint, p.world.draft)
+	}
+	answer(w, 200, out)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+func (a *app) pinCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "pin ARTIFACT", Short: "Keep an artifact from expiring", Long: pinGuide, Args: one("pin", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
+	}
+}
+
+func (a *app) unpinCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "unpin ARTIFACT", Short: "Let an artifact expire again", Long: pinGuide, Args: one("unpin", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
+	}
+}
+
+// pinned is the JSON result of pin and unpin.
+type pinned struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.WebArtifact
+}
+
+// pin acts for the person of the stored login: an API key may not do that.
+func (a *app) pin(ctx context.Context, text string, keep bool) error {
+	t, err := parseTarget(text)
+	if err == nil && t.isShare() {
+		err = shareIsForReading()
+	}
+	if err != nil {
+		return err
+	}
+	if a.env(envKey) != "" {
+		a.screen.Note("VITRINE_API_KEY is not used here: only a person may pin, by the stored login")
+	}
+	member, err := a.member(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.at(member.Deployment); err != nil {
+		return err
+	}
+	w, err := member.Pin(ctx, "cli_pin_"+a.chance(), t.artifact, keep)
+	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
+		_ = f.Advise("Sign in again: vitrine login.") // err holds f
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.screen.IsJSON():
+		return a.screen.Object(pinned{schemaVersion, w})
+	case keep:
+		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title}, screen.Row{Name: "Expires", Value: "never, while it is pinned"})
+	}
+	rows := []screen.Row{{Name: "Title", Value: w.Title}}
+	if w.AutoDeleteAt != nil {
+		rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(w.AutoDeleteAt.Time, a.now())})
+	}
+	return a.screen.Result("Unpinned "+string(w.ID), rows...)
+}

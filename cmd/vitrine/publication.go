@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/folder"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// publication is one publish under way: by whom, and what came of it.
+type publication struct {
+	account *client.Account
+	by      credential // zero if ephemeral
+	screen  *screen.Screen
+	idem    string                // one Idempotency-Key for its three mutations
+	trial   *contract.Provisioned // nil unless ephemeral
+	path    string                // as it was given
+
+	stats  client.UploadStats
+	result contract.Published
+	link   madeLink // of --unlisted
+}
+
+// enter finds the server and a workspace to publish in: a new one, or that of the credential.
+func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
+	p = &publication{screen: a.screen, idem: "cli_publish_" + a.chance()}
+	if ephemeral {
+		a.tellIgnored()
+		return p, p.provision(ctx, a)
+	}
+	p.account, p.by, err = a.account(ctx, toPublish)
+	return p, err
+}
+
+// tellIgnored says which credentials --ephemeral leaves alone.
+func (a *app) tellIgnored() {
+	if a.env(envKey) != "" {
+		a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
+	}
+	server, err := a.server()
+	if err != nil {
+		return // discovery reports it
+	}
+	if r := a.vault().Load(server); r != nil {
+		a.screen.Note("The stored login%s is ignored with --ephemeral", whose(r))
+	}
+}
+
+func (p *publication) provision(ctx context.Context, a *app) error {
+	deployment, err := a.discover(ctx)
+	if err != nil {
+		return err
+	}
+	made, key, err := deployment.Provision(ctx)
+	if err != nil {
+		return err
+	}
+	p.account, p.trial = deployment.With(key), &made
+	return nil
+}
+
+// carry brings the files through a session to a published revision, of a new artifact or of one that is there. Only what
+// changed goes over the wire; if the server cannot build on what was there, everything does, once.
+func (p *publication) carry(ctx context.Context, files *folder.Folder, w wishes) error {
+	base, err := p.base(ctx, w)
+	if err != nil {
+		return err
+	}
+	if base != nil && !w.titled {
+		files.Title = base.Title
+	}
+	policy, err := p.account.UsagePolicy(ctx)
+	if err != nil {
+		return err
+	}
+	if err := within(policy, files); err != nil {
+		return err
+	}
+	if err := files.Digest(ctx); err != nil {
+		return err
+	}
+	whole := declare(files, w)
+	part, ok := partOf(whole, base)
+	if !ok {
+		return p.send(ctx, whole, files)
+	}
+	p.tellGone(part.DeletedPaths)
+	err = p.send(ctx, part, files)
+	if !unbuildable(err) {
+		return err
+	}
+	p.screen.Note("The server cannot build on the revision that is there; everything is published anew")
+	p.idem += ".whole" // the same key with another body would be refused
+	return p.send(ctx, whole, files)
+}
+
+// base is what a new revision builds on, nil for a new artifact. Links that would outlast the wished end are found here,
+// before anything is published.
+func (p *publication) base(ctx context.Context, w wishes) (*contract.AgentView, error) {
+	if w.artifact == "" {
+		return nil, nil
+	}
+	if err := w.of.at(p.account.Deployment); err != nil {
+		return nil, err
+	}
+	view, err := p.account.View(ctx, w.of.artifact, "")
+	if f := failure.Of(err); err != nil && f.Exit == failure.NotFound {
+		_ = f.Advise("%s", client.NoArtifact) // err holds f
+	}
+	if err == nil && !w.end.IsZero() {
+		err = lasting(ctx, p.account, w.of.artifact, "", w.end)
+	}
+	return &view, err
+}
+
+func (p *publication) tellGone(paths []string) {
+	if len(paths) > 0 {
+		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), few(paths))
+	}
+}
+
+// send carries a manifest through a session to a published revision.
+func (p *publication) send(ctx context.Context, manifest contract.CreateSession, files *folder.Folder) error {
+	session, err := p.account.CreateSession(ctx, p.idem, manifest)
+	if err != nil {
+		return err
+	}
+	if err := p.upload(ctx, session, manifest, files); err != nil {
+		return err
+	}
+	draft, err := p.account.Finalize(ctx, p.idem, session)
+	if err != nil {
+		return err
+	}
+	p.result, err = p.account.Publish(ctx, p.idem, draft)
+	return err
+}
+
+// upload sends the files that the session asks for. What the manifest leaves out is reused.
+func (p *publication) upload(ctx context.Context, session contract.Session, manifest contract.CreateSession, files *folder.Folder) error {
+	declared := make(map[string]bool, len(manifest.Files))
+	for _, f := range manifest.Files {
+		declared[f.Path] = true
+	}
+	var sources []client.File
+	for _, f := range files.Files {
+		if declared[f.Path] {
+			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }})
+		}
+	}
+	plan, err := p.account.Plan(session, sources)
+	if err != nil {
+		return err
+	}
+	s := plan.Stats
+	s.TotalFiles, s.TotalBytes = len(files.Files), files.Bytes()
+	s.ReusedFiles, s.ReusedBytes = s.TotalFiles-s.UploadedFiles, s.TotalBytes-s.UploadedBytes
+	p.stats = s
+	return p.store(ctx, plan)
+}
+
+// store shows how a plan is carried out.
+func (p *publication) store(ctx context.Context, plan client.Plan) error {
+	if plan.Stats.UploadedFiles == 0 {
+		return nil
+	}
+	progress := p.screen.Progress(plan.Stats.UploadedFiles, plan.Stats.UploadedBytes)
+	defer progress.Stop()
+	return p.account.Upload(ctx, plan, progress)
+}
+
+// share makes the link of --unlisted. The revision is there already, so a failure says how to go on.
+func (p *publication) share(ctx context.Context, end time.Time) error {
+	artifact := p.result.ArtifactID
+	err := p.unlist(ctx, artifact, end)
+	if err == nil {
+		return nil
+	}
+	f := *failure.Of(err)
+	f.Message = "published as " + string(artifact) + ", but without a link: " + f.Message
+	if f.Code != failure.LinkLasts {
+		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " + string(artifact)
+	}
+	return &f
+}
+
+func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time.Time) error {
+	if !end.IsZero() {
+		made, err := linkTo(ctx, p.account, p.idem, artifact, contract.CreateLink{Type: share, ExpiresAt: contract.AtOrNull(end)})
+		p.link = made
+		return err
+	}
+	v, err := p.account.SetVisibility(ctx, artifact, unlisted)
+	p.link = madeLink{ID: v.AccessLinkID, ArtifactID: artifact, URL: v.UnlistedURL}
+	return err
+}
+
+// within compares the files with what the workspace may publish, before any of them is read.
+func within(policy contract.UsagePolicy, files *folder.Folder) error {
+	if n := len(files.Files); n > policy.FileCountCap {
+		return beyond(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
+	}
+	for _, f := range files.Files {
+		if f.Size > policy.FileSizeCapBytes {
+			return beyond(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
+		}
+	}
+	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
+		return beyond(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
+	}
+	return nil
+}
+
+func beyond(code fault.Code, format string, args ...any) error {
+	return failure.New(failure.Invalid, code, format, args...).
+		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/edits"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/save"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// order is what pull is asked for.
+type order struct {
+	path     string
+	revision id.Revision
+	output   string
+	force    bool
+}
+
+func (a *app) pullCommand() *cobra.Command {
+	var o order
+	var revision string
+	cmd := &cobra.Command{
+		Use: "pull ARTIFACT PATH", Short: "Print or save a file of an artifact", Long: pullGuide,
+		Args: exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
+		RunE: a.does(func(ctx context.Context, args []string) (err error) {
+			if o.path = args[1]; o.path == "" {
+				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
+			}
+			if o.revision, err = parseRevision(revision); err != nil {
+				return err
+			}
+			return a.pull(ctx, args[0], o)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&revision, "revision-id", "", "of this revision instead of the newest")
+	f.StringVar(&o.output, "output", "", "save to this file")
+	f.BoolVar(&o.force, "force", false, "let --output replace a file")
+	return cmd
+}
+
+// pulled is the JSON result of pull. Body is there for text that fits, Output if it was saved.
+type pulled struct {
+	SchemaVersion string `json:"schema_version"`
+	Path          string `json:"path"`
+	SHA256        string `json:"sha256"`
+	SizeBytes     int64  `json:"size_bytes"`
+	ContentType   string `json:"content_type"`
+	// IsBinary is unknown for a file that was saved.
+	IsBinary *bool   `json:"is_binary,omitempty"`
+	Body     *string `json:"body,omitempty"`
+	Output   string  `json:"output,omitempty"`
+}
+
+func (a *app) pull(ctx context.Context, text string, o order) error {
+	t, err := parseTarget(text)
+	switch {
+	case err != nil:
+		return err
+	case o.force && o.output == "":
+		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output").Advise("Name the file to replace: --output FILE --force")
+	case o.output != "":
+		return a.pullTo(ctx, t, o)
+	}
+	var p pulled
+	if t.isShare() {
+		p, err = a.pullShared(ctx, t, o)
+	} else {
+		err = a.hold(ctx, t, func(ctx context.Context, h *holding) error {
+			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
+			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
+			return missing(err, o.path)
+		})
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.screen.IsJSON():
+		return a.screen.Object(p)
+	case p.Body == nil:
+		return unprintable(p, text, o)
+	}
+	return a.screen.Verbatim([]byte(*p.Body))
+}
+
+// missing says which of two things is not there, when the server only says that something is not.
+func missing(err error, path string) error {
+	if f := failure.Of(err); err != nil && f.Code == "not_found" {
+		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // err holds f
+	}
+	return err
+}
+
+func unprintable(p pulled, text string, o order) error {
+	why := "is larger than what is printed"
+	if *p.IsBinary {
+		why = "is no text"
+	}
+	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType, screen.Bytes(p.SizeBytes)).
+		Advise("Save it: vitrine pull ARTIFACT %s --output FILE", quoted(o.path))
+}
+
+// shownMost is the largest text that is read through a share URL or compared, in bytes.
+const shownMost = 5 << 20
+
+// pullShared reads a file through a share URL.
+func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err error) {
+	v, d, err := a.look(ctx, t, o.revision)
+	if err != nil {
+		return p, err
+	}
+	f, err := fileOf(v, o.path)
+	if err != nil {
+		return p, err
+	}
+	body, err := d.Fetch(ctx, f, shownMost)
+	if err != nil && !errors.Is(err, client.ErrLarge) {
+		return p, err
+	}
+	binary := err == nil && !edits.IsText(body)
+	p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &binary, nil, ""}
+	if text := string(body); err == nil && !binary {
+		p.Body = &text
+	}
+	return p, nil
+}
+
+func fileOf(v contract.AgentView, path string) (contract.AgentViewFile, error) {
+	i := slices.IndexFunc(v.Files, func(f contract.AgentViewFile) bool { return f.Path == path })
+	if i < 0 {
+		return contract.AgentViewFile{}, client.Missing(path)
+	}
+	return v.Files[i], nil
+}
+
+// pullTo saves a file of any kind and size.
+func (a *app) pullTo(ctx context.Context, t target, o order) error {
+	to, err := save.To(o.output, o.force)
+	if err != nil {
+		return err
+	}
+	v, d, err := a.look(ctx, t, o.revision)
+	if err != nil {
+		return err
+	}
+	f, err := fileOf(v, o.path)
+	if err != nil {
+		return err
+	}
+	defer to.Discard()
+	if err := d.Download(ctx, f, to.Start); err != nil {
+		return err
+	}
+	if err := to.Keep(); err != nil {
+		return err
+	}
+	if a.screen.IsJSON() {
+		return a.screen.Object(pulled{SchemaVersion: schemaVersion, Path: f.Path, SHA256: f.SHA256, SizeBytes: f.SizeBytes, ContentType: f.ContentType, Output: o.output})
+	}
+	return a.screen.Result(o.output, screen.Row{Name: "Saved", Value: f.Path + ", " + screen.Bytes(f.SizeBytes)},
+		screen.Row{Name: "Revision", Value: string(v.RevisionID)}, screen.Row{Name: "SHA-256", Value: f.SHA256})
+}

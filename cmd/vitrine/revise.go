@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/folder"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+)
+
+// declare is the manifest of all files.
+func declare(files *folder.Folder, w wishes) contract.CreateSession {
+	s := contract.CreateSession{ArtifactID: w.of.artifact, Title: files.Title, Entrypoint: files.Entrypoint, RenderMode: w.renderMode}
+	for _, f := range files.Files {
+		s.Files = append(s.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256})
+	}
+	return s
+}
+
+// partOf is the manifest that gives the same revision on top of a base: what differs by digest, and what is gone. False if
+// everything has to go: without a base, without a difference, or if another file opens first than in the base, because
+// the base's way to show it would be kept.
+func partOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, ok bool) {
+	if base == nil || base.Entrypoint != whole.Entrypoint {
+		return whole, false
+	}
+	had := make(map[string]contract.AgentViewFile, len(base.Files))
+	for _, f := range base.Files {
+		had[f.Path] = f
+	}
+	part = whole
+	part.BaseRevisionID, part.Files = base.RevisionID, []contract.DeclaredFile{}
+	for _, f := range whole.Files {
+		if old, same := had[f.Path]; !same || old.SHA256 != f.SHA256 || old.SizeBytes != f.SizeBytes {
+			part.Files = append(part.Files, f)
+		}
+		delete(had, f.Path)
+	}
+	for _, f := range base.Files {
+		if _, gone := had[f.Path]; gone {
+			part.DeletedPaths = append(part.DeletedPaths, f.Path)
+		}
+	}
+	return part, len(part.Files)+len(part.DeletedPaths) > 0
+}
+
+// baseWords are what a server says about a base that it cannot build on.
+var baseWords = []string{
+	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch", "deleted_path_not_in_base",
+	"inherited_path_not_blob_backed",
+}
+
+// unbuildable tells whether a publish failed because of its base alone.
+func unbuildable(err error) bool {
+	if err == nil {
+		return false
+	}
+	f := failure.Of(err)
+	if f.Code != fault.InvalidRequest {
+		return f.Code == fault.PatchConflict
+	}
+	for _, word := range baseWords {
+		if strings.Contains(f.Message, word) {
+			return true
+		}
+	}
+	return false
+}

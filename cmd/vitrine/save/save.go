@@ -1,0 +1,134 @@
+// Package save writes a downloaded file: whole or not at all, and over another file only if that is wished.
+package save
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// File is a file that is being saved. It stands under a name of its own beside its place until Keep.
+type File struct {
+	name  string
+	force bool
+	draft *os.File
+}
+
+// To prepares a file. That it is there already is found now, before anything is waited for.
+func To(name string, force bool) (*File, error) {
+	f := &File{name: name, force: force}
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, unusable(name, err)
+	case info.IsDir():
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder", name).Advise("Name a file in it: --output FILE")
+	case !force:
+		return nil, f.taken()
+	}
+	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there", name).Advise("Make the folder, or name another --output.")
+	}
+	return f, nil
+}
+
+func (f *File) taken() error {
+	return failure.New(failure.Invalid, failure.Unsavable, "%s is there already and was left as it is", f.name).
+		Advise("Name another --output, or give --force to replace it.")
+}
+
+func unusable(name string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name, err).Advise("Name another --output.")
+}
+
+// Start gives an empty file to write to; what an earlier attempt wrote is gone.
+func (f *File) Start() (io.Writer, error) {
+	f.Discard()
+	draft, err := os.CreateTemp(filepath.Dir(f.name), ".vitrine-*")
+	if err != nil {
+		return nil, unusable(f.name, err)
+	}
+	f.draft = draft
+	return writer{f}, nil
+}
+
+type writer struct{ *File }
+
+func (w writer) Write(p []byte) (int, error) {
+	n, err := w.draft.Write(p)
+	if err != nil {
+		err = unusable(w.name, err)
+	}
+	return n, err
+}
+
+// fileMode is what a new file may be used for, less what the umask takes.
+const fileMode = 0o666
+
+// Keep puts what was written in its place. A file that came there meanwhile is replaced only with force.
+func (f *File) Keep() error {
+	err := f.draft.Close()
+	if err == nil {
+		err = f.place()
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return f.taken()
+	case err != nil:
+		return unusable(f.name, err)
+	}
+	f.draft = nil
+	return nil
+}
+
+// place moves the draft. Without force the place is taken by a create that fails if something is there.
+func (f *File) place() (err error) {
+	draft := f.draft.Name()
+	if !f.force {
+		if err := reserve(f.name); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				os.Remove(f.name)
+			}
+		}()
+	}
+	mode := os.FileMode(fileMode)
+	if info, err := os.Stat(f.name); err == nil {
+		mode = info.Mode().Perm() // of the file that is replaced, or of the one that took the place by the umask
+	}
+	if err := os.Chmod(draft, mode); err != nil {
+		return err
+	}
+	return os.Rename(draft, f.name)
+}
+
+func reserve(name string) error {
+	r, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+// Discard removes what was written and not kept.
+func (f *File) Discard() {
+	if f.draft == nil {
+		return
+	}
+	f.draft.Close()
+	os.Remove(f.draft.Name())
+	f.draft = nil
+}

@@ -1,0 +1,97 @@
+package save
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+func write(t *testing.T, f *File, text string) {
+	t.Helper()
+	w, err := f.Start()
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func demand(t *testing.T, name, text string, files int) {
+	t.Helper()
+	got, err := os.ReadFile(name)
+	if err != nil || string(got) != text {
+		t.Errorf("%s holds %q (%v), want %q", name, got, err, text)
+	}
+	if all, err := os.ReadDir(filepath.Dir(name)); err != nil || len(all) != files {
+		t.Errorf("the folder has %d files (%v), want %d", len(all), err, files)
+	}
+}
+
+func TestKeepPutsTheLastAttemptInPlace(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	f, err := To(name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "half of")
+	write(t, f, "whole")
+	if err := f.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	f.Discard()
+	demand(t, name, "whole", 1)
+}
+
+func TestAFileIsReplacedWithForceAlone(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(name, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := To(name, false); !failure.IsCode(err, failure.Unsavable) {
+		t.Errorf("without force: %v", err)
+	}
+	f, err := To(name, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "new")
+	demand(t, name, "old", 2)
+	if err := f.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	demand(t, name, "new", 1)
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v (%v)", info.Mode(), err)
+	}
+}
+
+func TestAFileThatComesMeanwhileStays(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	f, err := To(name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "mine")
+	if err := os.WriteFile(name, []byte("theirs"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Keep(); !failure.IsCode(err, failure.Unsavable) {
+		t.Errorf("Keep: %v", err)
+	}
+	f.Discard()
+	demand(t, name, "theirs", 1)
+}
+
+func TestPlacesThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{dir, filepath.Join(dir, "no", "a")} {
+		for _, force := range []bool{false, true} {
+			if _, err := To(name, force); !failure.IsCode(err, failure.Unsavable) {
+				t.Errorf("To(%s, %v): %v", name, force, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package screen
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// Table writes rows in aligned columns, what identifies a row first. Quiet writes the first column alone.
+func (s *Screen) Table(rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], lipgloss.Width(Clean(cell)))
+		}
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		if s.quiet {
+			row = row[:1]
+		}
+		line := ""
+		for i, cell := range row {
+			cell = Clean(cell)
+			padded := cell + strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+2)
+			if i == 0 {
+				padded = strong.Render(cell) + padded[len(cell):]
+			}
+			line += padded
+		}
+		text.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return s.Text(text.String())
+}
+
+// Verbatim writes the bytes of somebody's file to stdout as they are. A terminal gets no text that would steer it.
+func (s *Screen) Verbatim(body []byte) error {
+	if s.mode == Rich && (!utf8.Valid(body) || strings.ContainsFunc(string(body), steersBody)) {
+		return failure.New(failure.Invalid, failure.Unshowable, "the text holds control characters that a terminal obeys").
+			Advise("Save it with --output FILE, or send it through a pipe.")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.raw.Write(body)
+	return unwritten(err)
+}
+
+// steersBody is steers for texts of many lines.
+func steersBody(r rune) bool { return steers(r) && r != '\n' && r != '\t' && r != '\r' }
+
+var (
+	added   = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	removed = lipgloss.NewStyle().Foreground(lipgloss.Red)
+)
+
+// Diff writes the lines of a unified diff: as they are, so that programs can apply it, and coloured on a terminal, which
+// they cannot steer.
+func (s *Screen) Diff(lines []string) error {
+	if s.mode != Rich {
+		return s.Verbatim([]byte(strings.Join(lines, "\n") + "\n"))
+	}
+	var text strings.Builder
+	for _, line := range lines {
+		shown := Clean(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "        "))
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+			shown = strong.Render(shown)
+		case strings.HasPrefix(line, "+"):
+			shown = added.Render(shown)
+		case strings.HasPrefix(line, "-"):
+			shown = removed.Render(shown)
+		case strings.HasPrefix(line, "@@"):
+			shown = faint.Render(shown)
+		}
+		text.WriteString(shown + "\n")
+	}
+	return s.Text(text.String())
+}
+
+// IsQuiet tells whether people want the first line or column alone.
+func (s *Screen) IsQuiet() bool { return s.quiet && s.mode != JSON }

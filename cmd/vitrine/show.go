@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ARTIFACT", Short: "Show an artifact and its files", Long: showGuide, Args: one("show", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0]) }),
+	}
+}
+
+// shown is the JSON result of show; PrivateURL is for members and absent for a share URL.
+type shown struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.PublicAgentView
+	PrivateURL string `json:"private_url,omitempty"`
+}
+
+func (a *app) show(ctx context.Context, text string) error {
+	t, err := parseTarget(text)
+	if err != nil {
+		return err
+	}
+	v, _, err := a.look(ctx, t, "")
+	switch {
+	case err != nil:
+		return err
+	case a.screen.IsJSON():
+		return a.screen.Object(shown{schemaVersion, v.PublicAgentView, v.PrivateURL})
+	}
+	if err := a.screen.Result(v.Title, a.viewRows(v)...); err != nil || a.screen.IsQuiet() {
+		return err
+	}
+	var files [][]string
+	for _, f := range v.Files {
+		files = append(files, []string{"    " + f.Path, screen.Bytes(f.SizeBytes), f.ContentType})
+	}
+	return a.screen.Table(files)
+}
+
+func (a *app) viewRows(v contract.AgentView) []screen.Row {
+	rows := []screen.Row{{Name: "Artifact", Value: string(v.ArtifactID)}, {Name: "Revision", Value: string(v.RevisionID)}}
+	if v.PrivateURL != "" {
+		rows = append(rows, screen.Row{Name: "View", Value: v.PrivateURL + " (for members of the workspace)"})
+	}
+	rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(v.ExpiresAt.Time, a.now())}, screen.Row{Name: "Opens", Value: v.Entrypoint})
+	for _, w := range v.SafetyWarnings {
+		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
+	}
+	var bytes int64
+	for _, f := range v.Files {
+		bytes += f.SizeBytes
+	}
+	return append(rows, screen.Row{Name: "Files", Value: screen.Count(len(v.Files), "file") + ", " + screen.Bytes(bytes)})
+}
+
+func (a *app) revisionsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "revisions ARTIFACT", Short: "List the revisions of an artifact", Long: revisionsGuide, Args: one("revisions", "one ARTIFACT"),
+		RunE: a.does(func(ctx context.Context, args []string) error {
+			t, err := parseTarget(args[0])
+			if err != nil {
+				return err
+			}
+			return a.hold(ctx, t, listRevisions)
+		}),
+	}
+}
+
+// revisionList is the JSON result of revisions.
+type revisionList struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.RevisionList
+}
+
+func listRevisions(ctx context.Context, h *holding) error {
+	l, err := h.account.Revisions(ctx, h.artifact)
+	switch {
+	case err != nil:
+		return err
+	case h.screen.IsJSON():
+		return h.screen.Object(revisionList{schemaVersion, l})
+	}
+	var rows [][]string
+	for _, r := range l.Items {
+		number, when := "-", "made "+date(r.CreatedAt)
+		if r.RevisionNumber != nil {
+			number = strconv.Itoa(*r.RevisionNumber)
+		}
+		if r.PublishedAt != nil {
+			when = "published " + r.PublishedAt.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		rows = append(rows, []string{string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes), r.Entrypoint})
+	}
+	return h.screen.Table(rows)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// target is an artifact as a person names it: by its id, by the address of its page, or by a share URL.
+type target struct {
+	artifact id.Artifact
+	app      string    // host of an address, "" for an id
+	public   id.Public // of a share URL
+	blob     string    // its secret
+}
+
+var (
+	publicForm = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{16}$`)
+	blobForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,500}$`)
+)
+
+// parseTarget reads an argument. What it refuses is not repeated: it may hold the secret of a link.
+func parseTarget(text string) (target, error) {
+	if _, err := id.Artifact(text).Bits(); err == nil {
+		return target{artifact: id.Artifact(text)}, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.User != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return target{}, unnamed("this is no artifact: neither an id nor an address")
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	t := target{app: u.Scheme + "://" + u.Host}
+	if before, last, ok := cut(path, "/v/"); ok {
+		_, malformed := id.Artifact(last).Bits()
+		if t.artifact, t.app = id.Artifact(last), t.app+before; malformed == nil {
+			return t, nil
+		}
+	}
+	if before, last, ok := cut(path, "/al/"); ok && publicForm.MatchString(last) && blobForm.MatchString(u.Fragment) {
+		t.public, t.blob, t.app = id.Public(last), u.Fragment, t.app+before
+		return t, nil
+	}
+	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")
+}
+
+// cut splits a path at the last separator.
+func cut(path, separator string) (before, last string, ok bool) {
+	i := strings.LastIndex(path, separator)
+	if i < 0 {
+		return "", "", false
+	}
+	return path[:i], path[i+len(separator):], true
+}
+
+func unnamed(message string) error {
+	return failure.New(failure.Invalid, failure.Usage, "%s", message).
+		Advise("An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
+}
+
+// isShare tells whether the target is a share URL.
+func (t target) isShare() bool { return t.public != "" }
+
+// at refuses an address of another server than the one that is asked.
+func (t target) at(d *client.Deployment) error {
+	if t.app == "" {
+		return nil
+	}
+	if base, err := client.Base(t.app); err == nil {
+		if own, err := client.Base(d.Hosts.AppURL); err == nil && own == base {
+			return nil
+		}
+	}
+	return failure.New(failure.Invalid, failure.Usage, "the address is one of another server than VITRINE_URL").
+		Advise("Set VITRINE_URL to the server of the address, or give an id.")
+}
+
+// holding is an artifact together with the credential that acts on it.
+type holding struct {
+	*app
+	account  *client.Account
+	artifact id.Artifact
+}
+
+// own finds the artifact for a command that changes it: a share URL is not enough to name it.
+func (a *app) own(ctx context.Context, text string, work func(context.Context, *holding) error) error {
+	t, err := parseTarget(text)
+	if err == nil && t.isShare() {
+		err = shareIsForReading()
+	}
+	if err != nil {
+		return err
+	}
+	return a.hold(ctx, t, work)
+}
+
+func shareIsForReading() error {
+	return failure.New(failure.Invalid, failure.Usage, "a share URL is for reading alone").
+		Advise("Give the id of the artifact; vitrine list shows it.")
+}
+
+// hold finds the artifact with a credential. For a share URL it is asked which artifact it opens.
+func (a *app) hold(ctx context.Context, t target, work func(context.Context, *holding) error) error {
+	account, by, err := a.account(ctx, toAct)
+	if err != nil {
+		return by.refusedBy(err)
+	}
+	if err := t.at(account.Deployment); err != nil {
+		return err
+	}
+	h := &holding{app: a, account: account, artifact: t.artifact}
+	if t.isShare() {
+		opened, err := account.Resolve(ctx, t.public, t.blob)
+		if err != nil {
+			return err
+		}
+		h.artifact = opened.AgentView.ArtifactID
+	}
+	return by.refusedBy(work(ctx, h))
+}
+
+// look gives the view of a revision, "" the newest one. A share URL needs no credential; it shows one revision.
+func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
+	if !t.isShare() {
+		err = a.hold(ctx, t, func(ctx context.Context, h *holding) (err error) {
+			d = h.account.Deployment
+			v, err = h.account.View(ctx, h.artifact, revision)
+			return err
+		})
+		return v, d, err
+	}
+	if d, err = a.discover(ctx); err != nil {
+		return v, d, err
+	}
+	if err = t.at(d); err != nil {
+		return v, d, err
+	}
+	opened, err := d.Resolve(ctx, t.public, t.blob)
+	if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
+		err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
+			Advise("Leave --revision-id out, or give the id of the artifact instead of a share URL.")
+	}
+	return v, d, err
+}
+
+// parseRevision checks the value of a flag; "" passes.
+func parseRevision(text string) (id.Revision, error) {
+	if _, err := id.Revision(text).Bits(); text != "" && err != nil {
+		return "", failure.New(failure.Invalid, failure.Usage, "this is no id of a revision").
+			Advise("It begins with rev_; vitrine revisions with the id of the artifact lists them.")
+	}
+	return id.Revision(text), nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/contract"
+)
+
+// Visibilities of an artifact.
+const (
+	private  = "private"
+	unlisted = "unlisted"
+)
+
+func (a *app) visibilityCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "set-visibility ARTIFACT private|unlisted", Short: "Share an artifact by a link, or end all its links", Long: visibilityGuide,
+		Args: exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
+	}
+}
+
+// visibility is the JSON result of set-visibility.
+type visibility struct {
+	SchemaVersion string `json:"schema_version"`
+	contract.Visibility
+}
+
+func (a *app) setVisibility(ctx context.Context, text, wish string) error {
+	if wish != private && wish != unlisted {
+		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
+			Advise("It is private or unlisted.")
+	}
+	return a.own(ctx, text, func(ctx context.Context, h *holding) error {
+		v, err := h.account.SetVisibility(ctx, h.artifact, wish)
+		switch {
+		case err != nil:
+			return err
+		case a.screen.IsJSON():
+			return a.screen.Object(visibility{schemaVersion, v})
+		case wish == unlisted:
+			return a.screen.Result(v.UnlistedURL, a.linkRows(madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL})...)
+		}
+		ended := 0
+		if v.RevokedAccessLinkIDs != nil {
+			ended = len(*v.RevokedAccessLinkIDs)
+		}
+		return a.screen.Result(v.PrivateURL, screen.Row{Name: "Private", Value: "for members of the workspace alone; " + screen.Count(ended, "link") + " ended"})
+	})
+}
