@@ -31,12 +31,17 @@ type Artifact struct {
 	ExpiresAt time.Time
 	PinnedAt  time.Time   // zero: not pinned
 	Lock      id.Lockdown // operator lockdown; empty: none
+	LockedAt  time.Time
 	LinksOff  time.Time   // when members locked its links; zero: not
 	Current   id.Revision // empty until the first publish
 	Number    int         // of the newest published revision
 	Draft     id.Revision // empty: none
 	DraftAt   time.Time
-	Share     id.Public // the live share link; empty: none
+
+	Share       id.Public // the share link; empty: none
+	ShareUntil  time.Time // when it ends by itself; zero: never
+	LinksAt     time.Time // of the newest link; zero: none, or not known
+	LinksClosed time.Time // every link that was made up to then is dead; zero: none was closed
 
 	Title      string
 	Entrypoint string
@@ -56,6 +61,32 @@ func (a *Artifact) Active(now time.Time) bool {
 
 // Readable tells whether content of the artifact may be shown at an instant.
 func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock == "" }
+
+// Shared is the share link that has not ended by itself at an instant, empty if there is none.
+func (a *Artifact) Shared(now time.Time) id.Public {
+	if !a.ShareUntil.IsZero() && !now.Before(a.ShareUntil) {
+		return ""
+	}
+	return a.Share
+}
+
+// LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
+func (a *Artifact) LinksOpen(made time.Time) bool {
+	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))
+}
+
+// NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that of
+// none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
+func (a *Artifact) NextLink(now time.Time) time.Time {
+	at := now.UTC().Truncate(time.Millisecond)
+	if !a.LinksClosed.IsZero() && !at.After(a.LinksClosed) {
+		at = a.LinksClosed.Add(time.Millisecond)
+	}
+	if at.Before(a.LinksAt) {
+		at = a.LinksAt
+	}
+	return at
+}
 
 // NotFound is the refusal of an artifact that the caller's workspace does not have.
 func NotFound() error {

@@ -16,10 +16,13 @@ import (
 
 // Deletions is what Deleter needs of the store.
 type Deletions interface {
-	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction: from its commit no
-	// read succeeds. Errors: *idempotency.Taken,
-	// artifact_not_found, not_authenticated (the workspace closed), database_unavailable.
+	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction that holds only while
+	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.Taken, ErrMoved,
+	// not_authenticated (the workspace closed), database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
+	Workspaces
 }
 
 // Deletion is everything that deleting changes.
@@ -48,29 +51,46 @@ func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (co
 	if t.Record.Finished(now) {
 		return replayDeletion(t.Record, t)
 	}
+	for range moves {
+		err := d.try(ctx, by, t, now)
+		var taken *idempotency.Taken
+		switch {
+		case err == nil:
+			return contract.DeletedArtifact{ArtifactID: t.Artifact.ID, DeletedAt: contract.At(now)}, nil
+		case errors.As(err, &taken) && taken.Record.Finished(now):
+			return replayDeletion(&taken.Record, t)
+		case errors.As(err, &taken):
+			return contract.DeletedArtifact{}, idempotency.InFlight()
+		case !errors.Is(err, ErrMoved):
+			return contract.DeletedArtifact{}, err
+		}
+		if t.Artifact, err = d.Store.Artifact(ctx, t.Artifact.ID); err == nil {
+			t.Artifact, err = Follow(ctx, d.Store, by.Workspace, t.Artifact)
+		}
+		if err != nil {
+			return contract.DeletedArtifact{}, err
+		}
+	}
+	return contract.DeletedArtifact{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+}
+
+// try decides on the artifact as it was read, and commits.
+func (d *Deleter) try(ctx context.Context, by credential.Actor, t Target, now time.Time) error {
 	a := t.Artifact
 	if a == nil || a.Owner != by.Workspace.ID || a.Status != Live {
-		return contract.DeletedArtifact{}, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted already")
+		return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted already")
 	}
-	result, _ := json.Marshal(deleted{now})
-	err := d.Store.Delete(ctx, Deletion{
+	result, err := json.Marshal(deleted{now})
+	if err != nil {
+		return err
+	}
+	return d.Store.Delete(ctx, Deletion{
 		Command: t.Command, Result: result, Workspace: by.Workspace.ID, Artifact: *a, At: now,
 		Event: event.Event{
 			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactDeleted, Actor: by.Event(),
 			Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: a.Title, RequestID: by.RequestID,
 		},
 	})
-	var taken *idempotency.Taken
-	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		t.Artifact = a
-		return replayDeletion(&taken.Record, t)
-	case errors.As(err, &taken):
-		return contract.DeletedArtifact{}, idempotency.InFlight()
-	case err != nil:
-		return contract.DeletedArtifact{}, err
-	}
-	return contract.DeletedArtifact{ArtifactID: a.ID, DeletedAt: contract.At(now)}, nil
 }
 
 func replayDeletion(r *idempotency.Record, t Target) (contract.DeletedArtifact, error) {

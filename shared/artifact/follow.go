@@ -33,7 +33,7 @@ func (a *Artifact) ClaimedFrom(source workspace.Workspace) *Artifact {
 	b := *a
 	b.Owner, b.From, b.ExpiresAt = source.Into, source.ID, source.Until(a.ExpiresAt)
 	if source.Lock != "" {
-		b.Lock = source.Lock
+		b.Lock, b.LockedAt = source.Lock, source.LockedAt
 	}
 	return &b
 }

@@ -19,8 +19,8 @@ import (
 
 // Publications is what Publisher needs of the store.
 type Publications interface {
-	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, still in p.Workspace or
-	// p.From, carries the draft and has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
+	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned
+	// says, still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
 	// has room. Errors: *idempotency.Taken, ErrMoved, artifact_not_found, write_allowance_exceeded (without
 	// Retry-After), not_authenticated (the workspace closed), database_unavailable.
 	Publish(ctx context.Context, p Publication) error
@@ -48,6 +48,7 @@ type Publication struct {
 	Allowance int
 	ExpiresAt time.Time // of the artifact from now on
 	Renews    bool      // ExpiresAt is new
+	Pinned    bool      // nothing falls due of the artifact, whatever ExpiresAt says
 	Share     *Share    // made in the same transaction; nil: none
 	At        time.Time
 	Event     event.Event
@@ -55,8 +56,10 @@ type Publication struct {
 
 // Share is a new share link of the artifact.
 type Share struct {
-	ID     id.Link
-	Public id.Public
+	ID       id.Link
+	Public   id.Public
+	At       time.Time // Artifact.NextLink: the commit holds only while that is so
+	Replaces id.Public // a share link that has ended by itself; empty: there is none
 }
 
 // Publisher publishes drafts.
@@ -148,8 +151,8 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 	switch {
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
 		return NotFound()
-	case r == nil || r.Artifact != a.ID:
-		return fault.New(fault.RevisionUnpublished, "no such revision of this artifact; finalize an upload session first")
+	case r == nil || r.Artifact != a.ID || r.Status == Retained && r.Number == 0: // a draft that was discarded is none
+		return fault.New(fault.RevisionUnpublished, "no such revision of this artifact, or nobody published it in time; finalize an upload session first")
 	case r.Status == Retained:
 		return fault.New(fault.RevisionRetained, "the bytes of this revision are gone; publish a newer one")
 	}
@@ -173,7 +176,8 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 	result := resultOf(a, &r)
 	pub := Publication{
 		Command: t.Command, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: r,
-		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt, At: now,
+		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt,
+		Pinned: !a.PinnedAt.IsZero(), At: now,
 		Event: event.Event{
 			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactPublished, Actor: by.Event(),
 			Target: event.Target{Type: "revision", ID: string(r.ID)}, Detail: r.Title, RequestID: by.RequestID,
@@ -182,8 +186,8 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
 		result.ExpiresAt = pub.ExpiresAt
-		if a.Share == "" {
-			pub.Share = newShare()
+		if a.Shared(now) == "" {
+			pub.Share = newShare(a, now)
 			result.Share = pub.Share.Public
 		}
 	}
@@ -192,10 +196,10 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 }
 
 // newShare is a link that the publication makes.
-func newShare() *Share {
+func newShare(a *Artifact, now time.Time) *Share {
 	l := id.NewLink()
 	public, _ := l.Public() // it has just been made
-	return &Share{ID: l, Public: public}
+	return &Share{ID: l, Public: public, At: a.NextLink(now), Replaces: a.Share}
 }
 
 func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c idempotency.Command) (contract.Published, error) {
@@ -219,7 +223,7 @@ func (p *Publisher) answer(by credential.Actor, r published) (contract.Published
 		ArtifactID: r.Artifact, RevisionID: r.Revision, Title: r.Title, RevisionContentURL: content + address.Escape(r.Entry),
 		AgentViewURL: view, ExpiresAt: contract.At(r.ExpiresAt), Bundle: contract.Bundle{Status: "disabled"},
 	}
-	if by.Workspace.Tier() != limits.Ephemeral {
+	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" { // its share link was ended, and nothing new was published
 		out.PrivateURL = p.Addresses.Private(r.Artifact)
 		return out, errors.Join(err1, err2)
 	}

@@ -31,8 +31,18 @@ func (l *Lister) Detail(ctx context.Context, by credential.Actor, named id.Artif
 	if err != nil {
 		return contract.WebArtifact{}, err
 	}
+	return l.detail(ctx, by, a)
+}
+
+// bare is the artifact as members see it, without what shows it.
+func (a *Artifact) bare(now time.Time) contract.WebArtifact {
+	return contract.WebArtifact{WebArtifactRow: a.row(now), Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size}
+}
+
+// detail is the artifact as it was read, with what shows it.
+func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
 	now := l.Now()
-	out := contract.WebArtifact{WebArtifactRow: a.row(now), Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size}
+	out := a.bare(now)
 	if !a.Readable(now) || a.Current == "" {
 		return out, nil
 	}
@@ -60,6 +70,15 @@ func (l *Lister) Find(ctx context.Context, by credential.Actor, named id.Artifac
 	}
 	if err == nil && (a == nil || a.Owner != by.Workspace.ID) {
 		err = missing()
+	}
+	return a, err
+}
+
+// Owned is Find for commands, which answer artifact_not_found.
+func (l *Lister) Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
+	a, err := l.Find(ctx, by, named)
+	if fault.CodeOf(err) == fault.NotFound {
+		err = NotFound()
 	}
 	return a, err
 }

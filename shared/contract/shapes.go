@@ -106,5 +106,28 @@ type PublicAgentView struct {
 // AgentView is the view for the owner's credentials.
 type AgentView struct {
 	PublicAgentView
-	PrivateURL string `json:"private_url" format:"uri"`
+	PrivateURL string         `json:"private_url" format:"uri"`
+	Lockdown   *ViewLockdowns `json:"lockdown,omitempty" doc:"for members, while anything is locked"`
+}
+
+// ViewLockdowns tells what of an artifact is locked (strict): its access links by members, itself or its workspace by the
+// operator.
+type ViewLockdowns struct {
+	_          struct{}      `json:"-" additionalProperties:"false"`
+	AccessLink Locked        `json:"access_link"`
+	Platform   ViewPlatforms `json:"platform"`
+}
+
+// ViewPlatforms are the operator's locks (strict).
+type ViewPlatforms struct {
+	_         struct{} `json:"-" additionalProperties:"false"`
+	Workspace Locked   `json:"workspace"`
+	Artifact  Locked   `json:"artifact"`
+}
+
+// Locked tells whether something is locked, and since when (strict).
+type Locked struct {
+	_        struct{} `json:"-" additionalProperties:"false"`
+	Locked   bool     `json:"locked"`
+	LockedAt *Time    `json:"locked_at" format:"date-time"`
 }

@@ -88,7 +88,7 @@ func (s State) Open(n Names, now time.Time) bool {
 		return false
 	case !s.Artifact.Readable(now) || s.Artifact.Owner != s.Workspace.ID:
 		return false
-	case n.Link != "" && (!s.Link.Opens(n.Artifact, now) || !s.Artifact.LinksOff.IsZero()):
+	case n.Link != "" && (!s.Link.Opens(n.Artifact, now) || !s.Artifact.LinksOpen(s.Link.CreatedAt)):
 		return false
 	}
 	return true

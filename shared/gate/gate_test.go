@@ -41,6 +41,7 @@ func TestT57EveryClosedGateRefuses(t *testing.T) {
 		"artifact locked":    state(func(_ *w, a *a, _ *l) { a.Lock = "lkd" }),
 		"artifact of others": state(func(_ *w, a *a, _ *l) { a.Owner = "other" }),
 		"links off":          state(func(_ *w, a *a, _ *l) { a.LinksOff = now }),
+		"links closed":       state(func(_ *w, a *a, l *l) { a.LinksClosed, l.CreatedAt = now, now }),
 		"link revoked":       state(func(_ *w, _ *a, l *l) { l.RevokedAt = now }),
 		"link expired":       state(func(_ *w, _ *a, l *l) { l.ExpiresAt = now }),
 		"link of another":    state(func(_ *w, _ *a, l *l) { l.Artifact = "other" }),

@@ -120,6 +120,9 @@ func NewMember() Member { return Member("mem_" + encode128(random())) }
 // Valid tells whether the id has the form of a member id.
 func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err == nil }
 
+// NewLockdown returns a random lockdown id.
+func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
+
 // NewRegistration returns a random registration id.
 func NewRegistration() Registration { return Registration("reg_" + encode128(random())) }
 

@@ -1,0 +1,221 @@
+package journey
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+)
+
+// TestF74ARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL.
+func TestF74ARevokedLinkOpensNothingFromThenOn(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	a := s.made.ArtifactID
+	for _, wanted := range []contract.CreateLink{shareLink, revisionLink(s.made.RevisionID)} {
+		l := links(t, s.agent, a, wanted)
+		had := s.opensLink(t, minted(t, s.agent, l.ID), "shared")
+		first := revokes(t, s.agent, l.ID)
+		s.denied(t, had)
+		refused(t, do(t, s.agent, "POST", s.Origins.API+linkPath(l.ID, "mint"), nil), 404, fault.NotFound)
+		s.clock.pass(time.Minute)
+		again := revokes(t, s.agent, l.ID)
+		member := asks[contract.RevokedLink](t, s.who, 200, "POST", "/v1/web/access-links/"+string(l.ID)+"/revoke", nil)
+		row := linkRows(t, s.agent, a)[l.ID]
+		if !again.RevokedAt.Equal(first.RevokedAt.Time) || !member.RevokedAt.Equal(first.RevokedAt.Time) || row.RevokedAt == nil || !row.RevokedAt.Equal(first.RevokedAt.Time) {
+			t.Errorf("revoked at %s, then %s and %s, listed %v", first.RevokedAt, again.RevokedAt, member.RevokedAt, row.RevokedAt)
+		}
+	}
+	s.reads(t, s.made.RevisionContentURL, page("shared").Body) // no link is named there
+	if done := s.events(t, s.agent); done["access_link.created"] != 2 || done["access_link.revoked"] != 2 {
+		t.Errorf("%v", done)
+	}
+}
+
+// TestT60T57ALinkIsBoundToItsIdAndItsRow mixes the parts of two links.
+func TestT60T57ALinkIsBoundToItsIdAndItsRow(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	one := minted(t, s.agent, links(t, s.agent, s.made.ArtifactID, shareLink).ID)
+	pinned := links(t, s.agent, s.made.ArtifactID, revisionLink(s.made.RevisionID))
+	two := minted(t, s.agent, pinned.ID)
+	_, blob, err := wire.SplitLink(one)
+	succeed(t, err)
+	mixed := do(t, s.anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: publicOf(t, two), Blob: blob})
+	refused(t, mixed, 404, fault.NotFound)
+	had := s.opensLink(t, two, "shared")
+	revokes(t, s.agent, pinned.ID)
+	s.denied(t, had)
+	if raised := s.resolves(t, two); raised.Message() != mixed.Message() {
+		t.Errorf("revoked is %q, forged is %q", raised.Message(), mixed.Message())
+	}
+	s.opensLink(t, one, "shared")
+}
+
+// TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt deletes the artifact and locks it, its links and the workspace.
+func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	gate, workspace := "A#"+string(s.made.ArtifactID), "W#"+string(s.who.workspace)
+	l := links(t, s.agent, s.made.ArtifactID, shareLink)
+	had := s.opensLink(t, minted(t, s.agent, l.ID), "shared")
+	for pk, set := range map[string]map[string]any{gate: {"lock": "lkd_1"}, workspace: {"lock": "lkd_2"}} {
+		s.change(t, pk, "META", set)
+		s.denied(t, had)
+		if pk == gate {
+			refused(t, do(t, s.agent, "POST", s.Origins.API+linkPath(l.ID, "mint"), nil), 404, fault.NotFound)
+			refused(t, tryLink(t, s.agent, s.made.ArtifactID, shareLink), 404, fault.ArtifactNotFound)
+		}
+		s.change(t, pk, "META", map[string]any{"lock": nil})
+		s.opensLink(t, had.url, "shared")
+	}
+	ok(t, "delete", tryDelete(t, s.agent, s.made.ArtifactID))
+	s.denied(t, had)
+	for name, ask := range linkRequests(t, s.agent, s.made.ArtifactID, l.ID, s.made.RevisionID) {
+		switch name {
+		case "list":
+			ok(t, name, ask())
+		case "revoke":
+			continue // below: whatever the artifact is, its links may be revoked
+		default:
+			refused(t, ask(), 404, missingCode(name))
+		}
+	}
+	revokes(t, s.agent, l.ID)
+	for name, ask := range webLinkRequests(t, s.who, s.made.ArtifactID, l.ID) {
+		if name == "web lock" || name == "web unlock" || name == "web create" {
+			refused(t, ask(), 404, fault.ArtifactNotFound)
+		}
+	}
+}
+
+func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	a := s.made.ArtifactID
+	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
+	share, pinned := links(t, s.agent, a, shareLink), links(t, s.agent, a, revisionLink(s.made.RevisionID))
+	had := []visited{s.opensLink(t, minted(t, s.agent, share.ID), "shared"), s.opensLink(t, minted(t, s.agent, pinned.ID), "shared")}
+	idem := keyed()
+	if set := asks[contract.WebArtifact](t, s.who, 200, "POST", lock, nil, idem...); !set.Lockdown || set.ID != a {
+		t.Errorf("%+v", set)
+	}
+	s.denied(t, had...)
+	s.reads(t, s.made.RevisionContentURL, page("shared").Body) // the owner's own URL names no link
+	for name, ask := range linkRequests(t, s.agent, a, share.ID, s.made.RevisionID) {
+		switch name {
+		case "create share", "create revision", "mint", "unlisted":
+			refused(t, ask(), 404, fault.NotFound)
+		}
+	}
+	if again := asks[contract.WebArtifact](t, s.who, 200, "POST", lock, nil, keyed()...); !again.Lockdown {
+		t.Errorf("%+v", again)
+	}
+	if lifted := asks[contract.WebArtifact](t, s.who, 200, "POST", lock+"/lift", nil, keyed()...); lifted.Lockdown {
+		t.Errorf("%+v", lifted)
+	}
+	if again := asks[contract.WebArtifact](t, s.who, 200, "POST", lock+"/lift", nil, keyed()...); again.Lockdown {
+		t.Errorf("%+v", again)
+	}
+	if replayed := asks[contract.WebArtifact](t, s.who, 200, "POST", lock, nil, idem...); !replayed.Lockdown {
+		t.Errorf("a replay answers %+v", replayed)
+	}
+	for _, l := range had { // which locked nothing anew
+		s.opensLink(t, l.url, "shared")
+		s.reads(t, l.content, page("shared").Body)
+	}
+	if rows := linkRows(t, s.agent, a); len(rows) != 2 || rows[share.ID].RevokedAt != nil {
+		t.Errorf("%+v", rows)
+	}
+	if done := s.events(t, s.agent); done["access_link.lockdown.set"] != 1 || done["access_link.lockdown.lifted"] != 1 {
+		t.Errorf("%v", done)
+	}
+	if a := tries(t, s.who, "POST", lock, nil); a.Code() != fault.InvalidIdempotencyKey {
+		t.Errorf("without key: %d %s", a.Status, a.Body)
+	}
+}
+
+func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	a := s.made.ArtifactID
+	end := contract.At(s.options.Now().Add(time.Minute))
+	brief := revisionLink(s.made.RevisionID)
+	brief.ExpiresAt = &end
+	links(t, s.agent, a, brief)
+	s.clock.pass(time.Minute)
+	unlisted := sees(t, s.agent, a, "unlisted")
+	had := []visited{s.opensLink(t, unlisted.UnlistedURL, "shared")}
+	want := []id.Link{unlisted.AccessLinkID}
+	for range 30 {
+		l := links(t, s.agent, a, revisionLink(s.made.RevisionID))
+		want = append(want, l.ID)
+	}
+	had = append(had, s.opensLink(t, minted(t, s.agent, want[len(want)-1]), "shared"))
+	revoked := links(t, s.agent, a, revisionLink(s.made.RevisionID))
+	earlier := revokes(t, s.agent, revoked.ID)
+	s.clock.pass(time.Second)
+	private := sees(t, s.agent, a, "private")
+	s.denied(t, had...)
+	slices.Sort(want)
+	got := slices.Sorted(slices.Values(*private.RevokedAccessLinkIDs))
+	if !slices.Equal(got, want) || private.PrivateURL != s.Origins.App+"/v/"+string(a) || private.UnlistedURL != "" {
+		t.Errorf("%d of %d links ended: %+v", len(got), len(want), private)
+	}
+	rows := linkRows(t, s.agent, a)
+	for _, l := range want {
+		if rows[l].RevokedAt == nil {
+			t.Errorf("%s is listed as live", l)
+		}
+	}
+	if at := rows[revoked.ID].RevokedAt; at == nil || !at.Equal(earlier.RevokedAt.Time) {
+		t.Errorf("a link that was revoked before is listed with %v", at)
+	}
+	closed := rows[want[0]].RevokedAt
+	if again := revokes(t, s.agent, want[0]); !again.RevokedAt.Equal(closed.Time) {
+		t.Errorf("closed at %s, then revoked at %s", closed, again.RevokedAt)
+	}
+	for _, r := range asks[contract.WebLinkList](t, s.who, 200, "GET", "/v1/web/access-links", nil).Items {
+		if !r.Revoked && r.ExpiresAt == nil {
+			t.Errorf("%+v", r)
+		}
+	}
+	if none := sees(t, s.agent, a, "private"); len(*none.RevokedAccessLinkIDs) != 0 {
+		t.Errorf("%+v", none)
+	}
+	s.opensLink(t, sees(t, s.agent, a, "unlisted").UnlistedURL, "shared") // in the same instant
+	s.opensLink(t, minted(t, s.agent, links(t, s.agent, a, revisionLink(s.made.RevisionID)).ID), "shared")
+	s.denied(t, had...)
+	if done := s.events(t, s.agent); done["artifact.visibility.updated"] != 1 {
+		t.Errorf("%v", done)
+	}
+}
+
+// TestAnArtifactWithoutAccountMayBePrivateToo ends the link that a publication made; the next one makes another.
+func TestAnArtifactWithoutAccountMayBePrivateToo(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t, unlimited)
+	g := s.agent(t)
+	p := published(t, g, "once")
+	private := sees(t, g, p.ArtifactID, "private")
+	if len(*private.RevokedAccessLinkIDs) != 1 {
+		t.Errorf("%+v", private)
+	}
+	if _, err := s.anyone.Resolve(ctx, p.UnlistedURL); err == nil {
+		t.Error("the link opens")
+	}
+	again := answered[contract.Published](t, g, http.StatusOK, "POST", "/v1/artifacts/"+string(p.ArtifactID)+"/revisions/"+string(p.RevisionID)+"/publish", nil, keyed()...)
+	if again.UnlistedURL != "" || again.PrivateURL == "" {
+		t.Errorf("published already, and private: %+v", again)
+	}
+	next := must(g.PublishFiles(ctx, "next", p.ArtifactID, page("next")))(t)
+	must(s.anyone.Resolve(ctx, next.UnlistedURL))(t)
+	if _, err := s.anyone.Resolve(ctx, p.UnlistedURL); err == nil {
+		t.Error("the old link opens again")
+	}
+}

@@ -1,0 +1,47 @@
+package artifact
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAClosingEndsEveryLinkBeforeItAndNoneAfterIt(t *testing.T) {
+	now := time.UnixMilli(1_000_000).UTC()
+	for name, a := range map[string]*Artifact{
+		"at first":                   {},
+		"a link of this instant":     {LinksAt: now},
+		"a link of a faster clock":   {LinksAt: now.Add(time.Minute)},
+		"closed in this instant":     {LinksAt: now, LinksClosed: now},
+		"closed by a faster clock":   {LinksAt: now.Add(-time.Hour), LinksClosed: now.Add(time.Minute)},
+		"closed, and shared again":   {LinksAt: now.Add(time.Hour), LinksClosed: now.Add(time.Minute)},
+		"closed and shared long ago": {LinksAt: now.Add(-time.Hour), LinksClosed: now.Add(-2 * time.Hour)},
+	} {
+		made := a.NextLink(now.Add(300 * time.Microsecond))
+		if !a.LinksOpen(made) || made.Before(a.LinksAt) || made.Before(now) {
+			t.Errorf("%s: a link of %s is dead", name, made)
+		}
+		a.LinksAt = made
+		a.LinksClosed = a.NextLink(now)
+		if a.LinksOpen(made) {
+			t.Errorf("%s: a link of %s outlives the closing of %s", name, made, a.LinksClosed)
+		}
+		if next := a.NextLink(now); !a.LinksOpen(next) {
+			t.Errorf("%s: the next link is dead", name)
+		}
+		a.LinksOff = now
+		if a.LinksOpen(a.NextLink(now)) {
+			t.Errorf("%s: a lock keeps no link", name)
+		}
+	}
+}
+
+func TestAShareLinkEndsByItself(t *testing.T) {
+	now := time.Now()
+	a := &Artifact{Share: "P", ShareUntil: now}
+	if a.Shared(now) != "" || a.Shared(now.Add(-time.Millisecond)) != "P" {
+		t.Error("a share link does not end in its instant")
+	}
+	if a.ShareUntil = (time.Time{}); a.Shared(now) != "P" {
+		t.Error("a share link without end ended")
+	}
+}

@@ -1,0 +1,153 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/link"
+)
+
+// Revoke ends a link for good, and with it every content URL that was had through it. One that was ended before keeps
+// its time.
+func (s *Sharer) Revoke(ctx context.Context, by credential.Actor, named id.Link) (contract.RevokedLink, error) {
+	l, err := s.find(ctx, by, named)
+	if err != nil {
+		return contract.RevokedLink{}, err
+	}
+	at := l.RevokedAt
+	if at.IsZero() {
+		now := s.Now()
+		at, err = s.Changes.RevokeLink(ctx, Revocation{
+			Link: *l, At: now, Event: s.record(by, now, event.LinkRevoked, "access_link", string(l.ID), "of "+string(l.Artifact)),
+		})
+	}
+	if err == nil && at.IsZero() {
+		err = NotFound()
+	}
+	return contract.RevokedLink{AccessLinkID: named, RevokedAt: contract.At(at)}, err
+}
+
+// The words of visibility.
+const (
+	Private  = "private"
+	Unlisted = "unlisted"
+)
+
+// SetVisibility makes an artifact reachable by a share link, whose fresh URL it answers, or by no link at all. The latter
+// ends every link of the artifact at once, those to one revision too.
+func (s *Sharer) SetVisibility(ctx context.Context, by credential.Actor, t Target, word string) (contract.Visibility, error) {
+	switch word {
+	case Unlisted:
+		return s.publicise(ctx, by, t)
+	case Private:
+		return s.close(ctx, by, t)
+	}
+	return contract.Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
+}
+
+func (s *Sharer) publicise(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+	a, l, err := s.link(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
+	if err != nil {
+		return contract.Visibility{}, err
+	}
+	out := contract.Visibility{ArtifactID: a.ID, Visibility: Unlisted, AccessLinkID: l.ID}
+	out.UnlistedURL, err = s.url(a, &l)
+	return out, err
+}
+
+// close ends all links. Those that it names are the ones that the index shows; all others end too.
+func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+	now := s.Now()
+	ended := []id.Link{}
+	err := s.settle(ctx, by, t, func(a *artifact.Artifact) error {
+		if !a.Active(now) {
+			return artifact.NotFound()
+		}
+		if a.Share == "" && (a.LinksAt.IsZero() || !a.LinksClosed.Before(a.LinksAt)) {
+			return nil // none was made since
+		}
+		links, _, err := s.links(ctx, by, a.ID)
+		if err != nil {
+			return err
+		}
+		ended = ended[:0]
+		for _, l := range links {
+			if l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero() {
+				ended = append(ended, l.ID)
+			}
+		}
+		return s.Changes.CloseLinks(ctx, Closing{
+			Artifact: *a, At: a.NextLink(now), Event: s.record(by, now, event.VisibilityUpdated, "artifact", string(a.ID), Private),
+		})
+	})
+	if err != nil {
+		return contract.Visibility{}, err
+	}
+	return contract.Visibility{ArtifactID: t.Named, Visibility: Private, PrivateURL: s.Addresses.Private(t.Named), RevokedAccessLinkIDs: &ended}, nil
+}
+
+// Lock keeps all links of an artifact from opening it, until Unlock. What is locked stays locked.
+func (s *Sharer) Lock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+	return s.lock(ctx, by, t, false)
+}
+
+// Unlock lets the links of an artifact open it again, those that were not ended.
+func (s *Sharer) Unlock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+	return s.lock(ctx, by, t, true)
+}
+
+func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift bool) (contract.WebArtifact, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.WebArtifact{}, err
+	}
+	now := s.Now()
+	if t.Record.Finished(now) {
+		return s.relock(ctx, by, t, t.Record, lift)
+	}
+	action := event.LinksLocked
+	if lift {
+		action = event.LinksUnlocked
+	}
+	err := s.settle(ctx, by, t, func(a *artifact.Artifact) error {
+		if a.Status != artifact.Live {
+			return artifact.NotFound()
+		}
+		if a.LinksOff.IsZero() == lift {
+			return nil
+		}
+		return s.Changes.LockLinks(ctx, Lock{
+			Command: t.Command, Result: []byte("{}"), Artifact: *a, Lift: lift, At: now, Event: s.record(by, now, action, "artifact", string(a.ID), a.Title),
+		})
+	})
+	var taken *idempotency.Taken
+	switch {
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return s.relock(ctx, by, t, &taken.Record, lift)
+	case errors.As(err, &taken):
+		return contract.WebArtifact{}, idempotency.InFlight()
+	case err != nil:
+		return contract.WebArtifact{}, err
+	}
+	return s.detail(ctx, by, t.Named, lift)
+}
+
+// relock answers a lock that was set or lifted before, with the artifact as it is now.
+func (s *Sharer) relock(ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool) (contract.WebArtifact, error) {
+	if err := r.Compare(t.Command); err != nil {
+		return contract.WebArtifact{}, err
+	}
+	return s.detail(ctx, by, t.Named, lift)
+}
+
+func (s *Sharer) detail(ctx context.Context, by credential.Actor, named id.Artifact, lift bool) (contract.WebArtifact, error) {
+	out, err := s.Details.Detail(ctx, by, named)
+	out.Lockdown = !lift
+	return out, err
+}

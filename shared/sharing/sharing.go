@@ -1,0 +1,254 @@
+// Package sharing lets people without an account see artifacts: it makes, lists, locks and ends access links.
+//
+// A link is a row of its own, and whoever opens it asks the row and the artifact at every read. What ends links changes one
+// of the two, so that it holds from its commit: a revocation the row, a lock or a closing the artifact, for all links that
+// it has, whatever their number.
+package sharing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/link"
+)
+
+// Links reads what Sharer needs.
+type Links interface {
+	// Link reads a link strongly, nil if there is none.
+	Link(ctx context.Context, p id.Public) (*link.Link, error)
+	// Links returns links, revoked ones included, newest first; more tells that there are others. A copy may serve.
+	Links(ctx context.Context, q Query) (rows []link.Link, more bool, err error)
+	// LinksClosed returns when all links of artifacts were closed last, zero for never. A copy may serve.
+	LinksClosed(ctx context.Context, of []id.Artifact) (map[id.Artifact]time.Time, error)
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
+	artifact.Workspaces
+}
+
+// Query is which links a list shows.
+type Query struct {
+	Workspace id.Workspace
+	Claimed   bool        // Workspace may have claimed others, whose links are its own from then on
+	Artifact  id.Artifact // only of this one; empty: of all
+	Limit     int
+}
+
+// Changes writes what Sharer changes. Each is one transaction that holds only while the workspace of the caller is open
+// and the artifact is as it was read. Errors: artifact.ErrMoved when it is not, *idempotency.Taken of those with a
+// command, not_authenticated (the workspace closed), database_unavailable.
+type Changes interface {
+	// CreateLink stores a link, as its artifact's share link if it is one. Also NoRevision.
+	CreateLink(ctx context.Context, c Creation) error
+	// KeepLink records that a command was answered with the share link that the artifact has.
+	KeepLink(ctx context.Context, c Creation) error
+	// RevokeLink ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
+	// time says that the link is gone. It is no ErrMoved that the artifact changed.
+	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
+	// CloseLinks ends all links of an artifact that were made up to now.
+	CloseLinks(ctx context.Context, c Closing) error
+	// LockLinks locks or unlocks all links of an artifact.
+	LockLinks(ctx context.Context, l Lock) error
+}
+
+// Creation is everything that a new link changes.
+type Creation struct {
+	Command  *idempotency.Command // nil: none
+	Result   []byte               // of Command
+	Link     link.Link            // in the caller's workspace
+	From     id.Workspace         // where a claim takes the artifact from; empty: it is in the workspace of the link
+	Replaces id.Public            // a share link that is over, whose place this one takes; empty: none
+	At       time.Time
+	Event    event.Event
+}
+
+// Revocation is everything that the end of a link changes.
+type Revocation struct {
+	Link  link.Link // as it was read
+	At    time.Time
+	Event event.Event
+}
+
+// Closing is everything that the end of all links changes.
+type Closing struct {
+	Artifact artifact.Artifact // as it was read
+	At       time.Time         // no earlier than the newest link
+	Event    event.Event
+}
+
+// Lock is everything that a lock of links, or its end, changes.
+type Lock struct {
+	Command  idempotency.Command
+	Result   []byte
+	Artifact artifact.Artifact // as it was read
+	Lift     bool
+	At       time.Time
+	Event    event.Event
+}
+
+// Details shows artifacts to members.
+type Details interface {
+	// Detail answers an artifact of the caller's workspace, whatever its status; else not_found.
+	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
+}
+
+// Sharer keeps access links. Whether the caller has the right to ask is for the hosts to say: it depends on the route.
+type Sharer struct {
+	Store     Links
+	Changes   Changes
+	Addresses *address.Book
+	Details   Details
+	Now       func() time.Time
+}
+
+// Target is what a request names.
+type Target struct {
+	Command  idempotency.Command // of requests with one
+	Record   *idempotency.Record // finished or not; nil: none
+	Named    id.Artifact
+	Artifact *artifact.Artifact // as the store had it when the request was authenticated; nil: it was not read, or is not there
+}
+
+// tries is how often a change is decided anew when the artifact changes meanwhile.
+const tries = 4
+
+// settle decides on the artifact as it is until nothing changes it in between.
+func (s *Sharer) settle(ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error) error {
+	for range tries {
+		a, err := s.owned(ctx, by, t)
+		if err == nil {
+			err = decide(a)
+		}
+		if !errors.Is(err, artifact.ErrMoved) {
+			return err
+		}
+		t.Artifact = nil
+	}
+	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+}
+
+// owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so
+// is what is somebody else's: that costs as much as what is not there.
+func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
+	if a := t.Artifact; a != nil && a.Owner == by.Workspace.ID {
+		return a, nil
+	}
+	if _, err := t.Named.Bits(); err != nil {
+		return nil, artifact.NotFound()
+	}
+	a, err := s.Store.Artifact(ctx, t.Named)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, s.nobodys(ctx, by, artifact.NotFound())
+	}
+	if a, err = artifact.Follow(ctx, s.Store, by.Workspace, a); err != nil {
+		return nil, err
+	}
+	if a.Owner != by.Workspace.ID {
+		return nil, artifact.NotFound()
+	}
+	return a, nil
+}
+
+// nobodys refuses what is not there after the read that somebody else's would have cost.
+func (s *Sharer) nobodys(ctx context.Context, by credential.Actor, refusal error) error {
+	if by.Workspace.ClaimedAt.IsZero() {
+		return refusal
+	}
+	if _, err := s.Store.Workspace(ctx, by.Workspace.ID); err != nil {
+		return err
+	}
+	return refusal
+}
+
+// find reads a link of the caller's workspace, one included that a claim is still moving.
+func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
+	public, err := named.Public()
+	if err != nil {
+		return nil, NotFound()
+	}
+	l, err := s.Store.Link(ctx, public)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil || l.ID != named {
+		return nil, s.nobodys(ctx, by, NotFound())
+	}
+	if l.Workspace == by.Workspace.ID {
+		return l, nil
+	}
+	if by.Workspace.ClaimedAt.IsZero() {
+		return nil, NotFound()
+	}
+	source, err := s.Store.Workspace(ctx, l.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if source == nil || source.Into != by.Workspace.ID {
+		return nil, NotFound()
+	}
+	return l, nil
+}
+
+// NotFound is the refusal of a link that the caller's workspace does not have, or that leads nowhere.
+func NotFound() error {
+	return fault.New(fault.NotFound, "no such access link in this workspace, or it opens nothing any more")
+}
+
+// NoRevision is the refusal of a link to what is no published revision of the artifact.
+func NoRevision() error {
+	return fault.New(fault.NotFound, "no such published revision of this artifact")
+}
+
+// locked is the refusal of new links while all are locked.
+func locked() error {
+	return fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first")
+}
+
+func (s *Sharer) record(by credential.Actor, at time.Time, action event.Action, kind, target, detail string) event.Event {
+	return event.Event{
+		ID: id.NewEvent(), Workspace: by.Workspace.ID, At: at, Action: action, Actor: by.Event(),
+		Target: event.Target{Type: kind, ID: target}, Detail: detail, RequestID: by.RequestID,
+	}
+}
+
+// Mint makes a fresh URL of a link, good for limits.LinkURLLife or until the link ends.
+func (s *Sharer) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
+	l, err := s.find(ctx, by, named)
+	if err != nil {
+		return contract.MintedLink{}, err
+	}
+	a, err := s.owned(ctx, by, Target{Named: l.Artifact})
+	if fault.CodeOf(err) == fault.ArtifactNotFound {
+		err = NotFound()
+	}
+	if err != nil {
+		return contract.MintedLink{}, err
+	}
+	url, err := s.url(a, l)
+	return contract.MintedLink{URL: url}, err
+}
+
+// url signs a URL of a link that works now.
+func (s *Sharer) url(a *artifact.Artifact, l *link.Link) (string, error) {
+	now := s.Now()
+	if !l.Opens(a.ID, now) || !a.Readable(now) || a.Current == "" || !a.LinksOpen(l.CreatedAt) {
+		return "", NotFound()
+	}
+	until := now.Add(limits.LinkURLLife)
+	if !l.ExpiresAt.IsZero() && l.ExpiresAt.Before(until) {
+		until = l.ExpiresAt
+	}
+	return s.Addresses.Link(l.Public, a.Owner, a.ID, until)
+}
