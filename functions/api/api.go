@@ -13,7 +13,9 @@ import (
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/fault"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/lockdown"
 	"vitrine/shared/oauth"
+	"vitrine/shared/sharing"
 	"vitrine/shared/view"
 	"vitrine/shared/web"
 )
@@ -28,14 +30,19 @@ type Host struct {
 	Deleter     *artifact.Deleter
 	Lister      *artifact.Lister
 	Historian   *artifact.Historian
+	Renamer     *artifact.Renamer
+	Pinner      *artifact.Pinner
 	Viewer      *view.Viewer
 	Addresses   *address.Book
+	Sharer      *sharing.Sharer
 
 	// What members ask for.
 	Keeper    *credential.Keeper
 	Steward   *account.Steward
 	Auditor   *account.Auditor
 	Completer Completer
+	Warden    *lockdown.Warden // for operators, as Overseer
+	Overseer  *account.Overseer
 	Claimer   *claim.Claimer
 
 	// What OAuth clients ask for, people's and agents'.
@@ -55,9 +62,13 @@ const forFiveMinutes = "public, max-age=300"
 func (h *Host) routes() []web.Route {
 	return slices.Concat(
 		h.coreRoutes(),
+		h.linkRoutes(),
+		h.memberLinkRoutes(),
 		h.memberRoutes(),
 		h.settingsRoutes(),
 		h.keyRoutes(),
+		h.keepRoutes(),
+		h.operatorRoutes(),
 		h.claimRoutes(),
 		h.oauthRoutes(),
 		h.agentRoutes(),

@@ -53,9 +53,11 @@ type revisionInput struct {
 	Revision string `path:"revision_id"`
 }
 
+// publishInput spells its parameters out: those of an embedded type stay empty.
 type publishInput struct {
-	revisionInput
-	Body *contract.Nothing
+	Artifact string `path:"artifact_id"`
+	Revision string `path:"revision_id"`
+	Body     *contract.Nothing
 }
 
 func target(call *web.Call) artifact.Target {

@@ -121,19 +121,20 @@ var summaries = map[event.Action]string{
 	event.ArtifactPublished:    "Published a revision",
 	event.ArtifactDeleted:      "Deleted an artifact",
 	event.DraftCreated:         "Uploaded a draft",
+	event.ArtifactPinned:       "Pinned an artifact",
+	event.ArtifactUnpinned:     "Unpinned an artifact",
+	event.ArtifactRenamed:      "Renamed an artifact",
+	event.LockdownSet:          "Locked by the operator",
+	event.LockdownLifted:       "Unlocked by the operator",
+	event.LinksLocked:          "Locked the access links of an artifact",
+	event.LinksUnlocked:        "Unlocked the access links of an artifact",
 
 	// Of the contract, for those who do them.
 	"workspace.plan.updated":        "Changed the plan",
 	"artifact.expired":              "An artifact's time was up",
-	"artifact.pinned":               "Pinned an artifact",
-	"artifact.unpinned":             "Unpinned an artifact",
 	"revision.retained":             "Let the bytes of an old revision go",
 	"safety_warnings.replaced":      "Looked an artifact over for dangers",
-	"access_link.lockdown.set":      "Locked the access links of an artifact",
-	"access_link.lockdown.lifted":   "Unlocked the access links of an artifact",
 	"agent_auth.delegation.created": "Let an agent act",
-	"platform.lockdown.set":         "Locked by the operator",
-	"platform.lockdown.lifted":      "Unlocked by the operator",
 	"cleanup.run":                   "Cleaned up",
 
 	event.ClaimLocked:      "Locked an agent's claim after too many wrong codes",
@@ -146,4 +147,8 @@ var summaries = map[event.Action]string{
 	event.RefreshReused:    "Ended an app's access because a used refresh token came again",
 	event.DeviceApproved:   "Let a device act",
 	event.DeviceDenied:     "Refused a device",
+
+	event.LinkCreated:       "Made an access link",
+	event.LinkRevoked:       "Revoked an access link",
+	event.VisibilityUpdated: "Closed all access links of an artifact",
 }

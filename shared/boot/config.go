@@ -39,8 +39,6 @@ type Config struct {
 	ResponseMode string
 	Limits       limits.Limits
 	Now          func() time.Time
-	// CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
-	CreateTables bool
 	// Middleware joins the AWS clients' stacks; fault tests use it.
 	Middleware []func(*middleware.Stack) error
 }

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type OIDC struct {
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       oidc.Logout
+	// OperatorClaim and OperatorValue tell who is an operator; empty: as Cognito's group "operators" does.
+	OperatorClaim, OperatorValue string
 }
 
 // oidc is the provider's configuration. One without TLS or on this machine signs in anybody, so production refuses it.
@@ -39,6 +42,7 @@ func (c *Config) oidc() oidc.Config {
 	o := c.OIDC
 	return oidc.Config{
 		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scopes: o.Scopes, Logout: o.Logout,
+		OperatorClaim: cmp.Or(o.OperatorClaim, "cognito:groups"), OperatorValue: cmp.Or(o.OperatorValue, "operators"),
 		Callback: c.Origins.App + CallbackPath, SignedOut: c.Origins.App + SignedOutPath,
 		Loopback: c.Environment == credential.Preview, Now: c.Now,
 	}
@@ -61,7 +65,7 @@ func (c *Config) checkOIDC() error {
 func oidcFrom(getenv func(string) string) OIDC {
 	return OIDC{
 		Issuer: getenv(setting.OIDCIssuer), ClientID: getenv(setting.OIDCClientID), Scopes: strings.Fields(getenv(setting.OIDCScopes)),
-		Logout: oidc.Logout(getenv(setting.OIDCLogout)),
+		Logout: oidc.Logout(getenv(setting.OIDCLogout)), OperatorClaim: getenv(setting.OIDCOperatorClaim), OperatorValue: getenv(setting.OIDCOperatorValue),
 	}
 }
 

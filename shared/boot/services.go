@@ -37,7 +37,7 @@ type Services struct {
 }
 
 // Open makes the clients and stores. Its error names everything that is wrong with the configuration.
-func Open(ctx context.Context, c Config) (*Services, error) {
+func Open(c Config) (*Services, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -52,15 +52,15 @@ func Open(ctx context.Context, c Config) (*Services, error) {
 	if c.DirectPut {
 		edge = ""
 	}
-	client := c.dynamodb()
-	s := &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), store: dynamo.New(client, c.Tables)}
-	if c.CreateTables {
-		if err := dynamo.CreateTables(ctx, client, c.Tables); err != nil {
-			return nil, err
-		}
-		err = s.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, c.Now())
+	return &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), store: dynamo.New(c.dynamodb(), c.Tables)}, nil
+}
+
+// CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
+func (s *Services) CreateTables(ctx context.Context) error {
+	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
+		return err
 	}
-	return s, err
+	return s.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, s.Config.Now())
 }
 
 // Guarded is the surface of a host whose callers authenticate.
@@ -159,12 +159,12 @@ func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.
 
 // Creator opens upload sessions.
 func (s *Services) Creator() *upload.Creator {
-	return &upload.Creator{Store: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &upload.Creator{Store: s.store, Hints: s.store, Objects: s.blobs, Now: s.Config.Now}
 }
 
 // Finalizer turns upload sessions into drafts.
 func (s *Services) Finalizer() *upload.Finalizer {
-	return &upload.Finalizer{Store: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &upload.Finalizer{Store: s.store, Hints: s.store, Objects: s.blobs, Now: s.Config.Now}
 }
 
 // Reader opens files by signed token; it needs the ring content.

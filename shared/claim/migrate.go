@@ -27,11 +27,19 @@ type Migrations interface {
 	// Finish deletes what is left of a source but its gate, which is kept until an instant: credentials, and last the
 	// alias and the move itself. done is false if there is more to delete.
 	Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (done bool, err error)
+	LinkMigrations
+}
+
+// LinkMigrations is what Migrator needs of the store for access links.
+type LinkMigrations interface {
+	// MoveLinks gives up to n links of a source to its destination. clear tells that the index shows none at all; it may
+	// be behind.
+	MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error)
 }
 
 // How a migration goes.
 const (
-	step    = 50 // artifacts of one step
+	step    = 50 // artifacts of one step, or links
 	sources = 20 // sources of one round
 )
 
@@ -84,9 +92,16 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 			return false, false, err
 		}
 	}
+	links, bare := 0, false
+	if len(left) == 0 {
+		if links, bare, err = m.Store.MoveLinks(ctx, source, w.Into, step); err != nil {
+			return false, false, err
+		}
+	}
+	clear, moved = clear && bare, len(left)+links > 0
 	now := m.Now()
 	next := now
-	if len(left) == 0 {
+	if !moved {
 		next = now.Add(Recheck)
 	}
 	since, open, err := m.Store.Note(ctx, source, clear, now, next)
@@ -94,7 +109,7 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 		return false, err == nil, err
 	}
 	if !clear || now.Sub(since) < Recheck {
-		return len(left) > 0, false, nil
+		return moved, false, nil
 	}
 	done, err = m.Store.Finish(ctx, source, w.Into, now.Add(limits.MovedLife))
 	return !done, done, err

@@ -2,6 +2,7 @@ package credential
 
 import (
 	"slices"
+	"time"
 
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
@@ -12,10 +13,12 @@ import (
 
 // Actor is an authenticated caller: an API key, or a member with a session or an access token.
 type Actor struct {
-	Key       Key       // zero for a member
-	Member    id.Member // empty for an API key
-	Client    id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
-	Scopes    []Scope
+	Key    Key       // zero for a member
+	Member id.Member // empty for an API key
+	Client id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
+	Scopes []Scope
+	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
+	Operator  time.Time
 	Workspace workspace.Workspace
 	Policy    limits.Policy // the numbers of the workspace's tier
 	RequestID string
@@ -25,6 +28,15 @@ type Actor struct {
 func (a Actor) Require(s Scope) error {
 	if !slices.Contains(a.Scopes, s) {
 		return fault.New(fault.Forbidden, "this credential lacks the scope %q", s)
+	}
+	return nil
+}
+
+// Operates refuses everybody but an operator who has just proved who they are. The refusal is that of something that does
+// not exist.
+func (a Actor) Operates(now time.Time) error {
+	if a.Member == "" || a.Operator.IsZero() || a.Operator.After(now.Add(limits.AssertionLeeway)) || now.Sub(a.Operator) >= limits.OperatorFresh {
+		return fault.Bare(fault.NotFound)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/lockdown"
 	"vitrine/shared/seal"
 )
 
@@ -58,6 +59,20 @@ func (e Events) Seal(w id.Workspace, list string, p account.Position, now time.T
 func (e Events) Open(w id.Workspace, list, text string, now time.Time) (account.Position, error) {
 	at, last, err := e.Codec.open(w, list, text, now)
 	return account.Position{At: at, ID: id.Event(last)}, err
+}
+
+// Lockdowns implements lockdown.Cursors.
+type Lockdowns struct{ Codec *Codec }
+
+// Seal implements lockdown.Cursors.
+func (l Lockdowns) Seal(w id.Workspace, list string, p lockdown.Position, now time.Time) (string, error) {
+	return l.Codec.seal(w, list, p.At, string(p.ID), now)
+}
+
+// Open implements lockdown.Cursors.
+func (l Lockdowns) Open(w id.Workspace, list, text string, now time.Time) (lockdown.Position, error) {
+	at, last, err := l.Codec.open(w, list, text, now)
+	return lockdown.Position{At: at, ID: id.Lockdown(last)}, err
 }
 
 func (c *Codec) seal(w id.Workspace, list string, at time.Time, last string, now time.Time) (string, error) {

@@ -9,17 +9,19 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/link"
 	"vitrine/shared/media"
 )
 
 func artifactItem(a artifact.Artifact) item {
 	return newItem(artifactKey(a.ID)).
 		str("own", string(a.Owner)).str("home", string(a.Home)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
-		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
+		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
 		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
 		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
-		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).str("g1p", artifactsOf(a.Owner)).str("g1s", artifactSort(a.CreatedAt, a.ID)).
-		str("g2p", due("ARTIFACT", string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
+		time("share_exp", a.ShareUntil).time("links_at", a.LinksAt).time("links_closed", a.LinksClosed).str("g1p", artifactsOf(a.Owner)).str("g1s", artifactSort(a.CreatedAt, a.ID)).
+		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 
 func readArtifact(i item, a id.Artifact) *artifact.Artifact {
@@ -28,11 +30,11 @@ func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 	}
 	return &artifact.Artifact{
 		ID: a, Owner: id.Workspace(i.getStr("own")), Home: id.Workspace(i.getStr("home")), Status: artifact.Status(i.getStr("status")),
-		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LinksOff: i.getTime("links_off"),
+		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), LinksOff: i.getTime("links_off"),
 		Current: id.Revision(i.getStr("cur")), Number: int(i.getNum("no")), Draft: id.Revision(i.getStr("draft")), DraftAt: i.getTime("draft_at"),
 		Share: id.Public(i.getStr("share")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), FileCount: int(i.getNum("n")),
 		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), PublishedAt: i.getTime("pub_at"),
-		DeletedAt: i.getTime("deleted"),
+		DeletedAt: i.getTime("deleted"), ShareUntil: i.getTime("share_exp"), LinksAt: i.getTime("links_at"), LinksClosed: i.getTime("links_closed"),
 	}
 }
 
@@ -83,7 +85,9 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) 
 			func(item) error { return errShardFull })
 	}
 	if p.Share != nil {
-		t.create(s.tables.Core, shareItem(p))
+		t.create(s.tables.Core, linkItem(link.Link{
+			ID: p.Share.ID, Public: p.Share.Public, Workspace: p.Workspace, Artifact: p.Artifact, Kind: link.Share, CreatedAt: p.Share.At,
+		}))
 	}
 	t.create(s.tables.Events, eventItem(p.Event))
 	return s.commit(ctx, &t)
@@ -91,12 +95,20 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) 
 
 // moveCurrent makes the draft the current revision.
 func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
-	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now, #g2s = :due"
+	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
 	condition := "#status = :live AND #draft = :rev AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
 	v := values{
 		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "title": p.Revision.Title, "entry": p.Revision.Entrypoint,
 		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
-		"due": sortable(p.ExpiresAt),
+	}
+	gone := " REMOVE #draft, #draft_at"
+	if p.Pinned { // only its draft fell due
+		gone += ", #g2p, #g2s"
+		condition += "attribute_exists(#pin_at) AND "
+	} else {
+		set += ", #g2s = :due"
+		condition += "attribute_not_exists(#pin_at) AND "
+		v["due"] = sortable(p.ExpiresAt)
 	}
 	if p.From == "" {
 		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
@@ -110,11 +122,12 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 		v["exp"] = p.ExpiresAt
 	}
 	if p.Share != nil {
-		set += ", #share = :share"
-		condition += " AND attribute_not_exists(#share)"
-		v["share"] = string(p.Share.Public)
+		set += ", #share = :share, #links_at = :made"
+		gone += ", #share_exp"
+		condition += " AND " + unsharedBut(v, p.Share.Replaces) + " AND " + newestLink
+		v["share"], v["made"] = string(p.Share.Public), p.Share.At
 	}
-	t.update(s.tables.Core, artifactKey(p.Artifact), set+" REMOVE #draft, #draft_at ADD #ver :one", condition, v, func(old item) error {
+	t.update(s.tables.Core, artifactKey(p.Artifact), set+gone+" ADD #ver :one", condition, v, func(old item) error {
 		if a := readArtifact(old, p.Artifact); p.From == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
 			return artifact.NotFound()
 		}
@@ -131,29 +144,27 @@ func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artif
 	return readArtifact(f.at(artifactKey(a)), a), readRevision(f.at(revisionKey(a, r)), a, r), err
 }
 
-func shareItem(p artifact.Publication) item {
-	return newItem(linkKey(p.Share.Public)).
-		str("id", string(p.Share.ID)).str("art", string(p.Artifact)).str("ws", string(p.Workspace)).str("kind", "share").time("created", p.At).
-		str("g1p", linksOf(p.Artifact)).str("g1s", artifactSort(p.At, p.Artifact))
-}
-
 // Delete implements artifact.Deletions.
 func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
 	var t transaction
 	s.finish(&t, d.Command, d.Result, d.At)
 	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
-	condition := "#status = :live AND #own = :ws"
 	v := values{
-		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "ws": string(d.Workspace), "one": 1,
-		"gone": goneOf(d.Workspace), "purge": due("PURGE", string(d.Artifact.ID)), "due": sortable(d.At),
+		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
+		"gone": goneOf(d.Workspace), "purge": due(purgeDue, string(d.Artifact.ID)), "due": sortable(d.At),
 	}
-	if from := d.Artifact.From; from != "" { // a claim takes it along, unless it was moved meanwhile
+	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.From), " AND attribute_not_exists(#pin_at)"
+	if d.Artifact.From != "" { // a claim takes it along, unless it was moved meanwhile
 		set += ", #own = :ws, #exp = :exp"
-		condition = "#status = :live AND #own IN (:ws, :from)"
-		v["from"], v["exp"] = string(from), d.Artifact.ExpiresAt
+		v["exp"] = d.Artifact.ExpiresAt
 	}
-	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #draft, #draft_at ADD #ver :one", condition, v,
-		func(item) error { return artifact.NotFound() })
+	if !d.Artifact.PinnedAt.IsZero() {
+		pinned = " AND attribute_exists(#pin_at)"
+	}
+	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #share_exp, #draft, #draft_at, #pin_at ADD #ver :one", condition+pinned, v, moved)
+	if !d.Artifact.PinnedAt.IsZero() {
+		s.uncount(&t, d.Workspace)
+	}
 	s.checkFence(&t, d.Workspace)
 	t.create(s.tables.Events, eventItem(d.Event))
 	return s.commit(ctx, &t)

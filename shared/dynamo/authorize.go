@@ -41,7 +41,7 @@ func (s *Store) Agree(ctx context.Context, r oauth.Request, c oauth.Code, e even
 	t.create(s.tables.Core, newItem(codeKey(c.Public)).
 		bin("mac", c.Hash.MAC).num("pepper", int64(c.Hash.Pepper)).str("client", string(c.Client)).str("name", c.Name).str("uri", c.Redirect).
 		str("pkce", c.Challenge).str("scopes", joinScopes(c.Scopes)).str("aud", c.Audience).str("mem", string(c.Member)).str("ws", string(c.Workspace)).
-		num("epoch", c.Epoch).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(leave(c.ExpiresAt)))
+		num("epoch", c.Epoch).time("op_at", c.Operator).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(leave(c.ExpiresAt)))
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
 }
@@ -69,7 +69,7 @@ func (s *Store) Code(ctx context.Context, public id.Public) (*oauth.Code, error)
 	return &oauth.Code{
 		Public: public, Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, Client: id.Client(i.getStr("client")),
 		Name: i.getStr("name"), Redirect: i.getStr("uri"), Challenge: i.getStr("pkce"), Scopes: splitScopes(i.getStr("scopes")), Audience: i.getStr("aud"),
-		Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), Epoch: i.getNum("epoch"),
+		Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), Epoch: i.getNum("epoch"), Operator: i.getTime("op_at"),
 		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), Grant: id.Public(i.getStr("became")),
 	}, nil
 }

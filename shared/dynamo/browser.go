@@ -17,7 +17,7 @@ import (
 
 func browserItem(b session.Session) item {
 	return newItem(browserKey(b.Hash)).
-		str("mem", string(b.Member)).str("ws", string(b.Workspace)).str("browser", b.Browser).str("net", b.Network).
+		str("mem", string(b.Member)).str("ws", string(b.Workspace)).num("epoch", b.Epoch).str("browser", b.Browser).str("net", b.Network).time("op_at", b.Operator).
 		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
 }
 
@@ -26,8 +26,8 @@ func readBrowser(i item, h session.Hash) *session.Session {
 		return nil
 	}
 	return &session.Session{
-		Hash: h, Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), CreatedAt: i.getTime("created"),
-		SeenAt: i.getTime("seen"), Browser: i.getStr("browser"), Network: i.getStr("net"),
+		Hash: h, Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), Epoch: i.getNum("epoch"),
+		CreatedAt: i.getTime("created"), SeenAt: i.getTime("seen"), Browser: i.getStr("browser"), Network: i.getStr("net"), Operator: i.getTime("op_at"),
 	}
 }
 

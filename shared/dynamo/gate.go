@@ -6,19 +6,8 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/gate"
 	"vitrine/shared/id"
-	"vitrine/shared/link"
 	"vitrine/shared/tree"
 )
-
-func readLink(i item, p id.Public) *link.Link {
-	if i == nil {
-		return nil
-	}
-	return &link.Link{
-		ID: id.Link(i.getStr("id")), Public: p, Artifact: id.Artifact(i.getStr("art")), Revision: id.Revision(i.getStr("rev")),
-		Kind: link.Kind(i.getStr("kind")), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"),
-	}
-}
 
 // Gates implements gate.Store.
 func (s *Store) Gates(ctx context.Context, n gate.Names) (gate.State, error) {

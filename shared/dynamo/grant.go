@@ -16,7 +16,7 @@ import (
 func grantItem(g oauth.Grant) item {
 	i := newItem(grantKey(g.Public)).
 		str("client", string(g.Client)).str("name", g.Name).str("mem", string(g.Member)).str("ws", string(g.Workspace)).
-		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.Chain)).
+		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.Chain)).time("op_at", g.Operator).
 		time("created", g.CreatedAt).time("exp", g.ExpiresAt).time("rev_at", g.RevokedAt).
 		bin("tokens", packIssued(g.Access)).bin("rt_mac", g.Refresh.MAC).num("rt_pepper", int64(g.Refresh.Pepper)).
 		bin("old_mac", g.Previous.MAC).num("old_pepper", int64(g.Previous.Pepper)).num("turns", int64(g.Turns)).time("rotated", g.RotatedAt).time("idle", g.IdleAt).
@@ -34,7 +34,7 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 	return &oauth.Grant{
 		Public: public, Client: id.Client(i.getStr("client")), Name: i.getStr("name"), Member: id.Member(i.getStr("mem")),
 		Workspace: id.Workspace(i.getStr("ws")), Audience: i.getStr("aud"), Scopes: splitScopes(i.getStr("scopes")),
-		Epoch: i.getNum("epoch"), Chain: byte(i.getNum("chain")), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"),
+		Epoch: i.getNum("epoch"), Chain: byte(i.getNum("chain")), Operator: i.getTime("op_at"), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"),
 		RevokedAt: i.getTime("rev_at"), Access: unpackIssued(i.getBin("tokens")),
 		Refresh:  credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
 		Previous: credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},

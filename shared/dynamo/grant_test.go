@@ -20,7 +20,7 @@ func newGrant(w id.Workspace) oauth.Grant {
 	at := now()
 	return oauth.Grant{
 		Public: id.NewPublic(), Client: oauth.CLI, Name: "CLI", Member: id.NewMember(), Workspace: w, Audience: "https://api.example.com",
-		Scopes: []credential.Scope{credential.Read}, Epoch: 2, Chain: 7, CreatedAt: at, ExpiresAt: at.Add(time.Hour),
+		Scopes: []credential.Scope{credential.Read}, Epoch: 2, Chain: 7, Operator: at.Add(-time.Minute), CreatedAt: at, ExpiresAt: at.Add(time.Hour),
 		Access:  []oauth.Issued{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
 		Refresh: mac('r'), Previous: mac('p'), Turns: 4, RotatedAt: at, IdleAt: at.Add(time.Minute),
 	}

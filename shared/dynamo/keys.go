@@ -5,13 +5,16 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/lockdown"
 	"vitrine/shared/rate"
 	"vitrine/shared/session"
+	"vitrine/shared/tree"
 )
 
 // This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
@@ -28,6 +31,10 @@ import (
 //	        AL#{pub}  L               access link
 //	        W#{ws}    ALIAS#{src}     workspace that was claimed into this one, until its artifacts are moved
 //	        JOB#MIGRATE#{src}  J      the move of its artifacts
+//	        B#{home}#{sha}#{size}  H  where a home has these bytes
+//	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
+//	        JOB#DELETE#{upl}#{n}  J   object that nothing needs any more, until it is deleted
+//	        W#{ws}    PINS            how many artifacts it has pinned
 //	        W#{ws}    MEM#{mem}       member
 //	        IDP#{sha}  U              member of an identity provider's user
 //	        REG#{reg}  R              registration of an agent
@@ -39,10 +46,12 @@ import (
 //	        SES#{sha}  S              browser session
 //	        LTX#{sha}  L              sign-in under way
 //	        CFG#provision  C          provision gate setting
+//	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
 //
-// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, gsi2 (g2p, g2s) what falls due.
+// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
+// (g2p, g2s) lists what falls due.
 
 const (
 	metaSort = "META"
@@ -78,6 +87,28 @@ func aliasKey(dest, src id.Workspace) key { return key{"W#" + string(dest), "ALI
 
 func migrationKey(src id.Workspace) key { return key{"JOB#MIGRATE#" + string(src), "J"} }
 
+func hintKey(home id.Workspace, c tree.Content) key {
+	return key{fmt.Sprintf("B#%s#%s#%d", home, c.SHA256, c.Size), "H"}
+}
+
+func referenceKey(o tree.Object, r id.Revision) key {
+	return key{"O#" + objectName(o), "R#" + string(r)}
+}
+
+const deletionPrefix = "JOB#DELETE#"
+
+func deletionKey(o tree.Object) key { return key{deletionPrefix + objectName(o), "J"} }
+
+// objectName is an object as keys and attributes name it; readObject reads it.
+func objectName(o tree.Object) string { return string(o.Session) + "#" + strconv.Itoa(o.Entry) }
+
+func readObject(name string) (o tree.Object) {
+	session, entry, _ := strings.Cut(name, "#")
+	o.Session = id.Session(session)
+	o.Entry, _ = strconv.Atoi(entry)
+	return o
+}
+
 func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
 
 // identityKey hashes what the provider chose, so that no foreign text is a key.
@@ -109,11 +140,29 @@ func digest(s string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+func lockdownKey(s lockdown.Scope, target string) key {
+	return key{"LOCK#" + string(s) + "#" + target, "EFF"}
+}
+
+func liftedKey(l lockdown.Lockdown) key {
+	return key{lockdownKey(l.Scope, l.Target).pk, "H#" + string(l.ID)}
+}
+
 func gateKey() key { return key{"CFG#provision", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
 	return key{"W#" + string(w), sortable(at) + "#" + string(e)}
 }
+
+// dayParts is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
+const dayParts = 4
+
+// eventsOn names a partition of the events of all workspaces on a UTC day.
+func eventsOn(day time.Time, part int) string {
+	return "D#" + day.UTC().Format("20060102") + "#" + strconv.Itoa(part)
+}
+
+func eventPart(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % dayParts }
 
 // rateKey names a counter: kind, host, subject and the window's start in seconds.
 func rateKey(w rate.Window) string {
@@ -143,11 +192,25 @@ func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
 
 func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
 
-func linksOf(a id.Artifact) string { return "A#" + string(a) + "#L" }
+// pinsKey names the counter of what a workspace has pinned.
+func pinsKey(w id.Workspace) key { return key{"W#" + string(w), "PINS"} }
+
+func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
+
+// The lists of lockdowns: those in effect, and the others.
+const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
+
+// lockdownSort orders lockdowns as they were set, then by id.
+func lockdownSort(set time.Time, l id.Lockdown) string { return sortable(set) + "#" + string(l) }
 
 // artifactSort orders artifacts by creation, then id.
 func artifactSort(created time.Time, a id.Artifact) string {
 	return sortable(created) + "#" + string(a)
+}
+
+// linkSort orders links by their artifact, then as they were made.
+func linkSort(a id.Artifact, created time.Time, p id.Public) string {
+	return string(a) + "#" + sortable(created) + "#" + string(p)
 }
 
 // due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
@@ -155,12 +218,16 @@ func due(kind, item string) string {
 	return duePart(kind, int(sha256.Sum256([]byte(item))[0])%dueParts)
 }
 
-func duePart(kind string, n int) string { return "DUE#" + kind + "#" + strconv.Itoa(n) }
+func duePart(kind string, n int) string { return dueOf(kind) + strconv.Itoa(n) }
 
-// nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires.
+// dueOf begins the names of all partitions of a kind.
+func dueOf(kind string) string { return "DUE#" + kind + "#" }
+
+// nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires, unless it is
+// pinned. Nothing happens to one that is pinned and has no draft.
 func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	at := a.ExpiresAt
-	if d := a.DraftAt.Add(draftLife); a.Draft != "" && d.Before(at) {
+	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {
 		at = d
 	}
 	return sortable(at)
@@ -168,3 +235,9 @@ func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 
 // sortable is an instant as 13 digits of milliseconds.
 func sortable(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
+
+// instant reads what sortable spells.
+func instant(s string) time.Time {
+	ms, _ := strconv.ParseInt(s, 10, 64)
+	return time.UnixMilli(ms).UTC()
+}

@@ -147,7 +147,7 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 func TestSessionsAreWrittenAndReadBack(t *testing.T) {
 	s := newStore(t)
 	b := session.Session{
-		Hash: sha256.Sum256([]byte("x")), Member: id.NewMember(), Workspace: id.NewWorkspace(), CreatedAt: now(), SeenAt: now(), Browser: "B", Network: "N",
+		Hash: sha256.Sum256([]byte("x")), Member: id.NewMember(), Workspace: id.NewWorkspace(), Epoch: 2, Operator: now().Add(-time.Minute), CreatedAt: now(), SeenAt: now(), Browser: "B", Network: "N",
 	}
 	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err != nil {
 		t.Fatal(err)

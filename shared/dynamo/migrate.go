@@ -115,6 +115,30 @@ func (s *Store) Adopt(ctx context.Context, a artifact.Artifact) error {
 	return unavailable(err)
 }
 
+// MoveLinks implements claim.LinkMigrations.
+func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
+	found, err := s.listed(ctx, linksOf(source), n)
+	if err != nil {
+		return 0, false, err
+	}
+	set, condition := "SET #ws = :to, #g1p = :list", "#ws = :from"
+	v := values{"to": string(destination), "list": linksOf(destination), "from": string(source)}
+	for _, k := range found {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+			ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+		})
+		if _, changed := conditionFailed(err); changed {
+			continue // moved before; the index is behind
+		}
+		if err != nil {
+			return moved, false, unavailable(err)
+		}
+		moved++
+	}
+	return moved, len(found) == 0, nil
+}
+
 // Note implements claim.Migrations.
 func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
 	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"

@@ -9,20 +9,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The indexes of table core.
+// The indexes of table core; table events has the first one too.
 const (
 	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact
 	dueIndex  = "gsi2" // g2p, g2s: what falls due
 )
 
-// Listed are the attributes that listIndex carries beside the keys: what rows of lists show.
+// Listed are the attributes that listIndex carries beside the keys: what rows of lists show. CloudFormation takes 20 and no
+// more, so that items of one kind name theirs as those of another do.
 var Listed = []string{
 	"status", "title", "entry", "n", "bytes", "exp", "pin_at", "cur", "created", "updated", "deleted", "own", "pub_at", "links_off", "name", "scopes", "rev_at", "used_at", "id", "kind",
 }
 
 // CreateTables makes the tables where they are missing, as a deployment has them.
 func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
-	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), table(t.Events, "pk", "sk"), table(t.Hot, "pk")} {
+	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")} {
 		_, err := client.CreateTable(ctx, in)
 		var exists *types.ResourceInUseException
 		if errors.As(err, &exists) {
@@ -46,6 +47,16 @@ func coreTable(name string) *dynamodb.CreateTableInput {
 	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
 		{IndexName: aws.String(listIndex), KeySchema: schema("g1p", "g1s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: Listed}},
 		{IndexName: aws.String(dueIndex), KeySchema: schema("g2p", "g2s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}},
+	}
+	return in
+}
+
+// eventsTable has an index with whole events: an operator reads those of all workspaces.
+func eventsTable(name string) *dynamodb.CreateTableInput {
+	in := table(name, "pk", "sk")
+	in.AttributeDefinitions = append(in.AttributeDefinitions, texts("g1p", "g1s")...)
+	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
+		{IndexName: aws.String(listIndex), KeySchema: schema("g1p", "g1s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}},
 	}
 	return in
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/tree"
 	"vitrine/shared/upload"
 )
 
@@ -24,23 +26,24 @@ const (
 	purgeDue    = "PURGE"
 )
 
-// dueKeys lists the partition keys of up to n items of a kind that are due at an instant, the oldest of each part first.
-// The index may be behind, so that whoever acts on them reads them again.
-func (s *Store) dueKeys(ctx context.Context, kind string, now time.Time, n int) (out []string, err error) {
+// dueKeys lists the keys of up to n items of a kind that are due at an instant, the oldest of each part first. Each part
+// has its share, so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on
+// them reads them again.
+func (s *Store) dueKeys(ctx context.Context, kind string, now time.Time, n int) (out []key, err error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
 	for part := range dueParts {
 		found, err := s.client.Query(ctx, &dynamodb.QueryInput{
 			TableName: &s.tables.Core, IndexName: aws.String(dueIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-			ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32(n)),
+			ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32((n + dueParts - 1) / dueParts)),
 		})
 		if err != nil {
 			return nil, unavailable(err)
 		}
 		for _, i := range found.Items {
-			out = append(out, item(i).getStr("pk"))
+			out = append(out, key{item(i).getStr("pk"), item(i).getStr("sk")})
 		}
 	}
-	return out[:min(len(out), n)], nil
+	return out, nil
 }
 
 // DueArtifacts implements sweep.Store.
@@ -50,17 +53,17 @@ func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) ([]artif
 		return nil, err
 	}
 	b := batch{strong: true}
-	for _, pk := range keys {
-		b.want(artifactKey(id.Artifact(strings.TrimPrefix(pk, artifactKey("").pk))))
+	for _, k := range keys {
+		b.want(k)
 	}
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	var due []artifact.Artifact
-	for _, pk := range keys {
-		named := id.Artifact(strings.TrimPrefix(pk, artifactKey("").pk))
-		a := readArtifact(f.at(artifactKey(named)), named)
+	for _, k := range keys {
+		named := id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk))
+		a := readArtifact(f.at(k), named)
 		if a == nil {
 			continue
 		}
@@ -78,26 +81,30 @@ func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) ([]artif
 
 // DueSessions implements sweep.Store.
 func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]upload.Session, error) {
-	keys, err := s.dueKeys(ctx, sessionDue, now, n)
+	return s.dueSessions(ctx, sessionDue, now, n)
+}
+
+// dueSessions reads the sessions of which something of a kind is due.
+func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) ([]upload.Session, error) {
+	keys, err := s.dueKeys(ctx, kind, now, n)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
 	b := batch{strong: true}
-	for _, pk := range keys {
-		b.want(sessionKey(id.Session(strings.TrimPrefix(pk, sessionKey("").pk))))
+	for _, k := range keys {
+		b.want(k)
 	}
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	var due []upload.Session
-	for _, pk := range keys {
-		named := id.Session(strings.TrimPrefix(pk, sessionKey("").pk))
-		if i := f.at(sessionKey(named)); i != nil {
-			due = append(due, sessionOf(i, named))
+	var out []upload.Session
+	for _, k := range keys {
+		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), dueOf(kind)) {
+			out = append(out, sessionOf(i, id.Session(strings.TrimPrefix(k.pk, sessionKey("").pk))))
 		}
 	}
-	return due, nil
+	return out, nil
 }
 
 // errSettled says that somebody else changed what a sweep wanted to change.
@@ -111,14 +118,17 @@ func (s *Store) Discard(ctx context.Context, a artifact.Artifact, at time.Time, 
 	without.Draft = ""
 	set, v := "SET #updated = :now, #g2s = :due", values{"now": at, "draft": string(a.Draft), "due": nextDue(without, limits.DraftLife), "one": 1}
 	gone := " REMOVE #draft, #draft_at"
+	condition := "#draft = :draft AND attribute_not_exists(#pin_at)"
 	if !a.PinnedAt.IsZero() { // nothing falls due of it any more
-		set, gone = "SET #updated = :now", gone+", #g2p, #g2s"
+		set, gone, condition = "SET #updated = :now", gone+", #g2p, #g2s", "#draft = :draft AND attribute_exists(#pin_at)"
 		delete(v, "due")
 	}
 	var t transaction
-	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", "#draft = :draft", v, settled)
-	t.update(s.tables.Core, revisionKey(a.ID, a.Draft), "SET #status = :retained", "#status = :draft",
-		values{"retained": string(artifact.Retained), "draft": string(artifact.Draft)}, settled)
+	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", condition, v, settled)
+	t.update(s.tables.Core, revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft",
+		values{
+			"retained": string(artifact.Retained), "draft": string(artifact.Draft), "purge": due(purgeDue, string(a.Draft)), "now": sortable(at),
+		}, settled)
 	t.create(s.tables.Events, eventItem(e))
 	return unlessSettled(s.commit(ctx, &t))
 }
@@ -163,9 +173,28 @@ func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) 
 	return err == nil, err
 }
 
-// ForgetSession implements sweep.Ends.
-func (s *Store) ForgetSession(ctx context.Context, u id.Session) error {
-	var t transaction
-	t.update(s.tables.Core, sessionKey(u), "REMOVE #g2p, #g2s", "attribute_exists(#pk)", nil, settled)
-	return unlessSettled(s.commit(ctx, &t))
+// ForgetSession implements sweep.Ends. A reference that it made for a revision that never came goes along; one of its
+// base's goes with the object.
+func (s *Store) ForgetSession(ctx context.Context, u upload.Session) error {
+	if u.Status != upload.Finalized {
+		if err := s.unreferAll(ctx, u); err != nil {
+			return err
+		}
+	}
+	_, _, err := s.change(ctx, sessionKey(u.ID), "REMOVE #g2p, #g2s", "attribute_exists(#pk)", nil)
+	return err
+}
+
+func (s *Store) unreferAll(ctx context.Context, u upload.Session) error {
+	_, entries, err := s.Session(ctx, u.ID)
+	var objects []tree.Object
+	for _, e := range entries {
+		if e.Borrowed && !slices.Contains(objects, e.Object) {
+			objects = append(objects, e.Object)
+		}
+	}
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	return s.Unrefer(ctx, u.Revision, objects)
 }

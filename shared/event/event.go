@@ -27,7 +27,13 @@ const (
 	ArtifactCreated      Action = "artifact.created"
 	ArtifactPublished    Action = "artifact.published"
 	ArtifactDeleted      Action = "artifact.deleted"
+	LinksLocked          Action = "access_link.lockdown.set"
+	LinksUnlocked        Action = "access_link.lockdown.lifted"
 	ArtifactExpired      Action = "artifact.expired"
+	ArtifactPinned       Action = "artifact.pinned"
+	ArtifactUnpinned     Action = "artifact.unpinned"
+	LockdownSet          Action = "platform.lockdown.set"
+	LockdownLifted       Action = "platform.lockdown.lifted"
 	RevisionRetained     Action = "revision.retained"
 	DraftCreated         Action = "revision.draft_created"
 
@@ -41,6 +47,11 @@ const (
 	RefreshReused    Action = "oauth.refresh.reuse_detected"
 	DeviceApproved   Action = "device.approved"
 	DeviceDenied     Action = "device.denied"
+
+	LinkCreated       Action = "access_link.created"
+	LinkRevoked       Action = "access_link.revoked"
+	VisibilityUpdated Action = "artifact.visibility.updated"
+	ArtifactRenamed   Action = "artifact.renamed"
 )
 
 // Actor is who did it.
@@ -55,12 +66,15 @@ func ByKey(k id.Key) Actor { return Actor{"api_key", string(k)} }
 // ByMember is a person as actor.
 func ByMember(m id.Member) Actor { return Actor{"member", string(m)} }
 
+// ByOperator is a person as actor who looks after the whole deployment.
+func ByOperator(m id.Member) Actor { return Actor{"platform", string(m)} }
+
 // BySystem is the service itself as actor.
 func BySystem() Actor { return Actor{"system", "vitrine"} }
 
 // Target is what it was done to.
 type Target struct {
-	Type string // workspace, api_key, upload_session, artifact, revision, agent_auth_registration; ours: session, oauth_client, device
+	Type string // workspace, api_key, upload_session, artifact, revision, agent_auth_registration; ours: session, oauth_client, device, access_link
 	ID   string
 }
 

@@ -24,6 +24,13 @@ const (
 	UpdateSettings  Operation = "workspace.settings.update"
 	CreateKey       Operation = "api_key.create"
 	RevokeKey       Operation = "api_key.revoke"
+	CreateLink      Operation = "access_link.create"
+	LockLinks       Operation = "access_link.lockdown.set"
+	UnlockLinks     Operation = "access_link.lockdown.lift"
+	PinArtifact     Operation = "web.artifact.pin"
+	UnpinArtifact   Operation = "web.artifact.unpin"
+	SetLockdown     Operation = "platform.lockdown.set"
+	LiftLockdown    Operation = "platform.lockdown.lift"
 )
 
 // Key identifies a record. The target is part of it, so that one client key for two artifacts is two commands.

@@ -78,7 +78,7 @@ func servicesOf(t *testing.T, o stack.Options, s *stack.Stack) *boot.Services {
 	if err != nil {
 		t.Fatal(err)
 	}
-	services, err := boot.Open(t.Context(), boot.Config{
+	services, err := boot.Open(boot.Config{
 		Environment: credential.Preview, Origins: s.Origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket, Rings: rings,
 		AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3, S3Domain: o.Engines.S3Domain, Limits: o.Limits,
 	})

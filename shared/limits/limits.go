@@ -34,8 +34,11 @@ const (
 	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
-	DraftLife         = Day              // a draft that nobody publishes
-	TouchEvery        = 10 * time.Minute // how stale a key's last use may be
+	DraftLife         = Day                        // a draft that nobody publishes
+	UnpinnedLife      = Day                        // what an unpinned artifact lives at least
+	CleanupSlack      = time.Hour                  // an upload that began in time may end so much later
+	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use: sessions that were told of them still have them
+	TouchEvery        = 10 * time.Minute           // how stale a key's last use may be
 	CursorLife        = Day
 	CounterLife       = time.Hour // counters outlive their window by this
 	AllowanceLife     = 3 * Day   // daily counters outlive their day by this
@@ -75,8 +78,11 @@ const (
 	CLIKeyLife         = 90 * Day
 	KeyNameRunes       = 120
 	KeysListed         = 1000 // API keys of a workspace that a list shows
+	LinksListed        = 1000 // access links of an artifact or a workspace that a list shows
 	WorkspaceNameRunes = 120
-	ClaimListed        = 100 // artifacts that the answer to a claim names
+	ReasonRunes        = 120              // why an operator locked something
+	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
+	ClaimListed        = 100              // artifacts that the answer to a claim names
 	EventLife          = 90 * Day
 	MovedLife          = 90 * Day // what is left of a workspace that was claimed
 )

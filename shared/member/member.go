@@ -17,6 +17,16 @@ type Identity struct {
 	Email   string
 	// AuthenticatedAt is when the person proved who they are there; zero: the provider does not tell.
 	AuthenticatedAt time.Time
+	// Operator tells that the provider counts the person among those who look after this deployment.
+	Operator bool
+}
+
+// OperatorAt is when the provider vouched for the person as an operator; zero: it did not, or does not tell when.
+func (i Identity) OperatorAt() time.Time {
+	if !i.Operator {
+		return time.Time{}
+	}
+	return i.AuthenticatedAt
 }
 
 // Member is a person in a workspace.

@@ -40,6 +40,9 @@ type Entered struct {
 	Member    Member
 	Workspace workspace.Workspace
 	New       bool // this call made member and workspace
+	// Operator is when the identity provider vouched for them as an operator; zero: it did not. It is never stored with
+	// the member: whoever comes in again is asked again.
+	Operator time.Time
 }
 
 // Registrar knows people by issuer and subject, never by their address.
@@ -54,6 +57,15 @@ func (r *Registrar) Enter(ctx context.Context, who Identity, requestID string) (
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return Entered{}, errors.New("an identity without issuer, subject or address")
 	}
+	in, err := r.enter(ctx, who, requestID)
+	if err != nil {
+		return Entered{}, err
+	}
+	in.Operator = who.OperatorAt()
+	return in, nil
+}
+
+func (r *Registrar) enter(ctx context.Context, who Identity, requestID string) (Entered, error) {
 	m, w, err := r.Store.Known(ctx, who.Issuer, who.Subject)
 	if err != nil {
 		return Entered{}, err

@@ -138,7 +138,7 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	err = s.Requests.Agree(ctx, *r, Code{
 		Public: code.Public, Hash: code.Hash(s.Peppers), Client: r.Client.ID, Name: r.Client.Name, Redirect: r.Redirect, Challenge: r.Challenge,
 		Scopes: r.Scopes, Audience: r.Audience, Member: by.Member, Workspace: by.Workspace.ID, Epoch: by.Workspace.Epoch,
-		CreatedAt: now, ExpiresAt: now.Add(limits.CodeLife),
+		Operator: by.Operator, CreatedAt: now, ExpiresAt: now.Add(limits.CodeLife),
 	}, s.record(by.Workspace.ID, event.ByMember(by.Member), event.ConsentGranted, target(r.Client.ID), by.RequestID))
 	if err != nil {
 		return "", lost(err)

@@ -38,6 +38,7 @@ type Code struct {
 	Member    id.Member
 	Workspace id.Workspace
 	Epoch     int64
+	Operator  time.Time // of the Grant
 	CreatedAt time.Time // when the member agreed
 	ExpiresAt time.Time
 	Grant     id.Public // that it became; empty: not used
@@ -45,7 +46,7 @@ type Code struct {
 
 func (c Code) agreement() agreement {
 	return agreement{
-		client: c.Client, name: c.Name, member: c.Member, workspace: c.Workspace, epoch: c.Epoch, scopes: c.Scopes, audience: c.Audience, at: c.CreatedAt,
+		client: c.Client, name: c.Name, member: c.Member, workspace: c.Workspace, epoch: c.Epoch, operator: c.Operator, scopes: c.Scopes, audience: c.Audience, at: c.CreatedAt,
 	}
 }
 

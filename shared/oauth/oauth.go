@@ -41,6 +41,8 @@ type Grant struct {
 	Audience  string // where its access tokens are accepted: the api's or the MCP host's origin
 	Scopes    []credential.Scope
 	Epoch     int64 // of the workspace when it was made
+	// Operator is when the identity provider vouched for the member as an operator, before they agreed; zero: it did not.
+	Operator time.Time
 	// Chain is the key that each refresh token and its access token are derived with from the refresh token before.
 	Chain     byte
 	CreatedAt time.Time // when the member agreed

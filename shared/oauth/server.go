@@ -94,6 +94,7 @@ type agreement struct {
 	member    id.Member
 	workspace id.Workspace
 	epoch     int64
+	operator  time.Time
 	scopes    []credential.Scope
 	audience  string
 	at        time.Time
@@ -107,7 +108,7 @@ func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	chain, _ := s.Chain.Active()
 	g := Grant{
 		Public: access.Public, Client: a.client, Name: a.name, Member: a.member, Workspace: a.workspace, Audience: a.audience, Scopes: a.scopes,
-		Epoch: a.epoch, Chain: chain, CreatedAt: a.at, ExpiresAt: a.at.Add(limits.RefreshMost), Refresh: refresh.Hash(s.Peppers),
+		Epoch: a.epoch, Operator: a.operator, Chain: chain, CreatedAt: a.at, ExpiresAt: a.at.Add(limits.RefreshMost), Refresh: refresh.Hash(s.Peppers),
 	}
 	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
 	g.IdleAt = g.end(now, limits.RefreshIdle)

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -28,6 +29,7 @@ type claims struct {
 	authenticatedAt        time.Time
 	email                  string
 	verified               bool
+	operator               bool
 }
 
 // verify checks signature, issuer, audience, times and subject of an ID token.
@@ -61,6 +63,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	c := claims{issuer: p.config.Issuer, subject: token.Subject, nonce: token.Nonce, issuedAt: token.IssuedAt}
 	c.email, _ = all["email"].(string)
 	c.verified = all["email_verified"] == true
+	c.operator = p.config.OperatorValue != "" && says(all[p.config.OperatorClaim], p.config.OperatorValue)
 	if at, ok := all["auth_time"].(float64); ok {
 		c.authenticatedAt = time.Unix(int64(at), 0).UTC()
 	}
@@ -87,7 +90,15 @@ func (c claims) identity() (member.Identity, error) {
 	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
-	return member.Identity{Issuer: c.issuer, Subject: c.subject, Email: c.email, AuthenticatedAt: c.authenticatedAt}, nil
+	return member.Identity{Issuer: c.issuer, Subject: c.subject, Email: c.email, AuthenticatedAt: c.authenticatedAt, Operator: c.operator}, nil
+}
+
+// says tells whether a claim is a text, or a list with it.
+func says(claim any, text string) bool {
+	if list, ok := claim.([]any); ok {
+		return slices.Contains(list, any(text))
+	}
+	return claim == any(text)
 }
 
 // printable tells whether a text is UTF-8 without control characters and spaces, which would deceive people or break lines.

@@ -38,6 +38,9 @@ type Config struct {
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       Logout
+	// OperatorClaim is the claim of ID tokens that tells who looks after this deployment: those whose claim is
+	// OperatorValue, or a list with it. Empty: nobody.
+	OperatorClaim, OperatorValue string
 	// Callback is our URL that the provider sends browsers back to, SignedOut the one after signing out there.
 	Callback, SignedOut string
 	// Loopback lets the provider be on this machine, and then without TLS.

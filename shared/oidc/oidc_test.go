@@ -336,3 +336,38 @@ func TestT79AnIssuerWithoutTLSOrOnThisMachineIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
+	s := newStand(t, func(c *Config) { c.OperatorClaim, c.OperatorValue = "cognito:groups", "operators" })
+	off := newStand(t)
+	for name, c := range map[string]struct {
+		groups   []string
+		operator bool
+	}{
+		"none": {nil, false}, "others": {[]string{"staff", "operators-2", "Operators"}, false}, "one of two": {[]string{"staff", "operators"}, true},
+	} {
+		token, err := s.idp.Mint(provider.Person{Email: "ada@example.org", Groups: c.groups}, "", "", provider.Honest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := s.Verify(ctx, token)
+		if err != nil || who.Operator != c.operator || who.OperatorAt().IsZero() == c.operator {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+	}
+	token, err := off.idp.Mint(provider.Person{Email: "ada@example.org", Groups: []string{"operators", ""}}, "", "", provider.Honest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if who, err := off.Verify(ctx, token); err != nil || who.Operator {
+		t.Errorf("without a claim: %+v, %v", who, err)
+	}
+	for claim, want := range map[any]bool{"operators": true, "x operators": false, 1.0: false, true: false, nil: false} {
+		if says(claim, "operators") != want {
+			t.Errorf("%v: %t", claim, !want)
+		}
+	}
+	if says(map[string]any{"operators": true}, "operators") || says([]any{map[string]any{}, 1.0, nil}, "operators") {
+		t.Error("a claim of another shape names somebody")
+	}
+}

@@ -61,16 +61,16 @@ type About struct {
 
 // Start begins a session and returns its secret, which is always a new one: whatever the browser held before counts for
 // nothing.
-func (k *Keeper) Start(ctx context.Context, m member.Member, about About, requestID string) (secret string, err error) {
+func (k *Keeper) Start(ctx context.Context, in member.Entered, about About, requestID string) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
-	now := k.Now().UTC().Truncate(time.Millisecond)
+	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
 	if !m.Live(now) { // signed out everywhere in this very moment, and back already
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	s := Session{
-		Hash: sha256.Sum256(raw[:]), Member: m.ID, Workspace: m.Workspace, CreatedAt: now, SeenAt: now,
-		Browser: shown(about.Browser), Network: shown(about.Network),
+		Hash: sha256.Sum256(raw[:]), Member: m.ID, Workspace: m.Workspace, Epoch: in.Workspace.Epoch, Operator: in.Operator,
+		CreatedAt: now, SeenAt: now, Browser: shown(about.Browser), Network: shown(about.Network),
 	}
 	if err := k.Store.StartBrowser(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -98,11 +98,11 @@ func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, er
 	switch {
 	case err != nil:
 		return Opened{}, err
-	case m == nil || w == nil || !m.Live(s.CreatedAt) || !w.Open():
+	case m == nil || w == nil || !m.Live(s.CreatedAt) || !w.Open() || w.Epoch != s.Epoch:
 		return Opened{}, stranger()
 	}
 	return Opened{Session: *s, Member: *m, Actor: credential.Actor{
-		Member: m.ID, Scopes: m.Scopes, Workspace: *w, Policy: k.Limits.Tiers[w.Tier()], RequestID: requestID,
+		Member: m.ID, Scopes: m.Scopes, Operator: s.Operator, Workspace: *w, Policy: k.Limits.Tiers[w.Tier()], RequestID: requestID,
 	}}, nil
 }
 

@@ -63,7 +63,7 @@ func (s *stand) join(t testing.TB, subject string) member.Entered {
 
 func (s *stand) start(t testing.TB) string {
 	t.Helper()
-	secret, err := s.Start(ctx, s.who.Member, session.About{Browser: "B", Network: "N"}, "req")
+	secret, err := s.Start(ctx, s.who, session.About{Browser: "B", Network: "N"}, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,12 +272,29 @@ func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 	s := newStand(t)
 	about := session.About{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
-	secret, err := s.Start(ctx, s.who.Member, about, "req")
+	secret, err := s.Start(ctx, s.who, about, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o, err := s.Open(ctx, secret, "req")
 	if err != nil || o.Session.Browser != strings.Repeat("ä", 200) {
 		t.Errorf("%q, %v", o.Session.Browser, err)
+	}
+}
+
+func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
+	s := newStand(t)
+	if o, err := s.Open(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
+		t.Errorf("a member: %+v, %v", o.Actor, err)
+	}
+	s.who.Operator = s.at
+	secret := s.start(t)
+	o, err := s.Open(ctx, secret, "req")
+	if err != nil || !o.Actor.Operator.Equal(s.at) || o.Actor.Operates(s.at) != nil {
+		t.Errorf("an operator: %+v, %v", o.Actor, err)
+	}
+	s.at = s.at.Add(limits.OperatorFresh)
+	if o, err = s.Open(ctx, secret, "req"); err != nil || o.Actor.Operates(s.at) == nil {
+		t.Errorf("later: %+v, %v", o.Actor, err)
 	}
 }

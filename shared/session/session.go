@@ -18,6 +18,8 @@ type Session struct {
 	Hash      Hash
 	Member    id.Member
 	Workspace id.Workspace
+	Epoch     int64     // of the workspace when it began; another one ends it
+	Operator  time.Time // when the identity provider vouched for the member as an operator; zero: it did not
 	CreatedAt time.Time // also when the member signed in
 	SeenAt    time.Time // at most limits.SessionSeenEvery behind
 	Browser   string    // of the User-Agent, for the member to recognise it

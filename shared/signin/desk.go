@@ -114,7 +114,7 @@ func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requ
 	if err := d.Sessions.End(ctx, c.Session, requestID); err != nil {
 		return Finished{}, err
 	}
-	secret, err := d.Sessions.Start(ctx, entered.Member, about, requestID)
+	secret, err := d.Sessions.Start(ctx, entered, about, requestID)
 	return Finished{Session: secret, ReturnTo: ReturnPath(a.ReturnTo), Member: entered.Member, New: entered.New}, err
 }
 

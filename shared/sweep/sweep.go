@@ -1,5 +1,5 @@
-// Package sweep does what falls due by itself: it discards drafts that nobody publishes, ends what has expired, and clears
-// away upload sessions.
+// Package sweep does what falls due by itself: it discards drafts that nobody publishes, ends what has expired, clears away
+// upload sessions, lets sessions find bytes that are there, and collects those that nothing needs any more.
 //
 // Readers never wait for it: expiry is judged by the clock at every read. Every step is conditional on what was read, so
 // that it may die anywhere, start again, run beside itself, and lose against whoever changes the same thing.
@@ -42,12 +42,17 @@ type Objects interface {
 
 // Ends is the last step of a session, once its objects are gone.
 type Ends interface {
-	// ForgetSession takes a session off the list of what is due.
-	ForgetSession(ctx context.Context, s id.Session) error
+	// ForgetSession takes a session off the list of what is due, with the references of one that was not finalized.
+	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
-// batch is how many of each kind one round takes.
-const batch = 50
+// How many of each kind one round takes. Rows lie in parts, each of which gives its share of a batch: from as many as one
+// part gives on, others may wait.
+const (
+	batch = 52
+	parts = 4
+	full  = batch / parts
+)
 
 // Sweeper does what is due.
 type Sweeper struct {
@@ -57,7 +62,7 @@ type Sweeper struct {
 	Now     func() time.Time
 }
 
-// Due does one round. more tells that others wait.
+// Due does one round. more tells that others may wait.
 func (s *Sweeper) Due(ctx context.Context) (more bool, err error) {
 	artifacts, err1 := s.artifacts(ctx)
 	sessions, err2 := s.sessions(ctx)
@@ -76,7 +81,7 @@ func (s *Sweeper) artifacts(ctx context.Context) (more bool, err error) {
 			failed = append(failed, fmt.Errorf("artifact %s: %w", a.ID, err))
 		}
 	}
-	return len(due) == batch, errors.Join(failed...)
+	return len(due) >= full, errors.Join(failed...)
 }
 
 func (s *Sweeper) artifact(ctx context.Context, a artifact.Artifact, now time.Time) error {
@@ -109,7 +114,7 @@ func (s *Sweeper) sessions(ctx context.Context) (more bool, err error) {
 			failed = append(failed, fmt.Errorf("upload session %s: %w", u.ID, err))
 		}
 	}
-	return len(due) == batch, errors.Join(failed...)
+	return len(due) >= full, errors.Join(failed...)
 }
 
 // session ends a session first, so that nobody can finalize it while its objects go, and forgets it last, so that a
@@ -122,5 +127,5 @@ func (s *Sweeper) session(ctx context.Context, u upload.Session, now time.Time) 
 	if err := s.Objects.DeleteSession(ctx, u.Home, u.ID); err != nil {
 		return err
 	}
-	return s.Ends.ForgetSession(ctx, u.ID)
+	return s.Ends.ForgetSession(ctx, u)
 }

@@ -47,7 +47,19 @@ type File struct {
 	Size   int64
 	SHA256 Digest
 	Object Object // of a file with bytes; an empty file has none
+	// Borrowed says that the bytes came for another revision and were found by their content. A reference of this revision
+	// keeps them.
+	Borrowed bool
 }
+
+// Content is what tells bytes apart.
+type Content struct {
+	SHA256 Digest
+	Size   int64
+}
+
+// Content is that of the file.
+func (f File) Content() Content { return Content{f.SHA256, f.Size} }
 
 // Tree is the whole set of files of a revision, in the order of their declaration.
 type Tree []File

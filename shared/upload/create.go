@@ -44,6 +44,7 @@ type Creation struct {
 // Creator creates sessions.
 type Creator struct {
 	Store   Sessions
+	Hints   Hints
 	Objects Objects
 	Now     func() time.Time
 }
@@ -79,7 +80,11 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
 		return contract.Session{}, err
 	}
-	entries := place(&s, d.files, known)
+	hinted, err := c.hinted(ctx, s.Home, d.files, known)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	entries := place(&s, d.files, known, hinted)
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
@@ -136,30 +141,36 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 	return c.Store.Tree(ctx, a.ID, s.Reuses)
 }
 
-// place decides for each file where its bytes come from: nowhere when it has none, the artifact's current revision or an
-// earlier entry of this session when the digest is known there, else an upload.
-func place(s *Session, files []declared, known tree.Tree) []Entry {
-	type content struct {
-		digest tree.Digest
-		size   int64
+// place decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
+// earlier entry of this session or what a hint found when the digest is known there; else an upload.
+func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
+	type source struct {
+		tree.File
+		inherited bool
 	}
-	at := make(map[content]tree.Object)
+	at := make(map[tree.Content]source)
+	for _, f := range hinted {
+		at[f.Content()] = source{f, false}
+	}
 	for _, f := range known {
-		at[content{f.SHA256, f.Size}] = f.Object
+		at[f.Content()] = source{f, true}
 	}
 	entries, inherits := make([]Entry, len(files)), false
 	for i, f := range files {
-		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest}
-		if f.digest == nil && f.size > 0 {
-			e.Object, e.Patch = tree.Object{Session: s.ID, Entry: i}, f.patch
-		} else if f.size == 0 {
-			e.SHA256, e.Reused = &tree.EmptyDigest, true
-		} else if o, ok := at[content{*f.digest, f.size}]; ok {
-			e.Object, e.Reused = o, true
-			inherits = inherits || o.Session != s.ID
-		} else {
-			e.Object = tree.Object{Session: s.ID, Entry: i}
-			at[content{*f.digest, f.size}] = e.Object
+		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest, Object: tree.Object{Session: s.ID, Entry: i}}
+		switch {
+		case f.size == 0:
+			e.SHA256, e.Reused, e.Object = &tree.EmptyDigest, true, tree.Object{}
+		case f.digest == nil:
+			e.Patch = f.patch
+		default:
+			content := tree.Content{SHA256: *f.digest, Size: f.size}
+			if from, ok := at[content]; ok {
+				e.Object, e.Borrowed, e.Reused = from.Object, from.Borrowed, true
+				inherits = inherits || from.inherited
+			} else {
+				at[content] = source{tree.File{Object: e.Object}, false}
+			}
 		}
 		entries[i] = e
 	}

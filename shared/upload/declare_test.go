@@ -101,28 +101,37 @@ func TestCapsAreCheckedInTheOrderOfTheContract(t *testing.T) {
 
 func TestKnownBytesAreReused(t *testing.T) {
 	digest := func(s string) *tree.Digest { d := tree.Digest(sha256.Sum256([]byte(s))); return &d }
-	older := tree.Object{Session: id.NewSession(), Entry: 4}
+	older, lent := tree.Object{Session: id.NewSession(), Entry: 4}, tree.Object{Session: id.NewSession(), Entry: 2}
 	known := tree.Tree{{Path: "old", Size: 3, SHA256: *digest("abc"), Object: older}}
+	hinted := tree.Tree{{Size: 3, SHA256: *digest("abc"), Object: lent, Borrowed: true}, {Size: 5, SHA256: *digest("lent"), Object: lent, Borrowed: true}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	entries := place(&s, []declared{
 		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
-	}, known)
+		{"g", 5, digest("lent"), nil},
+	}, known, hinted)
 	for i, want := range []struct {
-		reused bool
-		object tree.Object
+		reused, borrowed bool
+		object           tree.Object
 	}{
-		{true, older}, {false, tree.Object{Session: s.ID, Entry: 1}}, {true, tree.Object{Session: s.ID, Entry: 1}}, {true, tree.Object{}},
-		{false, tree.Object{Session: s.ID, Entry: 4}}, {false, tree.Object{Session: s.ID, Entry: 5}},
+		{true, false, older}, {false, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{}},
+		{false, false, tree.Object{Session: s.ID, Entry: 4}}, {false, false, tree.Object{Session: s.ID, Entry: 5}}, {true, true, lent},
 	} {
-		if e := entries[i]; e.Reused != want.reused || e.Object != want.object {
+		if e := entries[i]; e.Reused != want.reused || e.Borrowed != want.borrowed || e.Object != want.object {
 			t.Errorf("%s: %+v", e.Path, e)
 		}
 	}
 	if s.Reuses == "" {
 		t.Error("the session forgets the revision whose bytes it reuses")
 	}
-	fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
-	if place(&fresh, []declared{{"a", 3, digest("new"), nil}}, known); fresh.Reuses != "" {
-		t.Error("the session holds on to a revision that it does not use")
+	for _, lent := range []tree.Tree{nil, hinted} {
+		fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
+		if place(&fresh, []declared{{"a", 5, digest("lent"), nil}}, known, lent); fresh.Reuses != "" {
+			t.Error("the session holds on to a revision that it does not use")
+		}
+	}
+	again := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
+	known[0].Borrowed = true // of the revision before
+	if e := place(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil); !e[0].Borrowed || again.Reuses == "" {
+		t.Errorf("what is inherited is not referred to: %+v", e[0])
 	}
 }

@@ -44,7 +44,7 @@ func (f *Finalizer) hashed(ctx context.Context, a Attempt) (tree.Tree, error) {
 		if e.Deleted {
 			continue
 		}
-		file := tree.File{Path: e.Path, Size: e.Size, Object: e.Object}
+		file := tree.File{Path: e.Path, Size: e.Size, Object: e.Object, Borrowed: e.Borrowed}
 		switch {
 		case e.SHA256 != nil:
 			file.SHA256 = *e.SHA256

@@ -58,6 +58,7 @@ func (s *Settled) Error() string { return "the session is " + string(s.Session.S
 // Finalizer turns sessions into drafts.
 type Finalizer struct {
 	Store   Finalizations
+	Hints   Hints
 	Objects Objects
 	Now     func() time.Time
 	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
@@ -132,6 +133,9 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	}
 	files, err := f.build(ctx, a, base, by.Policy)
 	if err != nil {
+		return err
+	}
+	if err := f.borrow(ctx, a, files); err != nil {
 		return err
 	}
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()

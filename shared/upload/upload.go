@@ -45,13 +45,15 @@ type Session struct {
 
 // Entry is one declared file, in the order of the request, or behind those a path that the revision does not keep.
 type Entry struct {
-	Path    string
-	Size    int64        // of what is uploaded: the diff, if there is a Patch
-	SHA256  *tree.Digest // nil: not declared, hashed when finalized
-	Object  tree.Object  // where its bytes are or will be; an empty file has none
-	Reused  bool         // needs no upload
-	Patch   *Patch       // nil: the upload is the file
-	Deleted bool         // of the base; nothing else is set then
+	Path   string
+	Size   int64        // of what is uploaded: the diff, if there is a Patch
+	SHA256 *tree.Digest // nil: not declared, hashed when finalized
+	Object tree.Object  // where its bytes are or will be; an empty file has none
+	Reused bool         // needs no upload
+	// Borrowed says that a hint, or the revision that this one builds on, found the bytes: see tree.File.
+	Borrowed bool
+	Patch    *Patch // nil: the upload is the file
+	Deleted  bool   // of the base; nothing else is set then
 }
 
 // PutTarget is a presigned upload.
@@ -74,4 +76,6 @@ type Objects interface {
 	Put(ctx context.Context, home id.Workspace, o tree.Object, body []byte, digest tree.Digest) error
 	// Open reads size bytes of an object from an offset; not_found if it is gone.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+	// Head returns the size of an object; not_found if it is gone.
+	Head(ctx context.Context, home id.Workspace, o tree.Object) (int64, error)
 }

@@ -40,7 +40,7 @@ type Viewer struct {
 
 // Latest is the owner's view of the current revision; not_found for everything unreadable.
 func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
-	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
+	if !v.visible(by, a) || a.Current == "" {
 		return contract.AgentView{}, unreadable()
 	}
 	return v.owned(ctx, by, a, a.Current)
@@ -48,7 +48,7 @@ func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Ar
 
 // Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
 func (v *Viewer) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
-	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
+	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
 		return contract.AgentView{}, unreadable()
 	}
 	if r.Status == artifact.Retained {
@@ -66,7 +66,29 @@ func (v *Viewer) owned(ctx context.Context, by credential.Actor, a *artifact.Art
 		return contract.AgentView{}, unreadable()
 	}
 	public, err := v.build(&by.Workspace, a, c, "")
-	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID)}, err
+	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID), Lockdown: lockdowns(by, a)}, err
+}
+
+// visible tells whether the caller may see that there is an artifact. Members see one that the operator locked, to learn
+// that it is; nothing in the view opens it.
+func (v *Viewer) visible(by credential.Actor, a *artifact.Artifact) bool {
+	now := v.Now()
+	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
+}
+
+// lockdowns tells a member what is locked, nil while nothing is.
+func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
+	w := by.Workspace
+	if by.Member == "" || a.LinksOff.IsZero() && a.Lock == "" && w.Lock == "" {
+		return nil
+	}
+	return &contract.ViewLockdowns{
+		AccessLink: contract.Locked{Locked: !a.LinksOff.IsZero(), LockedAt: contract.AtOrNull(a.LinksOff)},
+		Platform: contract.ViewPlatforms{
+			Workspace: contract.Locked{Locked: w.Lock != "", LockedAt: contract.AtOrNull(w.LockedAt)},
+			Artifact:  contract.Locked{Locked: a.Lock != "", LockedAt: contract.AtOrNull(a.LockedAt)},
+		},
+	}
 }
 
 func unreadable() error {

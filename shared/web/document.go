@@ -132,7 +132,11 @@ func (e entrance) errors(parameters bool) []fault.Code {
 	if e.door == nil {
 		return codes
 	}
-	codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)
+	if e.door.hidden {
+		codes = append(codes, fault.NotFound, fault.DatabaseUnavailable)
+	} else {
+		codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)
+	}
 	if e.op.Scope != "" {
 		codes = append(codes, fault.Forbidden)
 	}

@@ -47,7 +47,16 @@ const touchBudget = 50 * time.Millisecond
 type door struct {
 	authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
 	asks         string        // what whoever sends nothing is told to send
+	hidden       bool          // whoever may not come in learns nothing, not even that there is a door
 	within       time.Duration // that the route answers in, or says that it cannot; zero: as long as it takes
+}
+
+// refusal is what somebody is told who does not come in. A store that does not answer is no secret.
+func (d *door) refusal(err error) error {
+	if d.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
+		return fault.Bare(fault.NotFound)
+	}
+	return err
 }
 
 // entrance stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
@@ -132,11 +141,11 @@ func (e entrance) open(ctx context.Context, r *http.Request) (*Call, context.Con
 func (e entrance) authenticate(ctx context.Context, r *http.Request, call *Call) error {
 	bearer, err := bearerOf(r, e.door.asks)
 	if err != nil {
-		return err
+		return e.door.refusal(err)
 	}
 	wants, keyed := e.wants(r)
 	if call.Opened, err = e.door.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
-		return late(err)
+		return e.door.refusal(late(err))
 	}
 	Annotate(ctx, callerOf(call.Actor)...)
 	if keyed != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -122,6 +123,9 @@ func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) 
 				}
 			}}, nil
 		})
+		if !slices.ContainsFunc(op.Answers, func(a Answer) bool { return a.Status == http.StatusOK }) {
+			delete(declared.Responses, "200") // huma adds one where nothing tells of a success that it knows
+		}
 	}}
 }
 

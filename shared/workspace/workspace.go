@@ -34,8 +34,9 @@ type Workspace struct {
 	Into      id.Workspace // where a claim moved everything; empty: nowhere
 	Floor     time.Time    // of a workspace that was claimed: nothing that lived then ends earlier
 	Lock      id.Lockdown  // operator lockdown; empty: none
-	Epoch     int64        // credentials of another epoch are dead
-	AutoDays  int          // how many days artifacts live unless asked otherwise; zero: the tier's default
+	LockedAt  time.Time
+	Epoch     int64 // credentials of another epoch are dead
+	AutoDays  int   // how many days artifacts live unless asked otherwise; zero: the tier's default
 }
 
 // Open tells whether credentials of the workspace work and its content may be read.

@@ -34,11 +34,16 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	h := &api.Host{
 		Surface: surface, Accounts: s.Accounts(), Keys: s.Revoker(), Provisioner: provisioner, Publisher: s.Publisher(addresses),
 		Deleter: s.Deleter(), Lister: lister, Historian: s.Historian(), Viewer: s.Files(s.Viewer(addresses, surface.Limiter)), Addresses: addresses,
+		Renamer: s.Renamer(), Pinner: s.Pinner(lister),
 	}
+	h.Sharer = s.Sharer(addresses, lister)
 	if err := members(s, h); err != nil {
 		return nil, err
 	}
 	if err := claims(s, h); err != nil {
+		return nil, err
+	}
+	if err := operators(s, h); err != nil {
 		return nil, err
 	}
 	if err := authorization(s, h); err != nil {

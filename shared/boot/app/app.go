@@ -56,6 +56,9 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 		return err
 	}
 	h.Links, h.Sessions, h.SignIns, h.Agents, h.Claims = s.Viewer(addresses, limiter), s.Sessions(), desk, agents, claimer
-	h.Apps, h.Devices, h.Artifacts, h.Keys, h.Accounts, h.Counter = server, server, lister, keeper, s.Accounts(), limiter
+	h.Apps, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, keeper, s.Accounts(), limiter, s.Config.Now
+	sharer := s.Sharer(addresses, lister)
+	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)
+	h.Pins, h.Titles, h.Deletions, h.Sharing, h.Reach = s.Pinner(lister), s.Renamer(), s.Deleter(), sharer, sharer
 	return nil
 }

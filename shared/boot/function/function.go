@@ -34,7 +34,7 @@ func (h Host) run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	services, err := boot.Open(ctx, config)
+	services, err := boot.Open(config)
 	if err != nil {
 		return err
 	}

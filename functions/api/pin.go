@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/web"
+)
+
+// keepRoutes are what members do to keep artifacts, and how their owners call them.
+func (h *Host) keepRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID: "web.artifacts.pin", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/pin", Summary: "Keep an artifact from expiring",
+			Scope: credential.Read, Command: web.Command{Operation: idempotency.PinArtifact, Target: "artifact_id"},
+			Errors: []fault.Code{fault.ArtifactNotFound, fault.PinnedArtifactCap},
+		}, h.pin),
+		web.Member(web.Operation{
+			ID: "web.artifacts.unpin", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/unpin", Summary: "Let an artifact expire again",
+			Scope: credential.Read, Command: web.Command{Operation: idempotency.UnpinArtifact, Target: "artifact_id"},
+			Errors: []fault.Code{fault.ArtifactNotFound},
+		}, h.unpin),
+		web.Member(web.Operation{
+			ID: "web.revisions.list", Method: "GET", Path: "/v1/web/artifacts/{artifact_id}/revisions", Summary: "All revisions of an artifact",
+			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.ArtifactNotFound},
+		}, h.webRevisions),
+		web.Guarded(web.Operation{
+			ID: "artifacts.updateDisplayMetadata", Method: "PATCH", Path: "/v1/artifacts/{artifact_id}/display-metadata",
+			Summary: "Give an artifact another title", Scope: credential.Publish, Errors: []fault.Code{fault.ArtifactNotFound},
+		}, h.rename),
+	}
+}
+
+// pinning is what a member wants to pin, by the id in the path: the pinner reads it.
+func pinning(call *web.Call, in *artifactInput) artifact.Target {
+	return artifact.Target{Command: call.Command, Record: call.Record, Named: id.Artifact(in.Artifact)}
+}
+
+func (h *Host) pin(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+	return h.Pinner.Pin(ctx, call.Actor, pinning(call, in))
+}
+
+func (h *Host) unpin(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+	return h.Pinner.Unpin(ctx, call.Actor, pinning(call, in))
+}
+
+func (h *Host) webRevisions(ctx context.Context, call *web.Call, in *artifactInput) (contract.RevisionList, error) {
+	a, err := h.Lister.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
+	if err != nil {
+		return contract.RevisionList{}, err
+	}
+	return h.Historian.List(ctx, call.Actor, a)
+}
+
+type renameInput struct {
+	artifactInput
+	Body contract.UpdateMetadata
+}
+
+func (h *Host) rename(ctx context.Context, call *web.Call, in *renameInput) (contract.DisplayMetadata, error) {
+	return h.Renamer.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+}

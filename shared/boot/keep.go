@@ -1,0 +1,13 @@
+package boot
+
+import "vitrine/shared/artifact"
+
+// Pinner keeps artifacts from expiring; the lister answers what was pinned.
+func (s *Services) Pinner(lister *artifact.Lister) *artifact.Pinner {
+	return &artifact.Pinner{Store: s.store, Lister: lister, Now: s.Config.Now}
+}
+
+// Renamer gives artifacts other titles.
+func (s *Services) Renamer() *artifact.Renamer {
+	return &artifact.Renamer{Store: s.store, Now: s.Config.Now}
+}

@@ -1,0 +1,12 @@
+package boot
+
+import (
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/sharing"
+)
+
+// Sharer keeps access links.
+func (s *Services) Sharer(addresses *address.Book, details *artifact.Lister) *sharing.Sharer {
+	return &sharing.Sharer{Store: s.store, Changes: s.store, Addresses: addresses, Details: details, Now: s.Config.Now}
+}

@@ -1,0 +1,23 @@
+package boot
+
+import "vitrine/shared/sweep"
+
+// Sweeper ends what is due: drafts, artifacts and upload sessions.
+func (s *Services) Sweeper() *sweep.Sweeper {
+	return &sweep.Sweeper{Store: s.store, Ends: s.store, Objects: s.blobs, Now: s.Config.Now}
+}
+
+// Hinter lets sessions find bytes that are there.
+func (s *Services) Hinter() *sweep.Hinter {
+	return &sweep.Hinter{Store: s.store, Now: s.Config.Now}
+}
+
+// Purger gives up the files of what ended.
+func (s *Services) Purger() *sweep.Purger {
+	return &sweep.Purger{Shelf: s.store, Store: s.store, Finds: s.store, Now: s.Config.Now}
+}
+
+// Collector deletes objects that nothing needs any more.
+func (s *Services) Collector() *sweep.Collector {
+	return &sweep.Collector{Shelf: s.store, Store: s.store, Finds: s.store, Bytes: s.blobs, Now: s.Config.Now}
+}

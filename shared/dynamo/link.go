@@ -1,0 +1,287 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
+	"vitrine/shared/id"
+	"vitrine/shared/link"
+	"vitrine/shared/sharing"
+	"vitrine/shared/workspace"
+)
+
+func linkItem(l link.Link) item {
+	return newItem(linkKey(l.Public)).
+		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
+		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
+		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.Artifact, l.CreatedAt, l.Public))
+}
+
+func readLink(i item, p id.Public) *link.Link {
+	if i == nil {
+		return nil
+	}
+	return &link.Link{
+		ID: id.Link(i.getStr("id")), Public: p, Workspace: id.Workspace(i.getStr("ws")), Artifact: id.Artifact(i.getStr("art")),
+		Revision: id.Revision(i.getStr("cur")), Kind: link.Kind(i.getStr("kind")), CreatedAt: i.getTime("created"),
+		ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"),
+	}
+}
+
+// Link implements sharing.Links.
+func (s *Store) Link(ctx context.Context, p id.Public) (*link.Link, error) {
+	i, err := s.get(ctx, s.tables.Core, linkKey(p), true)
+	return readLink(i, p), err
+}
+
+// newestLink holds while a link that is made at :made is newer than every closing of links, and no older than any link.
+const newestLink = "(attribute_not_exists(#links_closed) OR #links_closed < :made) AND (attribute_not_exists(#links_at) OR #links_at <= :made)"
+
+// unsharedBut holds while an artifact has no share link, or only one that is over.
+func unsharedBut(v values, over id.Public) string {
+	if over == "" {
+		return "attribute_not_exists(#share)"
+	}
+	v["over"] = string(over)
+	return "(attribute_not_exists(#share) OR #share = :over)"
+}
+
+// ownedBy holds while an artifact is in a workspace, or a claim takes it there.
+func ownedBy(v values, w, from id.Workspace) string {
+	v["ws"] = string(w)
+	if from == "" {
+		return "#own = :ws"
+	}
+	v["from"] = string(from)
+	return "#own IN (:ws, :from)"
+}
+
+func moved(item) error { return artifact.ErrMoved }
+
+// CreateLink implements sharing.Changes.
+func (s *Store) CreateLink(ctx context.Context, c sharing.Creation) error {
+	var t transaction
+	if c.Command != nil {
+		s.finish(&t, *c.Command, c.Result, c.At)
+	}
+	l := c.Link
+	set, gone := "SET #links_at = :made", ""
+	v := values{"made": l.CreatedAt, "live": string(artifact.Live), "now": c.At, "one": 1}
+	condition := "#status = :live AND attribute_exists(#cur) AND attribute_not_exists(#lock) AND attribute_not_exists(#links_off) AND " +
+		newestLink + " AND " + ownedBy(v, l.Workspace, c.From)
+	if c.From == "" { // else it ends as the claim said
+		condition += " AND (#exp > :now OR attribute_exists(#pin_at))"
+	} else {
+		delete(v, "now")
+	}
+	if l.Kind == link.Share {
+		set += ", #share = :share"
+		condition += " AND " + unsharedBut(v, c.Replaces)
+		v["share"] = string(l.Public)
+		if l.ExpiresAt.IsZero() {
+			gone = " REMOVE #share_exp"
+		} else {
+			set += ", #share_exp = :until"
+			v["until"] = l.ExpiresAt
+		}
+	}
+	t.update(s.tables.Core, artifactKey(l.Artifact), set+gone+" ADD #ver :one", condition, v, moved)
+	if l.Kind == link.Revision {
+		t.check(s.tables.Core, revisionKey(l.Artifact, l.Revision), "#status = :published", values{"published": string(artifact.Published)},
+			func(item) error { return sharing.NoRevision() })
+	}
+	s.checkFence(&t, l.Workspace)
+	t.create(s.tables.Core, linkItem(l))
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+// KeepLink implements sharing.Changes.
+func (s *Store) KeepLink(ctx context.Context, c sharing.Creation) error {
+	var t transaction
+	s.finish(&t, *c.Command, c.Result, c.At)
+	v := values{"live": string(artifact.Live), "share": string(c.Link.Public)}
+	t.check(s.tables.Core, artifactKey(c.Link.Artifact),
+		"#status = :live AND #share = :share AND attribute_not_exists(#lock) AND attribute_not_exists(#links_off) AND "+ownedBy(v, c.Link.Workspace, c.From), v, moved)
+	s.checkFence(&t, c.Link.Workspace)
+	return s.commit(ctx, &t)
+}
+
+// errUnshared says that an artifact does not name a link as its share link.
+var errUnshared = errors.New("the artifact has another share link, or none")
+
+// RevokeLink implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
+func (s *Store) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time, error) {
+	at, err := s.revokeLink(ctx, r, r.Link.Kind == link.Share)
+	if errors.Is(err, errUnshared) {
+		at, err = s.revokeLink(ctx, r, false)
+	}
+	return at, err
+}
+
+func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
+	l, at := r.Link, millis(r.At)
+	var first time.Time
+	var t transaction
+	t.update(s.tables.Core, linkKey(l.Public), "SET #rev_at = :now", "#id = :id AND attribute_not_exists(#rev_at)",
+		values{"now": at, "id": string(l.ID)}, func(old item) error {
+			first = old.getTime("rev_at")
+			return errRevoked
+		})
+	open := "(attribute_not_exists(#links_closed) OR #links_closed < :made)"
+	closed := func(old item) error {
+		if c := old.getTime("links_closed"); !c.Before(l.CreatedAt) && !c.IsZero() {
+			first = c
+			return errRevoked
+		}
+		return errUnshared
+	}
+	if shared {
+		t.update(s.tables.Core, artifactKey(l.Artifact), "REMOVE #share, #share_exp ADD #ver :one", "#share = :share AND "+open,
+			values{"share": string(l.Public), "made": l.CreatedAt, "one": 1}, closed)
+	} else {
+		t.check(s.tables.Core, artifactKey(l.Artifact), open, values{"made": l.CreatedAt}, closed)
+	}
+	s.checkFence(&t, r.Event.Workspace)
+	t.create(s.tables.Events, eventItem(r.Event))
+	err := s.commit(ctx, &t)
+	if errors.Is(err, errRevoked) {
+		return first, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return at, nil
+}
+
+// CloseLinks implements sharing.Changes.
+func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
+	var t transaction
+	v := values{"at": c.At, "live": string(artifact.Live), "one": 1}
+	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.From)
+	if c.Artifact.LinksAt.IsZero() {
+		condition += " AND attribute_not_exists(#links_at)"
+	} else {
+		condition += " AND #links_at = :newest"
+		v["newest"] = c.Artifact.LinksAt
+	}
+	t.update(s.tables.Core, artifactKey(c.Artifact.ID), "SET #links_closed = :at REMOVE #share, #share_exp ADD #ver :one", condition, v, moved)
+	s.checkFence(&t, c.Event.Workspace)
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+// LockLinks implements sharing.Changes.
+func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
+	var t transaction
+	s.finish(&t, l.Command, l.Result, l.At)
+	v := values{"live": string(artifact.Live), "one": 1}
+	condition := "#status = :live AND " + ownedBy(v, l.Event.Workspace, l.Artifact.From)
+	if l.Lift {
+		t.update(s.tables.Core, artifactKey(l.Artifact.ID), "REMOVE #links_off ADD #ver :one", condition+" AND attribute_exists(#links_off)", v, moved)
+	} else {
+		v["now"] = l.At
+		t.update(s.tables.Core, artifactKey(l.Artifact.ID), "SET #links_off = :now ADD #ver :one", condition+" AND attribute_not_exists(#links_off)", v, moved)
+	}
+	s.checkFence(&t, l.Event.Workspace)
+	t.create(s.tables.Events, eventItem(l.Event))
+	return s.commit(ctx, &t)
+}
+
+// LinksClosed implements sharing.Links.
+func (s *Store) LinksClosed(ctx context.Context, of []id.Artifact) (map[id.Artifact]time.Time, error) {
+	out := make(map[id.Artifact]time.Time, len(of))
+	for len(of) > 0 {
+		some := of[:min(len(of), batchMost)]
+		of = of[len(some):]
+		var b batch
+		for _, a := range some {
+			b.want(artifactKey(a))
+		}
+		f, err := s.read(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range some {
+			out[a] = f.at(artifactKey(a)).getTime("links_closed")
+		}
+	}
+	return out, nil
+}
+
+// Links implements sharing.Links. It reads partitions as List does, for the same reasons: those of a claim's source before
+// the workspace's own, which are all without one.
+func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
+	var claimed []workspace.Workspace
+	asked, start := make(chan error, 1), time.Now()
+	go func() {
+		var err error
+		if q.Claimed {
+			claimed, err = s.sources(ctx, q.Workspace)
+		}
+		asked <- err
+	}()
+	rows := map[id.Public]link.Link{}
+	err := s.linksIn(ctx, q.Workspace, q, rows)
+	if unknown := <-asked; unknown != nil {
+		return nil, false, unknown
+	}
+	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
+		clear(rows)
+		for _, source := range append(claimed, workspace.Workspace{ID: q.Workspace}) {
+			if err = s.linksIn(ctx, source.ID, q, rows); err != nil {
+				break
+			}
+		}
+	}
+	out := make([]link.Link, 0, len(rows))
+	for _, l := range rows {
+		l.Workspace = q.Workspace
+		out = append(out, l)
+	}
+	link.Sort(out)
+	return out[:min(len(out), q.Limit)], len(out) > q.Limit, err
+}
+
+// linksIn adds the links of one partition, at most one more than q.Limit.
+func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, rows map[id.Public]link.Link) error {
+	condition, v := "#g1p = :list", values{"list": linksOf(w)}
+	if q.Artifact != "" {
+		condition += " AND begins_with(#g1s, :artifact)"
+		v["artifact"] = string(q.Artifact) + "#"
+	}
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(q.Limit + 1)),
+	}
+	for left := q.Limit + 1; left > 0; {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return unavailable(err)
+		}
+		for _, i := range out.Items {
+			l := listedLink(i)
+			rows[l.Public] = l
+		}
+		if left -= len(out.Items); out.LastEvaluatedKey == nil {
+			return nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return nil
+}
+
+// listedLink is a link as the index has it.
+func listedLink(i item) link.Link {
+	l := readLink(i, id.Public(strings.TrimPrefix(i.getStr("pk"), linkKey("").pk)))
+	a, _, _ := strings.Cut(i.getStr("g1s"), "#")
+	l.Artifact = id.Artifact(a)
+	return *l
+}

@@ -1,0 +1,140 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"vitrine/shared/artifact"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+	"vitrine/shared/tree"
+)
+
+// Purge is something whose files nobody can reach any more: a whole artifact that ended, or one retained revision.
+type Purge struct {
+	Artifact id.Artifact
+	Revision id.Revision // empty: all of the artifact
+}
+
+// Condemned is an object that nothing needed when it was looked at.
+type Condemned struct {
+	Home    id.Workspace
+	Object  tree.Object
+	Content tree.Content
+	Due     time.Time // when it is looked at again
+}
+
+// Purges is what Purger needs to write, beside looking at the Shelf.
+type Purges interface {
+	// DuePurges returns up to n purges that are due at an instant, of which some may be done already.
+	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
+	// Unrefer removes the references of a revision to objects.
+	Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error
+	// Condemn lets an object be looked at again at c.Due, and no sooner, whatever was said before.
+	Condemn(ctx context.Context, c Condemned) error
+	// Strip removes the list of a revision's files, which from then on is retained.
+	Strip(ctx context.Context, a id.Artifact, r id.Revision) error
+	// Purged takes what was purged off the list of what is due. Nothing happens to what is live.
+	Purged(ctx context.Context, p Purge) error
+}
+
+// Finds takes back what lets sessions find bytes.
+type Finds interface {
+	// Unhint takes the hint of a content back if it names this object, and tells whether it did.
+	Unhint(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+}
+
+// purgesAtOnce is how many of them one round takes: each may hold many objects.
+const purgesAtOnce = 12
+
+// Purger gives up the files of what ended. Objects that nothing else needs are condemned, not deleted: sessions may have
+// been told of them. References go first and the list of files goes last, so that a death in between is made up for.
+type Purger struct {
+	Shelf Shelf
+	Store Purges
+	Finds Finds
+	Now   func() time.Time
+}
+
+// Due does one round. more tells that others may wait.
+func (p *Purger) Due(ctx context.Context) (more bool, err error) {
+	due, err := p.Store.DuePurges(ctx, p.Now(), purgesAtOnce)
+	if err != nil {
+		return false, err
+	}
+	var failed []error
+	for _, one := range due {
+		if err := p.purge(ctx, one); err != nil {
+			failed = append(failed, fmt.Errorf("purge of %s %s: %w", one.Artifact, one.Revision, err))
+		}
+	}
+	return len(due) >= purgesAtOnce/parts, errors.Join(failed...)
+}
+
+// purge takes all references back before it looks at the shelf: of two that let go of one object, the later sees that
+// nothing keeps it.
+func (p *Purger) purge(ctx context.Context, one Purge) error {
+	h, err := p.Shelf.Holding(ctx, one.Artifact)
+	if err != nil || h.Artifact == nil {
+		return err
+	}
+	ended := one.Revision == "" && h.Artifact.Status != artifact.Live
+	gone := slices.DeleteFunc(h.Contents, func(c artifact.Contents) bool {
+		return !ended && (c.Revision.ID != one.Revision || c.Revision.Status != artifact.Retained)
+	})
+	for _, c := range gone {
+		if err := p.Store.Unrefer(ctx, c.Revision.ID, borrowed(c.Tree)); err != nil {
+			return err
+		}
+	}
+	seen := read(p.Shelf)
+	for _, c := range gone {
+		if err := p.revision(ctx, h.Artifact, c, seen); err != nil {
+			return err
+		}
+	}
+	return p.Store.Purged(ctx, one)
+}
+
+// borrowed are the objects of a tree that it refers to.
+func borrowed(files tree.Tree) (out []tree.Object) {
+	for _, f := range files {
+		if f.Borrowed && !slices.Contains(out, f.Object) {
+			out = append(out, f.Object)
+		}
+	}
+	return out
+}
+
+func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *reading) error {
+	done := map[tree.Object]bool{}
+	for _, f := range c.Tree {
+		if f.Size == 0 || done[f.Object] {
+			continue
+		}
+		done[f.Object] = true
+		if !f.Borrowed {
+			seen.bringers[f.Object.Session] = a.ID
+		}
+		kept, _, err := seen.kept(ctx, f.Object)
+		if err == nil && !kept {
+			err = p.condemn(ctx, Condemned{Home: a.Home, Object: f.Object, Content: f.Content()})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.Store.Strip(ctx, a.ID, c.Revision.ID)
+}
+
+// condemn takes the hint back first: from the moment that is counted from nobody finds the object.
+func (p *Purger) condemn(ctx context.Context, c Condemned) error {
+	if _, err := p.Finds.Unhint(ctx, c.Home, c.Content, c.Object); err != nil {
+		return err
+	}
+	c.Due = p.Now().Add(limits.CollectAfter)
+	return p.Store.Condemn(ctx, c)
+}
