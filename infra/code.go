@@ -17,13 +17,13 @@ var architectures = map[string]struct {
 	"arm64": {"arm64", elf.EM_AARCH64}, "x86_64": {"amd64", elf.EM_X86_64},
 }
 
-// code is the zip of a host's function.
+// code is the zip of a function.
 func (o options) code(host string) string { return filepath.Join(o.Dist, host+".zip") }
 
 // findCode checks that the functions are built, for the machine that is to run them.
 func (o options) findCode() error {
 	want := architectures[o.Arch]
-	for _, host := range hostNames {
+	for _, host := range functionNames {
 		machine, err := machineOf(o.code(host))
 		if err == nil && machine != want.machine {
 			err = fmt.Errorf("it is for %s", machine)

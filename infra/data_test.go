@@ -126,7 +126,7 @@ func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
 
 func TestOnlyProductionStacksRefuseTheirEnd(t *testing.T) {
 	for name, d := range made {
-		for _, f := range d.hosts {
+		for _, f := range d.functions() {
 			same(t, name+" "+f.name, *f.stack.TerminationProtection(), name == "Named")
 		}
 		same(t, name+" data", *d.data.stack.TerminationProtection(), name == "Named")

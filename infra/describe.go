@@ -26,8 +26,10 @@ func (d *deployment) describe(folder string) error {
 		Told: map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
 	}
 	for _, f := range d.hosts {
-		out.Stacks = append(out.Stacks, *f.stack.StackName())
 		out.Hosts[f.name] = *f.stack.StackName()
+	}
+	for _, f := range d.functions() {
+		out.Stacks = append(out.Stacks, *f.stack.StackName())
 	}
 	if err := writeJSON(filepath.Join(folder, "deployment.json"), out); err != nil {
 		return err
@@ -41,7 +43,7 @@ func (d *deployment) describe(folder string) error {
 func (d *deployment) localEnvironment() map[string]map[string]string {
 	deployed, _ := readSettings(d.Settings)
 	all := map[string]map[string]string{}
-	for _, f := range d.hosts {
+	for _, f := range d.functions() {
 		env := map[string]string{
 			setting.Environment: "preview", setting.APIURL: "http://localhost:8701", setting.UploadURL: "http://localhost:8702",
 			setting.ContentURL: "http://127.0.0.1:8703", setting.AppURL: "http://localhost:8704", setting.MCPURL: "http://localhost:8705",

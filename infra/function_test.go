@@ -26,7 +26,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 		"api": {setting.Pow, setting.AssertionRing, setting.OIDCIssuer, setting.OIDCClientID}, "upload": {setting.PutMode}, "content": {setting.ResponseMode},
 		"app": {setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout},
 	}
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
 		slices.Sort(want)
 		same(t, "environment", slices.Sorted(maps.Keys(tpl.variables(t))), want)
@@ -84,7 +84,7 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 }
 
 func TestNoSecretIsInAnEnvironment(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for name, value := range tpl.variables(t) {
 			if strings.Contains(value, "{{resolve:") {
 				t.Errorf("%s holds the value of a secret", name)
@@ -94,7 +94,7 @@ func TestNoSecretIsInAnEnvironment(t *testing.T) {
 }
 
 func TestFunctionsRunOurBinaryAndNothingElse(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		f := tpl.only(t, "AWS::Lambda::Function") // no custom resources
 		same(t, "runtime", f.Properties["Runtime"], "provided.al2023")
 		same(t, "architecture", f.Properties["Architectures"], []string{d.Arch})

@@ -23,6 +23,11 @@ func allowIf(resource *string, conditions map[string]any, actions ...string) aws
 	})
 }
 
+// leading holds a right to items whose partition keys look like this.
+func leading(keys string) map[string]any {
+	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": keys}}
+}
+
 // index is the ARN of an index of a table.
 func index(t awsdynamodb.TableV2, name string) *string {
 	return jsii.String(*t.TableArn() + "/index/" + name)
@@ -30,6 +35,14 @@ func index(t awsdynamodb.TableV2, name string) *string {
 
 // files are the objects that clients upload; blob spells their keys.
 func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*")) }
+
+// diffs are the uploads that files are rebuilt from.
+func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*")) }
+
+// listed lets a host list a part of the bucket.
+func (d *data) listed(prefix string) awsiam.PolicyStatement {
+	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}}, "s3:ListBucket")
+}
 
 // readGates lets a host decide whether a reader may read, and count that it did.
 func (d *data) readGates() []awsiam.PolicyStatement {

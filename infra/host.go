@@ -38,8 +38,10 @@ var hosts = []host{
 		settings: map[string]string{setting.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers(), []awsiam.PolicyStatement{
-				allow(d.events.TableArn(), "dynamodb:Query"),     // members read what happened
-				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"), // records of requests that come twice
+				allow(d.events.TableArn(), "dynamodb:Query"),                         // members read what happened
+				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // and operators, everywhere
+				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // what they lift
+				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of requests that come twice
 			}, d.readFiles()) // files are read back as text
 		},
 	},
@@ -52,7 +54,11 @@ var hosts = []host{
 				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
 				allow(d.events.TableArn(), "dynamodb:PutItem"),
 				allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-				allow(d.files(), "s3:PutObject"), // clients put with URLs that this role signs
+				allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to bytes that are reused
+				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // hints that lead nowhere
+				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
+				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
+				d.listed("d/*"),
 				allowIf(d.key.KeyArn(), d.through("s3"), "kms:GenerateDataKey"),
 			}, d.readFiles()...)
 		},

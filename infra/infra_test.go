@@ -153,7 +153,7 @@ func writeZips(o options) error {
 	if err := os.MkdirAll(o.Dist, 0o755); err != nil {
 		return err
 	}
-	for _, host := range hostNames {
+	for _, host := range functionNames {
 		if err := writeZip(o.code(host), o.Arch, host); err != nil {
 			return err
 		}

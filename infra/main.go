@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -48,7 +49,11 @@ type deployment struct {
 	options
 	data  *data
 	hosts []*function
+	jobs  *function
 }
+
+// functions are all of a deployment.
+func (d *deployment) functions() []*function { return append(slices.Clone(d.hosts), d.jobs) }
 
 // build adds the stacks of a deployment to an app.
 func build(app awscdk.App, o options) (*deployment, error) {
@@ -61,6 +66,8 @@ func build(app awscdk.App, o options) (*deployment, error) {
 		front[h.name](f)
 		d.hosts = append(d.hosts, f)
 	}
+	d.jobs = newFunction(app, o, d.data, jobsHost)
+	d.jobs.schedule()
 	return d, nil
 }
 

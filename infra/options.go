@@ -67,8 +67,9 @@ func (o options) named() bool { return len(o.Domains) > 0 }
 func (o options) production() bool { return o.Environment == credential.Production }
 
 var (
-	hostNames = []string{"api", "upload", "content", "app"}
-	nameShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
+	hostNames     = []string{"api", "upload", "content", "app"}
+	functionNames = append(slices.Clone(hostNames), "jobs")
+	nameShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 )
 
 // lookup reads one value of the context; nil if it is not given.

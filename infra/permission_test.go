@@ -11,15 +11,18 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/jobs"
 	"vitrine/scripts/idp/provider"
 	"vitrine/scripts/journey/wire"
 	"vitrine/scripts/local/edge"
@@ -28,7 +31,9 @@ import (
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
+	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/boot/upload"
+	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/dynamo"
 	"vitrine/shared/ephemeral"
@@ -42,6 +47,8 @@ import (
 type held struct {
 	anyone   *wire.Agent
 	own      http.Client
+	jobs     *jobs.Host
+	clock    clock
 	provider *provider.Provider     // where people sign in
 	made     []contract.Provisioned // workspaces that nobody claimed
 
@@ -49,6 +56,11 @@ type held struct {
 	refused []string
 	used    map[string]map[string]bool // rights that each host used
 }
+
+// clock is the time of the jobs, which the test lets pass.
+type clock struct{ passed atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.Load())) }
 
 var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
@@ -86,7 +98,7 @@ func hold(t *testing.T) *held {
 		environment[name] = value
 		t.Setenv(name, value)
 	}
-	for _, host := range hostNames {
+	for _, host := range functionNames {
 		tpl := read(t, "Plain-"+strings.ToUpper(host[:1])+host[1:])
 		declared := tpl.variables(t)
 		getenv := func(name string) string {
@@ -101,7 +113,12 @@ func hold(t *testing.T) *held {
 			}
 			return declared[name]
 		}
-		h.serve(t, e, host, listeners[host], getenv, policyOf(t, tpl))
+		services := h.open(t, host, getenv, policyOf(t, tpl))
+		if host == "jobs" {
+			h.jobs = bootjobs.Host(services, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		} else {
+			h.serve(t, e, host, listeners[host], services)
+		}
 	}
 	var err error
 	if h.anyone, err = wire.Discover(t.Context(), &h.own, urls["api"]); err != nil {
@@ -123,17 +140,26 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	}
 }
 
-func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, getenv func(string) string, p policy) {
+// open makes what a host is made of, with its rights.
+func (h *held) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
 	t.Helper()
 	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
 	c.Middleware = []func(*middleware.Stack) error{h.guard(host, p, c.Tables)}
+	if host == "jobs" {
+		c.Now = h.clock.now
+	}
 	services, err := boot.Open(c)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
+	return services
+}
+
+func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
+	t.Helper()
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	handler, err := assemble[host](services, quiet)
 	if err != nil {
@@ -182,6 +208,9 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	table := func(action string, name *string) {
 		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
 	}
+	keyed := func(action, name string, keys map[string]types.AttributeValue) {
+		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{"dynamodb:LeadingKeys": keys["pk"].(*types.AttributeValueMemberS).Value}})
+	}
 	object := func(action string, key *string, kms string) {
 		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
 			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
@@ -194,7 +223,17 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	case *dynamodb.UpdateItemInput:
 		table("UpdateItem", in.TableName)
 	case *dynamodb.DeleteItemInput:
-		table("DeleteItem", in.TableName)
+		keyed("DeleteItem", *in.TableName, in.Key)
+	case *dynamodb.BatchWriteItemInput:
+		for name, writes := range in.RequestItems {
+			for _, w := range writes {
+				if w.PutRequest != nil {
+					keyed("BatchWriteItem", name, w.PutRequest.Item)
+				} else {
+					keyed("BatchWriteItem", name, w.DeleteRequest.Key)
+				}
+			}
+		}
 	case *dynamodb.BatchGetItemInput:
 		for name := range in.RequestItems {
 			table("BatchGetItem", &name)
@@ -212,7 +251,7 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 			case i.Update != nil:
 				table("UpdateItem", i.Update.TableName)
 			case i.Delete != nil:
-				table("DeleteItem", i.Delete.TableName)
+				keyed("DeleteItem", *i.Delete.TableName, i.Delete.Key)
 			case i.ConditionCheck != nil:
 				table("ConditionCheckItem", i.ConditionCheck.TableName)
 			}
@@ -220,6 +259,12 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	case *s3.GetObjectInput:
 		object("GetObject", in.Key, "Decrypt")
 		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
+	case *s3.HeadObjectInput:
+		object("GetObject", in.Key, "Decrypt")
+	case *s3.DeleteObjectsInput:
+		for _, o := range in.Delete.Objects {
+			out = append(out, need{action: "s3:DeleteObject", resource: "Objects.Arn/" + *o.Key})
+		}
 	case *s3.PutObjectInput:
 		object("PutObject", in.Key, "GenerateDataKey")
 	case *s3.ListObjectsV2Input:
@@ -253,9 +298,12 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.publishAgain(t, g, published.ArtifactID)
+	h.reuses(t, g, page)
 	h.visit(t, g, published)
+	h.operator(t, g, published.ArtifactID)
 	h.member(t)
 	h.person(t)
+	h.works(t)
 	h.reportUnused(t)
 }
 
@@ -283,6 +331,50 @@ func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	}
 	if _, err := g.Publish(t.Context(), idem, draft.ArtifactID, draft.RevisionID); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// reuses publishes a file that another artifact has, and a revision that is a diff of it, and leaves a session behind.
+func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
+	t.Helper()
+	if err := h.jobs.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	published, err := g.PublishFiles(t.Context(), "Title", "", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff := wire.File{Path: file.Path, Body: []byte("--- a\n+++ b\n@@ -1 +1 @@\n-<p>page</p>\n\\ No newline at end of file\n+<p>next</p>\n\\ No newline at end of file\n")}
+	request := wire.Declare("Title", diff)
+	request.ArtifactID, request.BaseRevisionID = published.ArtifactID, published.RevisionID
+	request.Files[0].SHA256, request.Files[0].Patch = "", &contract.DeclaredPatch{
+		BaseSHA256: wire.Digest(file.Body), Format: "unified", ResultSHA256: wire.Digest([]byte("<p>next</p>")),
+	}
+	draft, err := g.Draft(t.Context(), wire.NewKey(), request, diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Publish(t.Context(), wire.NewKey(), draft.ArtifactID, draft.RevisionID); err != nil {
+		t.Fatal(err)
+	}
+	request.BaseRevisionID = draft.RevisionID
+	left, err := g.Create(t.Context(), wire.NewKey(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if put, err := g.Put(t.Context(), left.Files[0], diff.Body); err != nil || put.Status != http.StatusOK {
+		t.Fatalf("%d %s %v", put.Status, put.Body, err)
+	}
+}
+
+// works lets everything fall due: what was claimed is moved, and sessions, drafts, artifacts and bytes end.
+func (h *held) works(t *testing.T) {
+	t.Helper()
+	for _, passed := range []time.Duration{0, claim.Recheck, 2 * limits.Day, 100 * limits.Day, 102 * limits.Day} {
+		h.clock.passed.Store(int64(passed))
+		if err := h.jobs.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -322,12 +414,15 @@ func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, 
 }
 
 // unreached are rights whose use no route brings about yet.
-var unreached = map[string]string{"app dynamodb:GetItem Core.Arn": "a link to a revision that is not the current one"}
+var unreached = map[string]string{
+	"app dynamodb:GetItem Core.Arn": "a link to a revision that is not the current one",
+	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that are gone",
+}
 
 // reportUnused names rights that the visit did not use: a right that nothing uses is one too many.
 func (h *held) reportUnused(t *testing.T) {
 	t.Helper()
-	for _, host := range hostNames {
+	for _, host := range functionNames {
 		for _, line := range rights[host] {
 			action, rest, _ := strings.Cut(line, " ")
 			resource, _, _ := strings.Cut(rest, " ")

@@ -128,16 +128,28 @@ var servesMembers = slices.Concat(
 // rights is everything that each role may do: nothing is granted that is not here.
 var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
-		on("Events.Arn", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem")),
+		on("Events.Arn", "dynamodb:Query"), on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
+		[]string{"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys LOCK#*"}),
 	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
 		on("Events.Arn", "dynamodb:PutItem"),
 		on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-		on("Objects.Arn/o/*", "s3:PutObject"),
+		on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:PutObject", "s3:GetObject"),
+		[]string{
+			"s3:ListBucket Objects.Arn if StringLike s3:prefix d/*",
+			"dynamodb:BatchWriteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys O#*",
+			"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*",
+		},
 		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Core.Arn", "dynamodb:DeleteItem")),
+	"jobs": slices.Concat(everywhere,
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
+			"dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
+		[]string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}),
 }
 
 // moreRights are those that come with where people sign in.
@@ -152,7 +164,7 @@ func moreRights(d *deployment, host string) []string {
 }
 
 func TestEveryRoleMayDoThisAndNoMore(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		got, want := policyOf(t, tpl).lines(), slices.Sorted(slices.Values(slices.Concat(rights[host], moreRights(d, host))))
 		for _, line := range got {
 			if !slices.Contains(want, line) {
@@ -162,6 +174,16 @@ func TestEveryRoleMayDoThisAndNoMore(t *testing.T) {
 		for _, line := range want {
 			if !slices.Contains(got, line) {
 				t.Errorf("may not %s", line)
+			}
+		}
+	})
+}
+
+func TestJobsAloneDeleteFiles(t *testing.T) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for _, line := range policyOf(t, tpl).lines() {
+			if strings.HasPrefix(line, "s3:Delete") && host != "jobs" {
+				t.Errorf("may %s", line)
 			}
 		}
 	})
@@ -188,7 +210,7 @@ func TestContentWritesNothingThatLasts(t *testing.T) {
 }
 
 func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for _, s := range policyOf(t, tpl) {
 			for _, a := range s.actions {
 				if strings.Contains(a, "*") {
@@ -196,7 +218,7 @@ func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
 				}
 			}
 			for _, r := range s.resources {
-				if strings.Contains(strings.TrimSuffix(r, "Objects.Arn/o/*"), "*") {
+				if strings.Contains(r, "*") && r != "Objects.Arn/o/*" && r != "Objects.Arn/d/*" {
 					t.Errorf("may use %s", r)
 				}
 			}
@@ -205,7 +227,7 @@ func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
 }
 
 func TestRolesAreNotSharedAndHaveNoManagedPolicies(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		f := tpl.only(t, "AWS::Lambda::Function")
 		if role := tpl.text(f.Properties["Role"]); role != "Role.Arn" {
 			t.Errorf("the function runs as %s", role)

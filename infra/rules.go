@@ -52,7 +52,7 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 // suppressFiles exempts a role that may use all uploaded files, and nothing else with a wildcard.
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
-		Id: jsii.String("AwsSolutions-IAM5"), AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/o\/\*$/`)}},
-		Reason: jsii.String("o/* are the uploaded files; their keys are made of ids that no policy can know"),
+		Id: jsii.String("AwsSolutions-IAM5"), AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[od]\/\*$/`)}},
+		Reason: jsii.String("o/* are the uploaded files and d/* diffs of them; their keys are made of ids that no policy can know"),
 	}}, jsii.Bool(true))
 }

@@ -56,8 +56,17 @@ func load(file string) (*template, error) {
 
 // eachHost runs a check on the stack of every host of every deployment.
 func eachHost(t *testing.T, check func(t *testing.T, d *deployment, host string, tpl *template)) {
+	eachStack(t, hostNames, check)
+}
+
+// eachFunction runs a check on the stack of every function of every deployment.
+func eachFunction(t *testing.T, check func(t *testing.T, d *deployment, host string, tpl *template)) {
+	eachStack(t, functionNames, check)
+}
+
+func eachStack(t *testing.T, hosts []string, check func(t *testing.T, d *deployment, host string, tpl *template)) {
 	for name, d := range made {
-		for _, host := range hostNames {
+		for _, host := range hosts {
 			t.Run(name+" "+host, func(t *testing.T) { check(t, d, host, read(t, d.stackName(host))) })
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // budgets are the most bytes that a zip file may have.
-var budgets = map[string]int64{"api": 7e6, "upload": 4e6, "content": 4e6, "app": 9e6}
+var budgets = map[string]int64{"api": 7e6, "upload": 4e6, "content": 4e6, "app": 9e6, "jobs": 4e6}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	hosts := flags.Args()
 	if len(hosts) == 0 {
-		hosts = bootstrap.Hosts
+		hosts = bootstrap.Functions
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -26,6 +26,8 @@ type Person struct {
 	// Subject is who it is, for people who change their address or share one; empty: it follows from the address, so that
 	// the same address is the same person after a restart.
 	Subject string
+	// Groups are in the claim cognito:groups; none: there is no claim.
+	Groups []string
 }
 
 func (p Person) subject() string {
@@ -144,6 +146,9 @@ func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 	if nonce == "" {
 		delete(c, "nonce")
 	}
+	if len(who.Groups) > 0 {
+		c["cognito:groups"] = who.Groups
+	}
 	for name, v := range changes[h] {
 		if c[name] = v; v == nil {
 			delete(c, name)
@@ -152,13 +157,13 @@ func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 	return c
 }
 
-// mint prints an ID token: ?email=, and if wanted sub=, nonce=, alg= and hostile=.
+// mint prints an ID token: ?email=, and if wanted sub=, groups= (with commas), nonce=, alg= and hostile=.
 func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	h, ok := hostile(q)
-	who := Person{Email: strings.TrimSpace(q.Get("email")), Subject: q.Get("sub")}
+	who := Person{Email: strings.TrimSpace(q.Get("email")), Subject: q.Get("sub"), Groups: groups(q)}
 	if !ok || !strings.Contains(who.Email, "@") {
-		http.Error(w, fmt.Sprintf("ask for /mint?email=ada@example.org; sub, nonce, alg and hostile (one of %v) may be added", Hostilities), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("ask for /mint?email=ada@example.org; sub, groups, nonce, alg and hostile (one of %v) may be added", Hostilities), http.StatusBadRequest)
 		return
 	}
 	token, err := p.Mint(who, q.Get("nonce"), q.Get("alg"), h)
@@ -168,6 +173,11 @@ func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintln(w, token)
+}
+
+// groups are those that somebody wants to be in: operators, as a rule.
+func groups(q url.Values) []string {
+	return strings.FieldsFunc(q.Get("groups"), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func hostile(q url.Values) (Hostile, bool) {

@@ -24,6 +24,7 @@ type page struct {
 	Form   bool
 	Wrong  string // about the address
 	Email  string
+	Groups string
 	Hidden []field
 	Choice []Hostile
 	Chosen Hostile
@@ -33,9 +34,9 @@ type field struct{ Name, Value string }
 
 // form asks who it is. What came with the request goes on, so that nothing is kept meanwhile.
 func (p *Provider) form(w http.ResponseWriter, status int, q url.Values, wrong string) {
-	shown := page{Title: "Sign in", Form: true, Wrong: wrong, Email: q.Get("email"), Choice: Hostilities, Chosen: Hostile(q.Get("hostile"))}
+	shown := page{Title: "Sign in", Form: true, Wrong: wrong, Email: q.Get("email"), Groups: q.Get("groups"), Choice: Hostilities, Chosen: Hostile(q.Get("hostile"))}
 	for name := range q {
-		if !slices.Contains([]string{"email", "hostile", "cancel", "login_hint"}, name) {
+		if !slices.Contains([]string{"email", "groups", "hostile", "cancel", "login_hint"}, name) {
 			shown.Hidden = append(shown.Hidden, field{name, q.Get(name)})
 		}
 	}

@@ -67,7 +67,11 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 	if err != nil {
 		return handlers, err
 	}
-	if _, err := boot.Open(ctx, config(o, s.Origins, rings)); err != nil {
+	services, err := boot.Open(config(o, s.Origins, rings))
+	if err != nil {
+		return handlers, err
+	}
+	if err := services.CreateTables(ctx); err != nil {
 		return handlers, err
 	}
 	c.Settings = settings(o, s.Origins, "file:"+file)

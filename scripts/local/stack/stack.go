@@ -46,7 +46,7 @@ type Options struct {
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
-	// Still leaves claimed artifacts where they are: a test moves them itself.
+	// Still leaves undone what falls due: a test does it itself.
 	Still bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
@@ -81,7 +81,7 @@ type Stack struct {
 
 	servers   []*http.Server
 	functions *localapi.Hosts // nil without Lambda
-	stop      func()          // ends the work that follows claims
+	stop      func()          // ends the jobs
 	failed    chan error
 }
 
@@ -124,7 +124,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return fail(err)
 	}
 	if s.stop = func() {}; !o.Still {
-		if s.stop, err = s.startMoves(ctx, o); err != nil {
+		if s.stop, err = s.startJobs(ctx, o); err != nil {
 			return fail(err)
 		}
 	}
@@ -141,8 +141,11 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 	if err != nil {
 		return handlers, err
 	}
-	services, err := boot.Open(ctx, config(o, s.Origins, rings))
+	services, err := boot.Open(config(o, s.Origins, rings))
 	if err != nil {
+		return handlers, err
+	}
+	if err := services.CreateTables(ctx); err != nil {
 		return handlers, err
 	}
 	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
@@ -164,7 +167,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	return boot.Config{
 		Environment: credential.Preview, Origins: origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket,
 		Rings: rings, OIDC: o.identity.client, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
-		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware, CreateTables: true,
+		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware,
 	}
 }
 

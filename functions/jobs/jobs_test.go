@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newHost has a clock that a call of a job moves.
+func newHost(jobs ...Job) (h *Host, clock *time.Time, log *bytes.Buffer) {
+	now, log := time.Unix(1_800_000_000, 0), new(bytes.Buffer)
+	return &Host{Jobs: jobs, Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}, &now, log
+}
+
+func TestItWorksUntilNothingIsDue(t *testing.T) {
+	left, calls := 3, []string{}
+	h, _, _ := newHost(
+		Job{"many", func(context.Context) (bool, error) { calls = append(calls, "many"); left--; return left > 0, nil }},
+		Job{"none", func(context.Context) (bool, error) { calls = append(calls, "none"); return false, nil }},
+	)
+	if err := h.Run(t.Context()); err != nil || strings.Join(calls, " ") != "many none many none many none" {
+		t.Errorf("%v, %v", calls, err)
+	}
+}
+
+func TestItStopsWhenItsTimeIsOver(t *testing.T) {
+	var clock *time.Time
+	rounds := 0
+	h, clock, _ := newHost(Job{"endless", func(context.Context) (bool, error) {
+		rounds++
+		*clock = clock.Add(20 * time.Second)
+		return true, nil
+	}})
+	if err := h.Run(t.Context()); err != nil || rounds != 3 {
+		t.Errorf("%d rounds, %v", rounds, err)
+	}
+}
+
+func TestAJobThatFailsIsInNobodysWay(t *testing.T) {
+	broken, left, failures := errors.New("broken"), 3, 0
+	h, _, log := newHost(
+		Job{"broken", func(context.Context) (bool, error) { failures++; return true, broken }},
+		Job{"many", func(context.Context) (bool, error) { left--; return left > 0, nil }},
+	)
+	err := h.Run(t.Context())
+	if !errors.Is(err, broken) || failures != 1 || left != 0 || !strings.Contains(log.String(), "job=broken cause=broken") {
+		t.Errorf("%v, %d failures, %d left, log %q", err, failures, left, log)
+	}
+}
+
+func TestACallThatIsCutOffSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h, _, log := newHost(Job{"cut", func(context.Context) (bool, error) { cancel(); return true, context.Canceled }})
+	if err := h.Run(ctx); !errors.Is(err, context.Canceled) || log.Len() > 0 {
+		t.Errorf("%v, log %q", err, log)
+	}
+}
+
+func TestOnlyAScheduleWakesIt(t *testing.T) {
+	ran := 0
+	h, _, _ := newHost(Job{"one", func(context.Context) (bool, error) { ran++; return false, nil }})
+	schedule, err := os.ReadFile("../../events/jobs/schedule.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Handle(t.Context(), schedule); err != nil || ran != 1 {
+		t.Errorf("a schedule: %v, ran %d times", err, ran)
+	}
+	for _, other := range []string{`{}`, `{"source":"aws.s3","detail-type":"Object Created"}`, `{"version":"2.0","routeKey":"GET /healthz"}`, `[]`} {
+		if err := h.Handle(t.Context(), json.RawMessage(other)); err == nil || ran != 1 {
+			t.Errorf("%s: %v, ran %d times", other, err, ran)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// workTime leaves the last round of jobs time to end: they start new ones for less than a minute.
+const workTime = 5 * 60
+
+// jobsHost is the host of what falls due by itself. It reads no key ring and no file, and it alone may delete files.
+var jobsHost = host{
+	name: "jobs", memory: 512, timeout: workTime,
+	grants: func(d *data) []awsiam.PolicyStatement {
+		return []awsiam.PolicyStatement{
+			allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
+				"dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
+			allow(index(d.core, "gsi1"), "dynamodb:Query"),
+			allow(index(d.core, "gsi2"), "dynamodb:Query"),
+			allow(d.events.TableArn(), "dynamodb:PutItem"),
+			allow(d.files(), "s3:DeleteObject"),
+			allow(d.diffs(), "s3:DeleteObject"),
+			d.listed("o/*"), d.listed("d/*"), // of sessions that nobody finalized
+		}
+	},
+}
+
+// schedule wakes the function every minute. What a call does not do the next one does: none is repeated.
+func (f *function) schedule() {
+	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
+		Description: jsii.String("Wakes the jobs of Vitrine; disabled, what falls due waits, and nobody reads what has ended"),
+		Schedule:    awsevents.Schedule_Rate(seconds(60)),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
+			RetryAttempts: number(0), MaxEventAge: seconds(60),
+		})},
+	})
+}
