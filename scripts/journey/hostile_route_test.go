@@ -110,6 +110,9 @@ func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 		add("api", "delete with key", "DELETE /v1/artifacts/"+x, fault.ArtifactNotFound, idem)
 		add("api", "publish", "POST /v1/artifacts/"+art+"/revisions/"+x+"/publish", fault.ArtifactNotFound, idem)
 		add("api", "publish of", "POST /v1/artifacts/"+x+"/revisions/"+rev+"/publish", fault.ArtifactNotFound, idem)
+		add("api", "links", "GET /v1/artifacts/"+x+"/access-links", fault.ArtifactNotFound)
+		add("api", "mint", "POST /v1/access-links/"+x+"/mint", fault.NotFound)
+		add("api", "revoke", "POST /v1/access-links/"+x+"/revoke", fault.NotFound)
 		add("upload", "finalize", "POST /v1/upload-sessions/"+x+"/finalize", fault.NotFound, idem)
 	}
 	p.withstand(t, g, attacks)

@@ -38,6 +38,16 @@ var memberRoutes = []memberRoute{
 	{method: "GET", path: "/v1/web/keys", scope: credential.Admin},
 	{method: "POST", path: "/v1/web/keys", scope: credential.Admin, keyed: true, body: contract.CreateKey{Name: "K"}},
 	{method: "POST", path: "/v1/web/keys/key_1/revoke", scope: credential.Admin, keyed: true},
+	{method: "POST", path: "/v1/web/artifacts/art_1/pin", scope: credential.Read, keyed: true},
+	{method: "POST", path: "/v1/web/artifacts/art_1/unpin", scope: credential.Read, keyed: true},
+	{method: "GET", path: "/v1/web/artifacts/art_1/revisions", scope: credential.Read},
+	{method: "GET", path: "/v1/web/access-links", scope: credential.Read},
+	{method: "GET", path: "/v1/web/artifacts/art_1/access-links", scope: credential.Read},
+	{method: "POST", path: "/v1/web/artifacts/art_1/access-links", scope: credential.Admin, keyed: true, body: contract.CreateLink{Type: "share"}},
+	{method: "POST", path: "/v1/web/access-links/al_1/mint", scope: credential.Admin},
+	{method: "POST", path: "/v1/web/access-links/al_1/revoke", scope: credential.Admin},
+	{method: "POST", path: "/v1/web/artifacts/art_1/access-link-lockdown", scope: credential.Admin, keyed: true},
+	{method: "POST", path: "/v1/web/artifacts/art_1/access-link-lockdown/lift", scope: credential.Admin, keyed: true},
 	{method: "POST", path: "/v1/web/agent-auth/claim/complete", body: contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"}},
 }
 

@@ -56,6 +56,7 @@ func pry(t testing.TB, change ...func(*stack.Options)) *probe {
 	p.options = stack.Options{
 		Engines: e, Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(p.log, nil)), Middleware: []func(*middleware.Stack) error{p.faults.Add},
+		Still: true, // what is stored changes by requests alone
 	}
 	for _, f := range change {
 		f(&p.options)

@@ -57,6 +57,7 @@ var provocations = map[fault.Code]provocation{
 	fault.PowRequired:             {401, nil, provisionOften},
 	fault.PowInvalid:              {400, nil, provisionWithoutWork},
 	fault.DatabaseUnavailable:     {503, nil, askWithoutDatabase},
+	fault.PinnedArtifactCap:       {409, mayPinNothing, pinAsAMember},
 	fault.StorageUnavailable:      {503, nil, finalizeWithoutStorage},
 	fault.PatchConflict:           {422, nil, reviseByAStrangePatch},
 	fault.Internal:                {500, nil, viewDamagedFiles},
@@ -67,7 +68,6 @@ var unprovokable = map[fault.Code]string{
 	fault.APIKeyNotFound:       "a key that is not there is not_found, as everything that the web API does not find",
 	fault.APIKeyRevoked:        "a revoked key is refused as a credential, with not_authenticated, before anything else is asked",
 	fault.InvalidContentLength: "S3 itself takes the bytes and refuses other lengths, in XML",
-	fault.PinnedArtifactCap:    "there is no route to pin yet",
 	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
 }
 
@@ -251,6 +251,21 @@ func publishDaily(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
 	}
 	last := draft(t, g, "tomorrow")
 	return tryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
+}
+
+// mayPinNothing leaves claimed workspaces no place for pins.
+func mayPinNothing(l *limits.Limits) {
+	l.Tiers = maps.Clone(l.Tiers)
+	free := l.Tiers[limits.Free]
+	free.LiveArtifacts = 0
+	l.Tiers[limits.Free] = free
+}
+
+func pinAsAMember(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
+	w := parsed(t, g).Workspace
+	shown := published(t, g, "pinned")
+	p.change(t, "W#"+string(w), "META", map[string]any{"claimed_at": p.options.Now()})
+	return tries(t, p.colleague(t, w), "POST", pinPath(shown.ArtifactID), nil, keyed()...)
 }
 
 func whoamiTwice(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {

@@ -37,6 +37,7 @@ func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 	o := stack.Options{
 		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(d.log, nil)), Lambda: os.Getenv("VITRINE_MODE") == "lambda", Output: d.log,
+		Still: true, // what is stored changes by requests alone
 	}
 	for _, f := range change {
 		f(&o)

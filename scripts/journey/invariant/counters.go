@@ -32,6 +32,7 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 			}
 		}
 	}
+	s.checkPins(b, l)
 	if l.Off {
 		return // nobody counted
 	}
@@ -44,6 +45,25 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	for day, n := range used {
 		if first[day] == 0 && n != 0 {
 			b.add("I5: %d artifacts were counted on %s, and none published first", n, day)
+		}
+	}
+}
+
+// checkPins holds the counters of pins against the artifacts.
+func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
+	pinned := map[string]int64{}
+	for _, a := range s.artifacts {
+		if a.meta.has("pin_at") {
+			pinned[a.meta.text("own")]++
+		}
+		if a.meta.has("pin_at") && !a.is(live) {
+			b.add("I5: artifact %s is %s and pinned", a.id, a.meta.text("status"))
+		}
+	}
+	for w := range s.workspaces {
+		n := s.pins[w].number("n")
+		if most := l.Tiers[s.tier(w)].LiveArtifacts; n != pinned[w] || n > int64(most) {
+			b.add("I5: workspace %s counts %d pins of %d and has %d", w, n, most, pinned[w])
 		}
 	}
 }

@@ -17,8 +17,9 @@ func (s *snapshot) checkEvents(b *breaches) {
 			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
 		}
 	}
+	untold := s.untold()
 	for action, n := range told {
-		if done[action] == 0 {
+		if done[action] == 0 && !untold[action] {
 			b.add("I6: %s has %d events and did not happen", action, n)
 		}
 	}
@@ -43,20 +44,60 @@ func (s *snapshot) actions() map[string]int {
 			add(i.text("ws"), "api_key.revoked", i.text("id"))
 		}
 	}
+	for _, i := range s.links {
+		if i.text("kind") == "revision" {
+			add(i.text("ws"), "access_link.created", i.text("id"))
+		}
+		if i.has("rev_at") {
+			add(i.text("ws"), "access_link.revoked", i.text("id"))
+		}
+	}
 	for _, a := range s.artifacts {
 		owner := a.meta.text("own")
 		add(owner, "artifact.created", a.id)
 		if a.is(deleted) {
 			add(owner, "artifact.deleted", a.id)
 		}
+		if a.is(expired) {
+			add(owner, "artifact.expired", a.id)
+		}
 		for r, i := range a.revisions {
 			add(owner, "revision.draft_created", r)
 			if i.number("no") > 0 {
 				add(owner, "artifact.published", r)
 			}
+			if i.text("status") == retained && a.is(live) {
+				add(owner, "revision.retained", r)
+			}
 		}
 	}
 	return done
+}
+
+// untold are the actions that may have been committed without a trace in the state: a share link may come with a
+// publication, which tells of itself, and what locks, closes, pins or renames is overwritten by the next time.
+func (s *snapshot) untold() map[string]bool {
+	out := map[string]bool{}
+	for _, i := range s.links {
+		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
+	}
+	for w := range s.workspaces {
+		out[w+" platform.lockdown.set "+w], out[w+" platform.lockdown.lifted "+w] = true, true
+	}
+	for _, a := range s.artifacts {
+		owner := s.owner(a.meta.text("own"))
+		for _, action := range []string{
+			"access_link.lockdown.set", "access_link.lockdown.lifted", "artifact.pinned", "artifact.unpinned", "artifact.renamed",
+			"platform.lockdown.set", "platform.lockdown.lifted",
+		} {
+			out[owner+" "+action+" "+a.id] = true
+		}
+		for r, i := range a.revisions { // those of an artifact that ended lose their files without a word
+			out[owner+" revision.retained "+r] = i.text("status") == retained
+		}
+		out[owner+" artifact.visibility.updated "+a.id] = a.meta.has("links_closed")
+	}
+	return out
 }
 
 // checkWholes checks that what one transaction makes is there as a whole: the rest of I6.

@@ -56,7 +56,9 @@ type snapshot struct {
 	aliases                                   map[string]item   // by destination and source
 	artifacts                                 map[string]*artifact
 	gate                                      item
+	pins                                      map[string]item  // counters, by workspace
 	objects                                   map[string]int64 // sizes, by key in the bucket
+	hints, references, deletions              map[string]item  // by home and content, by object and revision, by object
 }
 
 // artifact is an artifact with its revisions and their files.
@@ -71,14 +73,16 @@ func (a *artifact) is(status string) bool { return a.meta.text("status") == stat
 
 // artifact statuses and revision statuses as they are stored.
 const (
-	live, deleted    = "active", "deleted"
-	draft, published = "draft", "published"
+	live, deleted     = "active", "deleted"
+	draft, published  = "draft", "published"
+	expired, retained = "expired", "retained"
 )
 
 func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{
-		workspaces: map[string]item{}, sessions: map[string]item{}, keys: map[string]item{}, claims: map[string]item{}, links: map[string]item{},
+		workspaces: map[string]item{}, sessions: map[string]item{}, keys: map[string]item{}, claims: map[string]item{}, links: map[string]item{}, pins: map[string]item{},
 		fences: map[string][]item{}, moves: map[string]item{}, aliases: map[string]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{},
+		hints: map[string]item{}, references: map[string]item{}, deletions: map[string]item{},
 	}
 	for table, to := range map[string]*[]item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
 		if err := d.scan(ctx, table, to); err != nil {
@@ -131,13 +135,22 @@ func (s *snapshot) sort(i item) {
 	switch kind + " " + part {
 	case "W META":
 		s.workspaces[name] = i
+	case "W PINS":
+		s.pins[name] = i
 	case "W FENCE":
 		s.fences[name] = append(s.fences[name], i)
 	case "W ALIAS":
 		s.aliases[name+" "+sub] = i
 	case "JOB J":
-		_, source, _ := strings.Cut(name, "#")
-		s.moves[source] = i
+		if job, of, _ := strings.Cut(name, "#"); job == "DELETE" {
+			s.deletions[of] = i
+		} else {
+			s.moves[of] = i
+		}
+	case "B H":
+		s.hints[name] = i
+	case "O R":
+		s.references[name+" "+sub] = i
 	case "K K":
 		s.keys[name] = i
 	case "CT C":

@@ -1,0 +1,243 @@
+package journey
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/idp/provider"
+	"vitrine/shared/chaos"
+	"vitrine/shared/contract"
+	"vitrine/shared/limits"
+)
+
+// hoard are secrets by what they are.
+type hoard map[string]string
+
+// add keeps a secret, and for a credential also its part that no public id stands in.
+func (h hoard) add(t testing.TB, name, secret string) string {
+	t.Helper()
+	if len(secret) < 20 {
+		t.Fatalf("%s is no secret: %q", name, secret)
+	}
+	if h[name] = secret; strings.HasPrefix(secret, "ap_") {
+		const tail = 43 + 6 // secret and checksum
+		h[name+", its tail"], h[name+", its secret"] = secret[len(secret)-tail:], secret[len(secret)-tail:len(secret)-6]
+	}
+	if part := strings.Split(secret, "."); len(part) == 3 {
+		h[name+", its payload"], h[name+", its signature"] = part[1], part[2]
+	}
+	if raw, err := base64.RawURLEncoding.DecodeString(secret); err == nil && len(raw) == 32 {
+		h[name+", its bytes"] = string(raw)
+	}
+	return secret
+}
+
+func (h hoard) token(t testing.TB, name string, got contract.Token) contract.Token {
+	t.Helper()
+	h.add(t, name+" access token", got.AccessToken)
+	if got.RefreshToken != "" {
+		h.add(t, name+" refresh token", got.RefreshToken)
+	}
+	if got.IdentityAssertion != "" {
+		h.add(t, name+" assertion", got.IdentityAssertion)
+	}
+	return got
+}
+
+// people signs somebody in, with what goes wrong on the way.
+func (h hoard) people(t testing.TB, p *probe) *window {
+	t.Helper()
+	w := p.window()
+	for name, how := range map[string]provider.Break{"failed": provider.Fails, "babbled": provider.Babbles, "": provider.Works} {
+		at := w.begin(t, "/device?code=x")
+		callback := w.vouch(t, at, visitor{email: "ada@example.org"})
+		q := must(url.Parse(callback))(t).Query()
+		h.add(t, name+" state", q.Get("state"))
+		h.add(t, name+" provider's code", q.Get("code"))
+		h.add(t, name+" nonce", at.Query().Get("nonce"))
+		p.Identity.Break("/token", how)
+		w.get(t, callback)
+		p.Identity.Heal()
+		w.get(t, callback) // once more
+	}
+	if w.cookies[sessionCookie] == "" { // maps have no order: the honest one may not have been the last
+		w.signs(t, "/", visitor{email: "ada@example.org"})
+	}
+	for _, value := range w.given {
+		h.add(t, "cookie "+value[:4], value)
+	}
+	return w
+}
+
+// agent registers one, works with it, and has it claimed.
+func (h hoard) agent(t testing.TB, p *probe, w *window) {
+	t.Helper()
+	r := p.register(t)
+	h.add(t, "pre-claim assertion", r.IdentityAssertion)
+	h.add(t, "agent's claim token", r.ClaimToken)
+	h.token(t, "pre-claim", p.token(t, jwtBearer(r.IdentityAssertion)))
+	first, second := p.startClaim(t, r), p.startClaim(t, r)
+	h.add(t, "first attempt", first.AttemptToken)
+	h.add(t, "second attempt", second.AttemptToken)
+	w.opensAttempt(t, first)
+	w.types(t, first.UserCode)
+	w.opensAttempt(t, second)
+	w.types(t, anotherCode(second.UserCode))
+	p.faults.On("TransactWriteItems").Times(3).Before(chaos.Timeout)
+	w.types(t, second.UserCode)
+	says(t, "the code", w.types(t, second.UserCode), 200, "The agent is in")
+	post := h.token(t, "post-claim", p.token(t, claimGrant(r.ClaimToken)))
+	p.oauthError(t, jwtBearer(r.IdentityAssertion+"x"))
+	p.form(t, "/oauth2/revoke", url.Values{"token": {post.AccessToken}}, nil)
+}
+
+// apps lets a device and an app in, refreshes and revokes.
+func (h hoard) apps(t testing.TB, p *probe, w *window) contract.Token {
+	t.Helper()
+	d := p.device(t, "a laptop")
+	h.add(t, "device code", d.DeviceCode)
+	h.add(t, "user code", d.UserCode)
+	h.add(t, "user code, plain", strings.ReplaceAll(d.UserCode, "-", ""))
+	w.get(t, strings.TrimPrefix(d.VerificationURIComplete, p.Origins.App))
+	w.post(t, "/device", url.Values{"code": {d.UserCode}})
+	w.post(t, "/device/approve", url.Values{"code": {d.UserCode}})
+	cli := h.token(t, "command's", p.token(t, deviceGrant("cli", d.DeviceCode)))
+	c := p.registers(t, "An app")
+	h.add(t, "verifier", c.verifier)
+	request := c.authorize(t, c.request("read"))
+	h.add(t, "consent request", request.Query().Get("req"))
+	w.get(t, request.RequestURI())
+	code := h.add(t, "code", c.allowed(t, w, "read").Get("code"))
+	app := h.token(t, "app's", p.token(t, c.exchange(code)))
+	app = h.token(t, "app's next", p.token(t, refreshGrant(c.id, app.RefreshToken)))
+	p.clock.pass(limits.RefreshGrace + time.Second)
+	p.token(t, refreshGrant(c.id, app.RefreshToken))
+	idToken := h.add(t, "ID token", must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t))
+	exchange := url.Values{"grant_type": {contract.GrantExchange}, "client_id": {"cli"}, "subject_token": {idToken}, "subject_token_type": {contract.TypeIDToken}}
+	h.token(t, "exchanged", p.token(t, exchange))
+	p.Identity.Break("/jwks", provider.Fails)
+	exchange.Set("subject_token", idToken+"x")
+	p.form(t, "/oauth2/token", exchange, nil)
+	p.Identity.Heal()
+	return cli
+}
+
+var shownSecret = regexp.MustCompile(`<code id="secret">([^<]+)</code>`)
+
+// keys makes them in every way, and claims a workspace by its link.
+func (h hoard) keys(t testing.TB, p *probe, w *window, cli contract.Token) {
+	t.Helper()
+	who, key := p.with(cli.AccessToken), keyed()
+	for range 2 { // the second answer is the stored one
+		var made contract.CreatedKey
+		a := do(t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "K"}, key...)
+		if succeed(t, json.Unmarshal(a.Body, &made)); a.Status != http.StatusCreated || h["made key"] != "" && h["made key"] != made.Secret {
+			t.Fatalf("making a key answers %d", a.Status)
+		}
+		h.add(t, "made key", made.Secret)
+	}
+	shown := shownSecret.FindSubmatch(w.post(t, "/keys", url.Values{"name": {"K"}, "once": {"page-" + strings.Repeat("x", 26)}}).Body)
+	if shown == nil {
+		t.Fatal("the page shows no key")
+	}
+	h.add(t, "key of the page", string(shown[1]))
+	_, made, err := p.anyone.Provision(ctx)
+	succeed(t, err)
+	h.add(t, "claim token", made.ClaimToken)
+	h.add(t, "ephemeral key", made.APIKeySecret)
+	fields := url.Values{"claim_token": {made.ClaimToken}, "once": {"page-" + strings.Repeat("y", 26)}}
+	w.post(t, "/claim", fields)
+	says(t, "the claim", w.post(t, "/claim/confirm", fields), 200, "Claimed")
+	w.post(t, "/claim/confirm", fields)
+}
+
+// stray sends secrets where they do not belong.
+func (h hoard) stray(t testing.TB, p *probe, w *window) {
+	t.Helper()
+	for name, secret := range h {
+		if strings.HasSuffix(name, "its bytes") {
+			continue
+		}
+		s := url.QueryEscape(secret)
+		w.get(t, "/claim?claim_token="+s)
+		w.get(t, "/agent-auth/claim?claim_token="+s)
+		w.get(t, "/device?code="+s)
+		w.get(t, "/"+s)
+		w.get(t, "/api/auth/callback?state="+s+"&code="+s)
+		p.get(t, p.Origins.API+"/oauth2/authorize?client_id="+s+"&state="+s, "Referer", p.Origins.App+"/claim#"+s, "User-Agent", s)
+		p.get(t, p.Origins.API+"/v1/web/workspace?access_token="+s, "Authorization", "Bearer "+s)
+		p.form(t, "/oauth2/token?assertion="+s, url.Values{s: {secret}, "grant_type": {secret}}, nil)
+		p.form(t, "/oauth2/revoke", url.Values{"token_type_hint": {secret}}, nil)
+	}
+}
+
+// TestT52T76NoSecretOfIdentityIsKept runs all flows, and looks for every secret in the tables and in the log.
+func TestT52T76NoSecretOfIdentityIsKept(t *testing.T) {
+	t.Parallel()
+	p, h := agents(t, unlimited), hoard{}
+	w := h.people(t, p)
+	h.agent(t, p, w)
+	h.keys(t, p, w, h.apps(t, p, w))
+	for _, value := range w.given {
+		h.add(t, "cookie "+value[:8], value)
+	}
+	if len(h) < 60 {
+		t.Errorf("only %d secrets were met", len(h))
+	}
+	for _, table := range []string{p.names.Core, p.names.Events, p.names.Hot} {
+		for _, item := range p.all(t, table) {
+			var held strings.Builder
+			for name, value := range item {
+				held.WriteString(name + "=")
+				spell(&held, value)
+			}
+			for name, secret := range h {
+				if strings.Contains(held.String(), secret) {
+					t.Errorf("%s is stored in %s %s", name, text(item["pk"]), text(item["sk"]))
+				}
+			}
+		}
+	}
+	h.stray(t, p, w)
+	log := p.log.String()
+	for name, secret := range h {
+		for _, s := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
+			if at := strings.Index(log, s); at >= 0 {
+				t.Errorf("%s is in the log: %.400s", name, log[strings.LastIndex(log[:at], "\n")+1:])
+			}
+		}
+	}
+	for _, cookie := range []string{sessionCookie, signinCookie, attemptCookie} {
+		if strings.Contains(log, cookie) {
+			t.Errorf("the log tells of the cookie %s", cookie)
+		}
+	}
+}
+
+// spell writes every text and every byte of a value.
+func spell(to *strings.Builder, value types.AttributeValue) {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberB:
+		to.Write(v.Value)
+	case *types.AttributeValueMemberL:
+		for _, part := range v.Value {
+			spell(to, part)
+		}
+	case *types.AttributeValueMemberM:
+		for name, part := range v.Value {
+			to.WriteString(name)
+			spell(to, part)
+		}
+	default:
+		to.WriteString(text(value))
+	}
+	to.WriteString(" ")
+}

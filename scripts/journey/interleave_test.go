@@ -1,0 +1,197 @@
+package journey
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/stack"
+	"vitrine/shared/chaos"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+)
+
+var (
+	interleaveFor  = flag.Duration("interleave", 20*time.Second, "how long operations are run against each other")
+	interleaveSeed = flag.Uint64("interleave-seed", 0, "seed of the first round; the next ones count up (default: of the clock)")
+)
+
+// roundsOfStand is how many rounds share a deployment: the invariants read all of it after each.
+const roundsOfStand = 20
+
+// TestOperationsThatInterleaveDoWhatTheyAnswer runs two or three operations on one artifact at the same time, again and
+// again, with pauses at the AWS calls. What holds then has to follow from what they answered, in whatever order they came.
+func TestOperationsThatInterleaveDoWhatTheyAnswer(t *testing.T) {
+	t.Parallel()
+	seed := *interleaveSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixMilli())
+	}
+	documented := documentedCodes(t)
+	told := map[string]int{}
+	rounds, first := 0, seed
+	for end := time.Now().Add(*interleaveFor); time.Now().Before(end) || rounds == 0; {
+		t.Run(fmt.Sprint("from ", seed), func(t *testing.T) {
+			s := newInterleaved(t)
+			for n := 0; n < roundsOfStand && (time.Now().Before(end) || rounds == 0); n++ {
+				s.round(t, seed, documented, told)
+				rounds, seed = rounds+1, seed+1
+			}
+			s.settles(t)
+		})
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d rounds from -interleave-seed %d on; answers: %v", rounds, first, told)
+}
+
+// interleaved is a deployment with an operator.
+type interleaved struct {
+	*jobStand
+	op     *person
+	scenes []*scene
+}
+
+func newInterleaved(t testing.TB) *interleaved {
+	t.Helper()
+	s := &interleaved{jobStand: newJobStand(t, func(o *stack.Options) {
+		o.Limits.ProvisionAddress.Limit, o.Limits.ProvisionGlobal.Limit = 10_000, 10_000
+	})}
+	s.op = s.operator(t)
+	return s
+}
+
+// round makes a situation, runs operations in it, and checks it at once and when the jobs are through.
+func (s *interleaved) round(t *testing.T, seed uint64, documented map[string]string, told map[string]int) {
+	t.Helper()
+	s.clock.pass(time.Minute) // the provision gate opens again
+	c := s.scene(t, seed)
+	s.scenes = append(s.scenes, c)
+	pause := &pauses{seed: seed, seen: map[string]int{}}
+	for _, i := range []*chaos.Injector{s.faults, s.worn} {
+		i.On("").Always().Before(pause.before).After(pause.after)
+	}
+	answers := s.atOnce(t, len(c.chosen), func(n int) (wire.Answer, error) {
+		if err := chaos.Delay(c.starts[n])(ctx, nil); err != nil {
+			return wire.Answer{}, err
+		}
+		return c.chosen[n].ask(c)
+	})
+	s.faults.Clear()
+	s.worn.Clear()
+	for n, o := range c.chosen {
+		c.answers[o.name] = answers[n]
+		told[fmt.Sprint(answers[n].Status, " ", answers[n].Code())]++
+		c.documents(t, o, answers[n], documented)
+	}
+	c.holds(t, "at once")
+	c.finishes(t)
+	s.sound(t)
+	c.holds(t, "after the jobs")
+	if t.Failed() {
+		t.Fatalf("round -interleave-seed=%d: %s", seed, c)
+	}
+}
+
+// settles lets everything end that is not pinned, and the jobs collect it.
+func (s *interleaved) settles(t *testing.T) {
+	t.Helper()
+	s.clock.pass(s.options.Limits.Tiers[limits.Free].MaxLife + limits.EphemeralArtifact)
+	s.works(t)
+	if s.collects(t); t.Failed() {
+		for _, c := range s.scenes {
+			t.Log(c)
+		}
+	}
+}
+
+// pauses makes AWS calls slow, each as the seed says: it counts equal calls.
+type pauses struct {
+	seed uint64
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+// Few calls wait long: then everything else overtakes them.
+const (
+	shortPause = 4 * time.Millisecond
+	longPause  = 25 * time.Millisecond
+)
+
+func (p *pauses) before(ctx context.Context, c *chaos.Call) error { return p.wait(ctx, c, "before ") }
+
+func (p *pauses) after(ctx context.Context, c *chaos.Call) error { return p.wait(ctx, c, "after ") }
+
+func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string) error {
+	name := when + faultCall(c.Input)
+	p.mu.Lock()
+	p.seen[name]++
+	name += strconv.Itoa(p.seen[name])
+	p.mu.Unlock()
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	r := rand.New(rand.NewPCG(p.seed, h.Sum64()))
+	switch r.IntN(8) {
+	case 0, 1, 2, 3:
+		return nil
+	case 4:
+		return chaos.Delay(some(r, longPause))(ctx, c)
+	}
+	return chaos.Delay(some(r, shortPause))(ctx, c)
+}
+
+// some is a part of a time.
+func some(r *rand.Rand, most time.Duration) time.Duration {
+	return time.Duration(r.Int64N(int64(most)))
+}
+
+// documentedCodes are the codes that the documents name, by operation and status.
+func documentedCodes(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, host := range []string{"api", "upload"} {
+		var document struct {
+			Paths map[string]map[string]struct {
+				OperationID string
+				Responses   map[string]struct{ Description string }
+			}
+		}
+		succeed(t, json.Unmarshal(must(os.ReadFile(filepath.Join("..", "..", "openapi", host+".json")))(t), &document))
+		for _, methods := range document.Paths {
+			for _, o := range methods {
+				for status, r := range o.Responses {
+					out[o.OperationID+" "+status] = r.Description
+				}
+			}
+		}
+	}
+	return out
+}
+
+// documents checks that an operation may answer so at all, and that a refusal has a reason among what ran beside it.
+func (c *scene) documents(t testing.TB, o operation, a wire.Answer, documented map[string]string) {
+	t.Helper()
+	switch codes, ok := documented[fmt.Sprint(o.id, " ", a.Status)]; {
+	case o.id == "" && (a.Status == 200 || a.Code() == fault.DatabaseUnavailable): // the jobs
+	case !ok, a.Status >= 300 && !slices.Contains(strings.Split(codes, ", "), string(a.Code())):
+		t.Errorf("%s answers %d %s, which is not documented", o.name, a.Status, a.Body)
+	case a.Status == 500 || a.Status == 503 && a.Code() != fault.DatabaseUnavailable:
+		t.Errorf("%s answers %d %s", o.name, a.Status, a.Body)
+	case a.Status < 300 || a.Status == 503 || c.tried(o.reasons(c)...):
+	default:
+		t.Errorf("%s is refused with %d %s, and nothing beside it is a reason", o.name, a.Status, a.Body)
+	}
+}
