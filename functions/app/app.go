@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
@@ -34,9 +35,18 @@ type Host struct {
 	Apps      Apps
 	Devices   Devices
 	Artifacts Artifacts
+	Views     Views
+	Revisions Revisions
+	History   History
+	Pins      Pins
+	Titles    Titles
+	Deletions Deletions
+	Sharing   Sharing
+	Reach     Reach
 	Keys      Keys
 	Accounts  Accounts
 	Counter   Counter
+	Now       func() time.Time
 
 	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
 	ContentURL, AppURL, APIURL string
@@ -56,7 +66,7 @@ type route struct {
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
-	return []route{
+	return append(h.artifactRoutes(), []route{
 		{method: "GET", path: "/{$}", handle: within(h.home)},
 		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
@@ -73,7 +83,6 @@ func (h *Host) routes() []route {
 
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
-		{method: "GET", path: "/artifacts/{artifactId}", handle: h.member(h.artifact)},
 		{method: "GET", path: "/keys", handle: h.member(h.keys)},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
 		{method: "GET", path: "/keys/{keyId}/revoke", handle: h.member(h.askRevokeKey)},
@@ -99,7 +108,7 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
 		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
 		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
-	}
+	}...)
 }
 
 // robots keeps crawlers on the front page: every other address is somebody's.

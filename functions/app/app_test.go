@@ -38,7 +38,7 @@ func (f resolver) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 const (
 	publicID = "0123456789ABCDEF"
 	blob     = "AQHqZ0-secret_of_the_link-7Yk"
-	link     = `{"public_id":"` + publicID + `","blob":"` + blob + `"}`
+	opening  = `{"public_id":"` + publicID + `","blob":"` + blob + `"}`
 )
 
 // opens is a resolver that answers every link.
@@ -93,7 +93,7 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"GET", "/", "", 200, html, "private, no-cache", "VITRINE_URL=http://localhost:8701 vitrine publish"},
 		{"GET", "/al/" + publicID, "", 200, html, "no-store", `data-public-id="` + publicID + `"`},
-		{"POST", "/api/access-links/resolve", link, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
+		{"POST", "/api/access-links/resolve", opening, 200, jsonType, "no-store", `"title":"` + publicID + " " + blob},
 		{"GET", asset0("vitrine.css"), "", 200, "text/css; charset=utf-8", "public, max-age=31536000, immutable", "light-dark("},
 		{"GET", asset0("viewer.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "location.hash"},
 		{"GET", asset0("claim.js"), "", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", "sessionStorage"},
@@ -236,8 +236,8 @@ func TestResolveRefusesBadBodies(t *testing.T) {
 		"no blob": `{"public_id":"` + publicID + `"}`, "empty blob": `{"public_id":"` + publicID + `","blob":""}`,
 		"no id": `{"blob":"x"}`, "bad id": `{"public_id":"x","blob":"x"}`, "id is a number": `{"public_id":1,"blob":"x"}`,
 		"blob is null": `{"public_id":"` + publicID + `","blob":null}`, "blob is a list": `{"public_id":"` + publicID + `","blob":["x"]}`,
-		"twice": `{"blob":"a","public_id":"` + publicID + `","blob":"b"}`, "trailing": link + "}", "two objects": link + link,
-		"cut": link[:len(link)-1], "65 KiB": `{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`,
+		"twice": `{"blob":"a","public_id":"` + publicID + `","blob":"b"}`, "trailing": opening + "}", "two objects": opening + opening,
+		"cut": opening[:len(opening)-1], "65 KiB": `{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`,
 	} {
 		r := send(handler, "POST", "/api/access-links/resolve", body)
 		if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) {
@@ -268,7 +268,7 @@ func TestResolveFailures(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h, lines := host(refuses(tt.err))
-			r := send(h.Handler(), "POST", "/api/access-links/resolve", link, "X-Request-Id", "request-17")
+			r := send(h.Handler(), "POST", "/api/access-links/resolve", opening, "X-Request-Id", "request-17")
 			body := text(t, r)
 			var got contract.Envelope
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
@@ -297,7 +297,7 @@ func TestNotFoundIsOneAnswer(t *testing.T) {
 	var first string
 	for i, err := range []error{fault.New(fault.NotFound, "revoked"), fault.New(fault.NotFound, "expired at noon"), fault.Bare(fault.ArtifactNotFound)} {
 		h, _ := host(refuses(err))
-		r := send(h.Handler(), "POST", "/api/access-links/resolve", link, "X-Request-Id", "request-17")
+		r := send(h.Handler(), "POST", "/api/access-links/resolve", opening, "X-Request-Id", "request-17")
 		body := text(t, r)
 		if i == 0 {
 			first = body
@@ -322,7 +322,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 		{"a sibling", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://localhost:8703"}, 403},
 		{"a sandboxed frame", []string{"Sec-Fetch-Site", "cross-site", "Origin", "null"}, 403},
 	} {
-		r := send(handler, "POST", "/api/access-links/resolve", link, tt.header...)
+		r := send(handler, "POST", "/api/access-links/resolve", opening, tt.header...)
 		if r.StatusCode != tt.status {
 			t.Errorf("%s: %d %s", tt.name, r.StatusCode, text(t, r))
 		}
@@ -372,7 +372,7 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 	h, lines := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
 		panic("the case fell: " + blob)
 	}))
-	r := send(h.Handler(), "POST", "/api/access-links/resolve", link)
+	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)
 	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) || strings.Contains(body, "fell") {
 		t.Errorf("%d %s", r.StatusCode, body)
 	}

@@ -25,7 +25,7 @@ const contrast = `(() => {
 	return bad })()`
 
 // small lists the controls that are too small for a finger (WCAG 2.2 target size, 24 px, links inside sentences aside).
-const small = `[...document.querySelectorAll("a, button, summary, input, textarea")].filter(e => e.checkVisibility() && !e.matches(".skip") && !e.closest("p:not(:has(> :only-child))"))
+const small = `[...document.querySelectorAll("a, button, summary, input, select, textarea")].filter(e => e.checkVisibility() && !e.matches(".skip") && !e.closest("p:not(:has(> :only-child))"))
 	.map(e => [e.innerText || e.id, e.getBoundingClientRect()]).filter(([, r]) => r.height < 24 || r.width < 24).map(([t, r]) => t + ": " + r.width + " x " + r.height)`
 
 // TestLook takes pictures of every view, narrow and wide, light and dark, and checks what can be measured.

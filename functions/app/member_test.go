@@ -8,11 +8,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"vitrine/shared/agentauth"
-	"vitrine/shared/artifact"
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
@@ -60,6 +60,12 @@ type house struct {
 	commands                    []idempotency.Command
 	completed                   contract.CompleteClaim
 	loopback, firstParty        bool
+	scene                       string // of an artifact: what is particular about it
+	wanted                      contract.CreateLink
+	title2                      string // of a renaming
+	scopes                      []credential.Scope
+	pinRefused, mintRefused     error
+	calling                     *sync.Mutex
 	appURL, contentURL          string
 }
 
@@ -67,13 +73,16 @@ func newHouse() *house {
 	return &house{
 		name: "Harbour Survey", title: "Seals of the bay", device: "office-mac.local", client: "Reading Room", email: "ada@example.test",
 		finished: signin.Finished{Session: "bmV3LXNlc3Npb24", ReturnTo: "/keys"}, redirect: "https://client.example/cb?code=abc&state=xyz",
-		appURL: "http://localhost:8704", contentURL: "http://127.0.0.1:8703",
+		appURL: "http://localhost:8704", contentURL: "http://127.0.0.1:8703", calling: new(sync.Mutex),
+		scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 	}
 }
 
 // called writes down that a service was used.
 func (s *house) called(ctx context.Context, what string) error {
+	s.calling.Lock()
 	s.calls = append(s.calls, what)
+	s.calling.Unlock()
 	if s.hang {
 		<-ctx.Done()
 		return ctx.Err()
@@ -88,7 +97,8 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	numbers := limits.Default()
 	return &Host{
 		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Devices: devices{s},
-		Artifacts: artifacts{s}, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
+		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
+		Sharing: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
 		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
 	}, &lines
 }
@@ -102,7 +112,7 @@ func (s sessions) Open(ctx context.Context, given, requestID string) (session.Op
 	if s.hang {
 		return session.Opened{}, s.called(ctx, "Open")
 	}
-	all := []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+	all := s.scopes
 	free := limits.Default().Tiers[limits.Free]
 	return session.Opened{
 		Session: session.Session{Member: memberID, Workspace: homeID, CreatedAt: noon, Browser: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", Network: "192.0.2.0/24"},
@@ -268,48 +278,6 @@ func (s devices) DenyDevice(ctx context.Context, _ credential.Actor, code string
 	return s.called(ctx, "DenyDevice "+code)
 }
 
-type artifacts struct{ *house }
-
-func (s artifacts) Web(ctx context.Context, _ credential.Actor, p artifact.Page) (contract.WebArtifactList, error) {
-	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
-		return contract.WebArtifactList{}, err
-	}
-	if p.Cursor == "stale" {
-		return contract.WebArtifactList{}, fault.Bare(fault.InvalidCursor)
-	}
-	row := func(title, status string, pinned bool) contract.WebArtifactRow {
-		r := contract.WebArtifactRow{ID: artifactID, Title: title, Status: status, Pinned: pinned, LastPublishedAt: new(contract.At(noon))}
-		if !pinned && status != "Deleted" {
-			r.AutoDeleteAt = new(contract.At(noon.Add(72 * time.Hour)))
-		}
-		return r
-	}
-	return contract.WebArtifactList{
-		Items: []contract.WebArtifactRow{
-			row(s.title, "Published", false), row("Tide tables", "Published", true), row("Notes of the first meeting", "Expired", false),
-			row("A draft that was not wanted", "Deleted", false), {ID: artifactID, Title: "Being prepared", Status: "Published"},
-		},
-		PageInfo: contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")},
-	}, nil
-}
-
-func (s artifacts) Detail(ctx context.Context, _ credential.Actor, a id.Artifact) (contract.WebArtifact, error) {
-	if err := s.called(ctx, "Detail "+string(a)); err != nil {
-		return contract.WebArtifact{}, err
-	}
-	if a != artifactID {
-		return contract.WebArtifact{}, fault.New(fault.NotFound, "no such artifact")
-	}
-	row, file := contract.WebArtifactRow{ID: a, Title: s.title, Status: "Published", LastPublishedAt: new(contract.At(noon)), AutoDeleteAt: new(contract.At(noon.Add(72 * time.Hour)))}, "report.html"
-	if s.empty {
-		return contract.WebArtifact{WebArtifactRow: row, Entrypoint: file}, nil
-	}
-	return contract.WebArtifact{
-		WebArtifactRow: row, Entrypoint: file, FileCount: 3, SizeBytes: 2_340_000,
-		Viewer: &contract.WebViewer{IframeSrc: s.contentURL + "/v/plain/" + file, RenderMode: "html"},
-	}, nil
-}
-
 type keyring struct{ *house }
 
 func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration) (contract.CreatedKey, error) {
@@ -381,7 +349,9 @@ func cookieOf(t *testing.T, r *http.Response, name string) *http.Cookie {
 
 // rooms are all pages of members and of the flows, with what their forms send.
 var rooms = []string{
-	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/keys", "/keys/" + keyID + "/revoke", "/connections",
+	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
+	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
+	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/" + keyID + "/revoke", "/connections",
 	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/settings", "/settings/sign-out-everywhere",
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }
@@ -389,6 +359,15 @@ var rooms = []string{
 // doors are the paths that forms are sent to, with good fields.
 var doors = map[string]url.Values{
 	"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {},
+	"/artifacts/" + artifactID + "/pin":           {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/unpin":         {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/title":         {"title": {"Seals of two bays"}},
+	"/artifacts/" + artifactID + "/delete":        {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/links":         {"once": {"page-0123456789"}, "shows": {"share"}, "ends": {"24h"}},
+	"/artifacts/" + artifactID + "/lockdown":      {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/lockdown/lift": {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/unlisted":      {}, "/artifacts/" + artifactID + "/private": {},
+	linkPath + "/address": {}, linkPath + "/revoke": {},
 	"/keys":                      {"name": {"Build server"}, "once": {"page-0123456789"}},
 	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
 	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},

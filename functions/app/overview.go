@@ -3,16 +3,13 @@ package app
 import (
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
-	"vitrine/shared/id"
 	"vitrine/shared/limits"
-	"vitrine/shared/media"
 )
 
 // recent is how many artifacts the overview names.
@@ -45,32 +42,6 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error 
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
-	a, err := h.Artifacts.Detail(r.Context(), v.Actor, id.Artifact(r.PathValue("artifactId")))
-	if err != nil {
-		return err
-	}
-	p := pages.Exhibit{
-		Shell: v.shell("/artifacts"), Artifact: artifactRow(a.WebArtifactRow), Entrypoint: a.Entrypoint, Files: a.FileCount, Size: a.SizeBytes,
-	}
-	if a.Viewer != nil {
-		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		p.Source, p.Framed = a.Viewer.IframeSrc, shownByBrowsers(a.Entrypoint)
-	}
-	return h.page(w, http.StatusOK, p)
-}
-
-// shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.
-func shownByBrowsers(entrypoint string) bool {
-	kind, _, _ := strings.Cut(media.Of(entrypoint).ContentType, ";")
-	switch family, _, _ := strings.Cut(kind, "/"); family {
-	case "text", "image", "audio", "video":
-		return kind != "text/csv"
-	}
-	return kind == "application/json" || kind == "application/javascript" || kind == "application/xml"
-}
-
 func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
 	s, m := v.Session, v.Member
 	return h.page(w, http.StatusOK, pages.Settings{
@@ -99,7 +70,7 @@ func artifactRows(items []contract.WebArtifactRow) []pages.Artifact {
 
 func artifactRow(a contract.WebArtifactRow) pages.Artifact {
 	row := pages.Artifact{
-		ID: string(a.ID), Title: a.Title, Status: a.Status, Pinned: a.Pinned, PublishedAt: orZero(a.LastPublishedAt), ExpiresAt: orZero(a.AutoDeleteAt),
+		ID: string(a.ID), Title: a.Title, Status: a.Status, Pinned: a.Pinned, Locked: a.Lockdown, PublishedAt: orZero(a.LastPublishedAt), ExpiresAt: orZero(a.AutoDeleteAt),
 	}
 	if a.LastPublishedAt == nil && !row.Ended() {
 		row.Status = "Draft" // the wire has no word for it

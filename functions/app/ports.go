@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/member"
 	"vitrine/shared/oauth"
 	"vitrine/shared/session"
+	"vitrine/shared/sharing"
 	"vitrine/shared/signin"
 )
 
@@ -79,6 +80,62 @@ type Devices interface {
 type Artifacts interface {
 	Web(ctx context.Context, by credential.Actor, p artifact.Page) (contract.WebArtifactList, error)
 	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
+	// Find reads an artifact, whatever its status.
+	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
+}
+
+// Views show the files of artifacts that Find read; not_found for whatever cannot be seen, revision_retained for
+// revisions whose files are gone.
+type Views interface {
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
+	Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error)
+}
+
+// Revisions reads single revisions, nil if there is none.
+type Revisions interface {
+	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
+}
+
+// History lists the revisions of an artifact that Find read, newest first.
+type History interface {
+	List(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.RevisionList, error)
+}
+
+// Pins keeps artifacts from expiring. Faults: artifact_not_found, pinned_artifact_cap_exceeded.
+type Pins interface {
+	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
+	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
+}
+
+// Titles gives artifacts that Find read other titles. Faults: invalid_request for a bad title, artifact_not_found.
+type Titles interface {
+	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error)
+}
+
+// Deletions ends artifacts that Find read; artifact_not_found for those that are deleted.
+type Deletions interface {
+	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
+}
+
+// Sharing keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
+// this host which rights a member needs.
+type Sharing interface {
+	Of(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebLinkList, error)
+	All(ctx context.Context, by credential.Actor) (contract.WebLinkList, error)
+	// Create answers with the share link that there is, if one is asked for and works.
+	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
+	// Mint makes a fresh address of a link, for limits.LinkURLLife.
+	Mint(ctx context.Context, by credential.Actor, l id.Link) (contract.MintedLink, error)
+	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
+}
+
+// Reach says who sees an artifact without an account. Faults: as of Sharing.
+type Reach interface {
+	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
+	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
+	// Lock keeps all links of an artifact from opening it, until Unlock.
+	Lock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
+	Unlock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
 }
 
 // Keys keeps API keys, for members with the right admin; forbidden for others.

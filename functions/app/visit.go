@@ -54,11 +54,14 @@ func discreet(handle handler) handler {
 }
 
 // member serves a page to members; others sign in first and come back.
-func (h *Host) member(handle memberHandler) handler {
+func (h *Host) member(handle memberHandler) handler { return h.admit(http.StatusSeeOther, handle) }
+
+// admit is member with the status of the answer that sends others to the sign-in.
+func (h *Host) admit(status int, handle memberHandler) handler {
 	return within(func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r)
 		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
-			redirect(w, signInPath(r.URL.RequestURI()))
+			sendTo(w, status, signInPath(r.URL.RequestURI()))
 			return nil
 		}
 		if err != nil {
@@ -66,6 +69,16 @@ func (h *Host) member(handle memberHandler) handler {
 		}
 		return handle(w, r, v)
 	})
+}
+
+// needs lets members with a right through.
+func needs(s credential.Scope, handle memberHandler) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+		if err := v.Actor.Require(s); err != nil {
+			return err
+		}
+		return handle(w, r, v)
+	}
 }
 
 // command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
@@ -133,10 +146,12 @@ func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -1) }
 
 // redirect sends the browser on with a GET, and keeps nothing of it.
-func redirect(w http.ResponseWriter, to string) {
+func redirect(w http.ResponseWriter, to string) { sendTo(w, http.StatusSeeOther, to) }
+
+func sendTo(w http.ResponseWriter, status int, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Location", to)
-	w.WriteHeader(http.StatusSeeOther)
+	w.WriteHeader(status)
 }
 
 func signInPath(back string) string {

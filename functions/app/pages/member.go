@@ -21,7 +21,8 @@ func (s Shell) Sections() []section {
 		return nil
 	}
 	all := []section{
-		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/keys", Name: "API keys"},
+		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/access-links", Name: "Access links"},
+		{Path: "/keys", Name: "API keys"},
 		{Path: "/connections", Name: "Connections"}, {Path: "/settings", Name: "Workspace"},
 	}
 	for i := range all {
@@ -33,7 +34,7 @@ func (s Shell) Sections() []section {
 // Artifact is a row of a list.
 type Artifact struct {
 	ID, Title, Status string
-	Pinned            bool
+	Pinned, Locked    bool      // Locked: none of its access links opens it
 	PublishedAt       time.Time // zero: never
 	ExpiresAt         time.Time // zero: not by itself
 }
@@ -64,17 +65,6 @@ type Artifacts struct {
 	Items  []Artifact
 	Next   string // path of the following page; empty: this is the last
 	Later  bool   // this is not the first page
-}
-
-// Exhibit is one artifact.
-type Exhibit struct {
-	Shell
-	Artifact
-	Entrypoint string
-	Files      int
-	Size       int64
-	Source     string // of the frame and of the link; empty: there is nothing to show
-	Framed     bool   // browsers show the entrypoint in a frame
 }
 
 // Key is an API key, without its secret.
@@ -165,7 +155,6 @@ type Link struct{ Path, Text string }
 
 func (Overview) template() string    { return "overview.html" }
 func (Artifacts) template() string   { return "artifacts.html" }
-func (Exhibit) template() string     { return "artifact.html" }
 func (Keys) template() string        { return "keys.html" }
 func (Connections) template() string { return "connections.html" }
 func (Settings) template() string    { return "settings.html" }

@@ -12,37 +12,50 @@ func all(zero bool) map[string]Page {
 		return map[string]Page{
 			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": Exhibit{}, "keys": Keys{},
 			"connections": Connections{}, "settings": Settings{}, "confirm": Confirm{}, "done": Done{}, "claim": Claim{}, "claim-preview": ClaimPreview{},
+			"links": AccessLinks{}, "address": Address{}, "private": Private{},
 			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "signed-out": SignedOut{},
 		}
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
 	shell := Shell{Workspace: hostile, Email: hostile, Here: "/keys"}
 	shown := Artifact{ID: hostile, Title: hostile, Status: hostile, Pinned: true}
+	live := AccessLink{ID: hostile, Public: hostile, Artifact: hostile, Title: hostile, Revision: hostile, State: Live}
+	revisions := []Revision{{ID: hostile, State: hostile, Number: 2, Newest: true, Open: hostile}, {ID: hostile, State: hostile}}
 	lot := Parcel{Titles: []string{hostile}, Count: 9, Most: true}
 	key := Key{ID: hostile, Public: hostile, Name: hostile, Scopes: []string{hostile}}
 	return map[string]Page{
-		"home":       Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
-		"viewer":     Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
-		"message":    Message{Heading: hostile, Text: hostile, RequestID: hostile, Links: links},
-		"overview":   Overview{Shell: shell, APIURL: hostile, Recent: []Artifact{shown}},
-		"empty":      Overview{Shell: shell, APIURL: hostile},
-		"artifacts":  Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Next: hostile, Later: true},
-		"artifact":   Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile, Framed: true},
-		"download":   Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile},
-		"keys":       Keys{Shell: shell, APIURL: hostile, Items: []Key{key}, Made: &Made{key, hostile}, Once: hostile, Name: hostile, Error: hostile},
-		"no-keys":    Keys{Shell: shell, APIURL: hostile},
-		"settings":   Settings{Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: hostile, Network: hostile},
-		"confirm":    Confirm{Shell: shell, Heading: hostile, Subject: hostile, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
-		"done":       Done{Shell: shell, Heading: hostile, Subject: hostile, Points: []string{hostile}, Fine: hostile, Links: links},
-		"claim":      Claim{Shell: shell, SignedIn: true, Error: hostile},
-		"claim-out":  Claim{SignIn: hostile},
-		"preview":    ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
-		"agent":      AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Error: hostile},
-		"device":     Device{Shell: shell, Code: hostile, Error: hostile},
-		"request":    DeviceRequest{Shell: shell, Client: hostile, Name: hostile, Network: hostile, Rights: []string{hostile}, Code: hostile},
-		"consent":    Consent{Shell: shell, Client: hostile, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
-		"leave":      Leave{Client: hostile, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
-		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
+		"home":      Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
+		"viewer":    Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
+		"message":   Message{Heading: hostile, Text: hostile, RequestID: hostile, Links: links},
+		"overview":  Overview{Shell: shell, APIURL: hostile, Recent: []Artifact{shown}},
+		"empty":     Overview{Shell: shell, APIURL: hostile},
+		"artifacts": Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Next: hostile, Later: true},
+		"artifact": Exhibit{
+			Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile, Framed: true, Revisions: revisions, Links: []AccessLink{live},
+			More: true, Once: hostile, Name: hostile, Error: hostile,
+		},
+		"links":   AccessLinks{Shell: shell, Items: []AccessLink{live}, More: true},
+		"address": Address{Shell: shell, Artifact: hostile, Link: live, URL: hostile},
+		"private": Private{
+			Workspace: hostile, ID: hostile, Title: hostile, Older: hostile, Entrypoint: hostile, Source: hostile, Framed: true, ContentOrigin: hostile,
+			Files: []File{{Path: hostile, URL: hostile}},
+		},
+		"private-download": Private{ID: hostile, Title: hostile, Entrypoint: hostile, Source: hostile},
+		"download":         Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile},
+		"keys":             Keys{Shell: shell, APIURL: hostile, Items: []Key{key}, Made: &Made{key, hostile}, Once: hostile, Name: hostile, Error: hostile},
+		"no-keys":          Keys{Shell: shell, APIURL: hostile},
+		"settings":         Settings{Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: hostile, Network: hostile},
+		"confirm":          Confirm{Shell: shell, Heading: hostile, Subject: hostile, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
+		"done":             Done{Shell: shell, Heading: hostile, Subject: hostile, Points: []string{hostile}, Fine: hostile, Links: links},
+		"claim":            Claim{Shell: shell, SignedIn: true, Error: hostile},
+		"claim-out":        Claim{SignIn: hostile},
+		"preview":          ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
+		"agent":            AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Error: hostile},
+		"device":           Device{Shell: shell, Code: hostile, Error: hostile},
+		"request":          DeviceRequest{Shell: shell, Client: hostile, Name: hostile, Network: hostile, Rights: []string{hostile}, Code: hostile},
+		"consent":          Consent{Shell: shell, Client: hostile, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
+		"leave":            Leave{Client: hostile, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+		"signed-out":       SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
 			Shell: shell, APIURL: hostile, Agents: []Agent{{ID: hostile, Network: hostile, RegisteredAt: now, ApprovedAt: now}},
 			Apps: []App{{ID: hostile, Name: hostile, Audience: hostile, Scopes: []string{hostile}}},
@@ -95,7 +108,7 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"vitrine.css", "viewer.js", "claim.js", "forms.js", "icon.svg"} {
+	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "icon.svg"} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
 			t.Errorf("%s: found %v, type %q, %d bytes", name, ok, a.Type, len(a.Body))
@@ -104,7 +117,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 5 {
+	if len(assets) != 7 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -115,7 +128,7 @@ func TestAssets(t *testing.T) {
 // Strings that people sent must reach the document as text alone.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
-	for _, name := range []string{"viewer.js", "claim.js", "forms.js"} {
+	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js"} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)
 	}

@@ -1,10 +1,11 @@
 // Opens one access link: reads the fragment, resolves it through our own host and frames the content.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
+import { contentURL, empty, frame, part } from "./exhibit.js";
+
 const stage = document.querySelector("main");
-const { publicId, contentOrigin } = stage.dataset;
+const { publicId } = stage.dataset;
 const views = new Map([...stage.querySelectorAll("[data-view]")].map((view) => [view.dataset.view, view]));
-const part = (name) => document.querySelector(`[data-part="${name}"]`);
 const field = (name) => document.querySelector(`[data-field="${name}"]`);
 
 const headings = {
@@ -16,7 +17,6 @@ const headings = {
 
 let attempt; // the AbortController of the newest opening: an older one must not touch the page any more
 let ticking; // the timer of the visible view
-let exhibit; // the frame on show and how it grew
 
 function show(name, heading = headings[name]) {
   for (const [key, view] of views) view.hidden = key !== name;
@@ -27,9 +27,7 @@ function show(name, heading = headings[name]) {
 function clear() {
   attempt?.abort();
   clearInterval(ticking);
-  exhibit?.frame.remove();
-  exhibit = undefined;
-  part("drawer").open = false;
+  empty();
 }
 
 async function open() {
@@ -86,13 +84,6 @@ function unavailable(requestId) {
   show("unavailable");
 }
 
-// contentURL returns the URL if it leads to the content host, and throws for any other.
-function contentURL(text) {
-  const url = new URL(text);
-  if (url.origin !== contentOrigin || !/^https?:$/.test(url.protocol)) throw new TypeError("not a content URL");
-  return url;
-}
-
 function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, title }) {
   const source = contentURL(src);
   const entry = view.files.find((file) => file.path === view.entrypoint);
@@ -120,17 +111,6 @@ function shownByBrowsers(contentType) {
   const type = contentType.split(";", 1)[0].trim().toLowerCase();
   if (type === "text/csv") return false;
   return /^(text|image|audio|video)\/|^application\/(json|javascript|xml)$/.test(type);
-}
-
-function frame(source, title) {
-  const frame = document.createElement("iframe");
-  // Never allow-same-origin: content that got it could lift the sandbox.
-  frame.sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
-  frame.referrerPolicy = "no-referrer";
-  frame.title = `Artifact: ${title}`;
-  frame.src = source.href;
-  exhibit = { frame, streak: 0, heard: 0, applied: 0 };
-  part("case").replaceChildren(frame);
 }
 
 function parcel(source, entry) {
@@ -161,37 +141,6 @@ function row(file, entrypoint) {
   if (file.path === entrypoint) item.setAttribute("aria-current", "true");
   item.append(label, size);
   return item;
-}
-
-// The content tells its height, so that the page scrolls as one. A page that is as tall as its window and a bit would
-// grow with every answer: from the 6th growth without a second of rest we follow slowly, after the 10th no more, and
-// the frame gets a scroll bar of its own.
-const pause = { rest: 1000, quick: 80, slow: 400, patient: 6, last: 10 };
-
-addEventListener("message", (event) => {
-  if (!exhibit || event.source !== exhibit.frame.contentWindow) return;
-  if (event.origin !== "null" && event.origin !== contentOrigin) return;
-  const { type, height } = Object(event.data);
-  if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
-  if (exhibit.frozen) return;
-  const now = performance.now();
-  if (now - exhibit.heard > pause.rest) exhibit.streak = 0;
-  exhibit.heard = now;
-  exhibit.wanted = Math.ceil(height);
-  const wait = exhibit.streak < pause.patient ? pause.quick : pause.slow;
-  exhibit.timer ??= setTimeout(fit, Math.max(0, exhibit.applied + wait - now), exhibit);
-});
-
-function fit(it) {
-  it.timer = undefined;
-  if (it !== exhibit) return;
-  const { frame, wanted } = it;
-  const have = frame.clientHeight;
-  if (wanted <= have && !frame.style.minHeight) return; // it fits into the window
-  if (wanted > have) it.streak++;
-  it.applied = performance.now();
-  it.frozen = it.streak > pause.last;
-  frame.style.minHeight = it.frozen ? "" : `${wanted}px`;
 }
 
 const absolute = new Intl.DateTimeFormat("en-GB", {
@@ -238,18 +187,5 @@ function bytes(n) {
 
 part("again").addEventListener("click", open);
 addEventListener("hashchange", open);
-
-const drawer = part("drawer");
-addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !drawer.open) return;
-  drawer.open = false;
-  drawer.querySelector("summary").focus();
-});
-addEventListener("pointerdown", (event) => {
-  if (!drawer.contains(event.target)) drawer.open = false;
-});
-addEventListener("blur", () => {
-  if (document.activeElement === exhibit?.frame) drawer.open = false; // a click into the frame tells nothing else
-});
 
 open();

@@ -1,0 +1,256 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/media"
+	"vitrine/shared/web"
+)
+
+// artifactRoutes are what members see of an artifact and do with it.
+func (h *Host) artifactRoutes() []route {
+	const all, one = "/artifacts", "/artifacts/{artifactId}"
+	see, publish, admin := credential.Read, credential.Publish, credential.Admin
+	return []route{
+		{method: "GET", path: "/v/{artifactId}", handle: discreet(h.admit(http.StatusFound, needs(see, h.private)))},
+		{method: "GET", path: one, handle: discreet(h.member(needs(see, h.artifact)))},
+		{method: "POST", path: one + "/pin", handle: h.command(all, needs(see, h.pin))},
+		{method: "POST", path: one + "/unpin", handle: h.command(all, needs(see, h.unpin))},
+		{method: "POST", path: one + "/title", handle: h.command(all, needs(publish, h.rename))},
+		{method: "GET", path: one + "/delete", handle: h.member(needs(publish, h.askDelete))},
+		{method: "POST", path: one + "/delete", handle: h.command(all, needs(publish, h.delete))},
+
+		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
+		{method: "POST", path: one + "/links", handle: discreet(h.command(all, needs(admin, h.createLink)))},
+		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(h.command(all, needs(admin, h.mintLink)))},
+		{method: "GET", path: one + "/links/{linkId}/revoke", handle: h.member(needs(admin, h.askRevokeLink))},
+		{method: "POST", path: one + "/links/{linkId}/revoke", handle: h.command(all, needs(admin, h.revokeLink))},
+		{method: "POST", path: one + "/unlisted", handle: discreet(h.command(all, needs(admin, h.makeUnlisted)))},
+		{method: "GET", path: one + "/private", handle: h.member(needs(admin, h.askMakePrivate))},
+		{method: "POST", path: one + "/private", handle: h.command(all, needs(admin, h.makePrivate))},
+		{method: "GET", path: one + "/lockdown", handle: h.member(needs(admin, h.askLock))},
+		{method: "POST", path: one + "/lockdown", handle: h.command(all, needs(admin, h.lock))},
+		{method: "GET", path: one + "/lockdown/lift", handle: h.member(needs(admin, h.askUnlock))},
+		{method: "POST", path: one + "/lockdown/lift", handle: h.command(all, needs(admin, h.unlock))},
+	}
+}
+
+// named is the artifact in the path.
+func named(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifactId")) }
+
+func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
+
+// together takes steps side by side, and answers with the failure of the first that failed.
+func together(steps ...func() error) error {
+	failed := make([]chan error, len(steps))
+	for i, step := range steps {
+		failed[i] = make(chan error, 1)
+		go func() { failed[i] <- step() }()
+	}
+	var first error
+	for _, f := range failed {
+		if err := <-f; first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.showArtifact(w, r, v, http.StatusOK, pages.Exhibit{})
+}
+
+// showArtifact shows an artifact around what p tells already.
+func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Exhibit) error {
+	var a contract.WebArtifact
+	var links contract.WebLinkList
+	var revisions contract.RevisionList
+	err := together(
+		func() (err error) { a, err = h.Artifacts.Detail(r.Context(), v.Actor, named(r)); return err },
+		func() (err error) { links, err = h.Sharing.Of(r.Context(), v.Actor, named(r)); return err },
+		func() (err error) { revisions, err = h.history(r.Context(), v, named(r)); return err },
+	)
+	if err != nil {
+		return err
+	}
+	p.Shell, p.Artifact, p.Once = v.shell("/artifacts"), artifactRow(a.WebArtifactRow), once()
+	p.Entrypoint, p.Files, p.Size = a.Entrypoint, a.FileCount, a.SizeBytes
+	if p.Error == "" {
+		p.Name = pages.Plain(a.Title)
+	}
+	if a.Viewer != nil {
+		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
+		p.Source, p.Framed = a.Viewer.IframeSrc, shownByBrowsers(a.Entrypoint)
+	}
+	p.Revisions = revisionRows(a, revisions.Items)
+	numbers := map[string]int{}
+	for _, row := range p.Revisions {
+		numbers[row.ID] = row.Number
+	}
+	for _, l := range links.Items {
+		row := h.linkRow(l, &a.WebArtifactRow)
+		if row.Number = numbers[row.Revision]; row.Live() && a.Viewer == nil {
+			row.State = pages.Locked // with the artifact, by the operator
+		}
+		p.Links = append(p.Links, row)
+	}
+	p.More = links.PageInfo.HasMore
+	return h.page(w, status, p)
+}
+
+func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (contract.RevisionList, error) {
+	a, err := h.Artifacts.Find(ctx, v.Actor, named)
+	if err != nil {
+		return contract.RevisionList{}, err
+	}
+	return h.History.List(ctx, v.Actor, a)
+}
+
+func revisionRows(a contract.WebArtifact, items []contract.RevisionSummary) []pages.Revision {
+	rows := make([]pages.Revision, len(items))
+	for i, r := range items {
+		row := pages.Revision{ID: string(r.RevisionID), State: "Draft", At: r.CreatedAt.Time, Files: r.FileCount, Size: r.SizeBytes}
+		if r.RevisionNumber != nil {
+			row.Number = *r.RevisionNumber
+		}
+		if r.PublishedAt != nil {
+			row.At = r.PublishedAt.Time
+		}
+		row.Newest = a.LatestRevisionID != nil && *a.LatestRevisionID == r.RevisionID
+		switch artifact.RevisionStatus(r.Status) {
+		case artifact.Published:
+			row.State = "Published"
+			if a.Viewer != nil {
+				row.Open = viewerPath(a.ID, r.RevisionID, row.Newest)
+			}
+		case artifact.Retained:
+			row.State = "Files removed"
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
+// shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.
+func shownByBrowsers(entrypoint string) bool {
+	kind, _, _ := strings.Cut(media.Of(entrypoint).ContentType, ";")
+	switch family, _, _ := strings.Cut(kind, "/"); family {
+	case "text", "image", "audio", "video":
+		return kind != "text/csv"
+	}
+	return kind == "application/json" || kind == "application/javascript" || kind == "application/xml"
+}
+
+// target is what a form does to the artifact in the path.
+func target(r *http.Request, v visit, operation idempotency.Operation, form map[string]string) (artifact.Target, error) {
+	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
+	return artifact.Target{Command: command, Named: named(r)}, err
+}
+
+func (h *Host) pin(w http.ResponseWriter, r *http.Request, v visit) error {
+	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin)
+	if fault.CodeOf(err) == fault.PinnedArtifactCap {
+		return explained{err, pages.Message{
+			Heading: "As much is pinned as may be", Text: "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
+			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
+		}}
+	}
+	return err
+}
+
+func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin)
+}
+
+func (h *Host) keep(
+	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
+	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error),
+) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	t, err := target(r, v, operation, form)
+	if err != nil {
+		return err
+	}
+	if _, err := change(r.Context(), v.Actor, t); err != nil {
+		return err
+	}
+	redirect(w, artifactPath(t.Named))
+	return nil
+}
+
+func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
+	if err != nil {
+		return err
+	}
+	_, err = h.Titles.Rename(r.Context(), v.Actor, a, form["title"])
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		web.Failed(r.Context(), fault.InvalidRequest, err)
+		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.Exhibit{Name: form["title"], Error: "Give it a title of 1 to 160 characters."})
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, artifactPath(a.ID))
+	return nil
+}
+
+func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+		return pages.Confirm{
+			Heading: "Delete this artifact?", Button: "Delete it", Action: artifactPath(a.ID) + "/delete",
+			Text: "All its revisions and links end at once, for everybody and for good.",
+		}
+	})
+}
+
+// ask asks whether to do something to an artifact that has not ended.
+func (h *Host) ask(w http.ResponseWriter, r *http.Request, v visit, question func(contract.WebArtifact) pages.Confirm) error {
+	a, err := h.Artifacts.Detail(r.Context(), v.Actor, named(r))
+	if err != nil {
+		return err
+	}
+	if artifactRow(a.WebArtifactRow).Ended() {
+		return fault.New(fault.NotFound, "the artifact has ended")
+	}
+	p := question(a)
+	p.Shell, p.Back, p.Once = v.shell("/artifacts"), artifactPath(a.ID), once()
+	p.Subject, p.Detail = a.Title, string(a.ID)
+	return h.page(w, http.StatusOK, p)
+}
+
+func (h *Host) delete(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	t, err := target(r, v, idempotency.DeleteArtifact, form)
+	if err != nil {
+		return err
+	}
+	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.Named); err != nil {
+		return err
+	}
+	if _, err := h.Deletions.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
+		return err
+	}
+	redirect(w, "/artifacts")
+	return nil
+}

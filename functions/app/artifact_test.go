@@ -1,0 +1,234 @@
+package app
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/fault"
+)
+
+const artifactPage = "/artifacts/" + artifactID
+
+// did are the calls of a house that changed something, and the minting of addresses.
+func did(s *house) []string {
+	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
+		verb, _, _ := strings.Cut(call, " ")
+		return slices.Contains([]string{"Web", "Detail", "Find", "List", "Of", "All", "Latest", "Pinned", "Revision"}, verb)
+	})
+}
+
+func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
+	seen := func(scene, path string) (int, string) {
+		s := newHouse()
+		s.scene = scene
+		r := signedIn(s.handler(), "GET", path, nil, "X-Request-Id", "request-17")
+		h := ""
+		for _, name := range []string{"Content-Type", "Cache-Control", "Referrer-Policy", policyHeader, "Content-Length", "Location"} {
+			h += name + "=" + r.Header.Get(name) + "\n"
+		}
+		return r.StatusCode, h + text(t, r)
+	}
+	_, want := seen("", "/v/"+strangeID)
+	if !strings.Contains(want, "Nothing on show here") {
+		t.Fatal(want)
+	}
+	for name, tt := range map[string]struct{ scene, path string }{
+		"malformed": {"", "/v/nothing"}, "hostile": {"", "/v/%22%3E%3Cscript%3E"}, "expired": {ended, "/v/" + artifactID}, "draft": {draft, "/v/" + artifactID},
+		"closed": {closed, "/v/" + artifactID}, "an unknown revision": {"", "/v/" + artifactID + "?revision=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0"},
+		"a malformed revision": {"", "/v/" + artifactID + "?revision=x"}, "a draft revision": {"", "/v/" + artifactID + "?revision=" + draftID},
+		"a revision without files": {"", "/v/" + artifactID + "?revision=" + firstID}, "a revision of somebody else's": {"", "/v/" + strangeID + "?revision=" + oldID},
+	} {
+		if status, got := seen(tt.scene, tt.path); status != 404 || got != want {
+			t.Errorf("%s: %d\n%s", name, status, got)
+		}
+	}
+	r := signedIn(newHouse().handler(), "GET", "/v/"+strangeID, nil, "Accept", "application/json")
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) {
+		t.Errorf("a program sees %d %s", r.StatusCode, body)
+	}
+}
+
+func TestTheViewerKnowsItsRevision(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	newest := text(t, signedIn(h, "GET", "/v/"+artifactID, nil))
+	if !strings.Contains(newest, s.contentURL+"/v/scripts/report.html") || strings.Contains(newest, "not the newest") {
+		t.Errorf("the newest:\n%s", newest)
+	}
+	if body := text(t, signedIn(h, "GET", "/v/"+artifactID+"?revision="+newestID, nil)); body != newest {
+		t.Error("the newest by its name looks different")
+	}
+	old := text(t, signedIn(h, "GET", "/v/"+artifactID+"?revision="+oldID, nil))
+	if !strings.Contains(old, s.contentURL+"/v/plain/report.html") || !strings.Contains(old, "not the newest") {
+		t.Errorf("the older one:\n%s", old)
+	}
+}
+
+func TestAnArtifactsPage(t *testing.T) {
+	for scene, tt := range map[string]struct{ has, lacks []string }{
+		"": {
+			[]string{"Unlisted", "Revision 3", "Files removed", "Draft", "/v/" + artifactID + "?revision=" + oldID, `href="/v/` + artifactID + `"`, `value="` + oldID + `"`,
+				"Link to revision 2", linkPath + "/revoke", linkPath + "/address", "Make it private", "/pin\"", "/delete"},
+			[]string{firstID + `">`, `value="share"`, "Unlock", "/unpin", "Make it unlisted"},
+		},
+		private: {[]string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
+		locked:  {[]string{"Links locked", "Unlock the links", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
+		pinned:  {[]string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
+		ended:   {[]string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
+		draft:   {[]string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},
+		closed:  {[]string{"closed by the operator", "while it is closed", "Make it private", "/delete"}, []string{"Make the link", "/pin", "/v/", "/address", "Unlisted"}},
+	} {
+		s := newHouse()
+		s.scene = scene
+		r := signedIn(s.handler(), "GET", artifactPage, nil)
+		body := text(t, r)
+		_, body, _ = strings.Cut(body, "<main")
+		for _, want := range tt.has {
+			if r.StatusCode != 200 || !strings.Contains(body, want) {
+				t.Errorf("%s: %d, lacks %q", scene, r.StatusCode, want)
+			}
+		}
+		for _, bad := range tt.lacks {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s: holds %q", scene, bad)
+			}
+		}
+	}
+	for _, path := range []string{"/artifacts/" + strangeID, "/artifacts/" + strangeID + "/delete", "/artifacts/" + strangeID + "/lockdown", "/artifacts/" + strangeID + "/links/" + shareID + "/revoke"} {
+		if r := signedIn(newHouse().handler(), "GET", path, nil); r.StatusCode != 404 {
+			t.Errorf("%s: %d", path, r.StatusCode)
+		}
+	}
+}
+
+func TestWhatFormsDoToAnArtifact(t *testing.T) {
+	for path, tt := range map[string]struct {
+		want, to string
+	}{
+		"/pin": {"Pin " + artifactID, artifactPage}, "/unpin": {"Unpin " + artifactID, artifactPage}, "/title": {"Rename " + artifactID, artifactPage},
+		"/delete": {"Delete " + artifactID, "/artifacts"}, "/private": {"SetVisibility private", artifactPage + "#links"},
+		"/lockdown": {"Lock " + artifactID, artifactPage + "#links"}, "/lockdown/lift": {"Unlock " + artifactID, artifactPage + "#links"},
+		"/links/" + shareID + "/revoke": {"RevokeLink " + shareID, artifactPage + "#links"},
+	} {
+		s := newHouse()
+		r := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path])
+		if r.StatusCode != 303 || r.Header.Get("Location") != tt.to || !slices.Equal(did(s), []string{tt.want}) {
+			t.Errorf("%s: %d to %q, did %v", path, r.StatusCode, r.Header.Get("Location"), did(s))
+		}
+		for _, c := range s.commands {
+			if c.Key.Target != artifactID || c.Key.Client != "page-0123456789" || c.Key.Actor != string(memberID) {
+				t.Errorf("%s: command %+v", path, c)
+			}
+		}
+		s.fail = fault.New(fault.NotFound, "gone")
+		twice := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path]).StatusCode
+		if want := map[bool]int{true: 303, false: 404}[strings.HasSuffix(path, "/revoke")]; twice != want {
+			t.Errorf("%s a second time: %d", path, twice)
+		}
+	}
+	s := newHouse()
+	s.fail = fault.Bare(fault.PinnedArtifactCap)
+	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 || !strings.Contains(text(t, r), "Unpin another one") {
+		t.Errorf("too many pins: %d", r.StatusCode)
+	}
+	s = newHouse()
+	r := signedIn(s.handler(), "POST", artifactPage+"/title", url.Values{"title": {"  "}})
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") || !strings.Contains(body, `value="  "`) || s.title2 != "" {
+		t.Errorf("an empty title: %d", r.StatusCode)
+	}
+}
+
+func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scene, path string
+		fields      url.Values
+		wanted      contract.CreateLink
+		has         string
+	}{
+		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, contract.CreateLink{Type: "share"}, "ends with the artifact at the latest"},
+		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, contract.CreateLink{Type: "share", ExpiresAt: new(contract.At(noon.Add(time.Hour)))}, "keeps the end that it was made with"},
+		"a revision link": {
+			"", "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, contract.CreateLink{Type: "revision", RevisionID: oldID, ExpiresAt: new(contract.At(noon.Add(time.Hour)))},
+			"ends on <time datetime=\"2026-03-14T13:00:00Z\"",
+		},
+		"a fresh address": {"", "/links/" + pinnedID + "/address", nil, contract.CreateLink{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
+		"unlisted":        {private, "/unlisted", nil, contract.CreateLink{}, "until <time datetime=\"2026-03-15T12:00:00Z\""},
+	} {
+		s := newHouse()
+		s.scene = tt.scene
+		host, lines := s.host()
+		h := host.Handler()
+		if tt.fields != nil {
+			tt.fields.Set("once", "page-0123456789")
+		}
+		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
+		body := text(t, r)
+		if r.StatusCode != 200 || strings.Count(body, ">"+address+"<") != 1 || !strings.Contains(body, tt.has) || !strings.Contains(body, "shown this once") {
+			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
+		}
+		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(lines.String(), blob) {
+			t.Errorf("%s: the secret gets about: %v %s", name, r.Header, lines)
+		}
+		if got, want := s.wanted, tt.wanted; got.Type != want.Type || got.RevisionID != want.RevisionID || (got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil && !got.ExpiresAt.Equal(want.ExpiresAt.Time) {
+			t.Errorf("%s: asked for %+v", name, got)
+		}
+		if page := text(t, signedIn(h, "GET", artifactPage, nil)) + text(t, signedIn(h, "GET", "/access-links", nil)); strings.Contains(page, blob) {
+			t.Errorf("%s: the secret is shown again", name)
+		}
+	}
+	for name, fields := range map[string]url.Values{
+		"no name": {"shows": {"share"}}, "another end": {"shows": {"share"}, "ends": {"2h"}, "once": {"page-0123456789"}},
+		"no revision": {"shows": {firstID}, "once": {"page-0123456789"}},
+	} {
+		s := newHouse()
+		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 || slices.Contains(s.calls, "Mint "+shareID) {
+			t.Errorf("%s: %d", name, r.StatusCode)
+		}
+	}
+	s := newHouse()
+	s.scene = locked
+	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 || !strings.Contains(text(t, r), "opens nothing any more") {
+		t.Errorf("a locked link: %d", r.StatusCode)
+	}
+}
+
+func TestRightsOfMembersHold(t *testing.T) {
+	for path, fields := range doors {
+		if !strings.HasPrefix(path, artifactPage) {
+			continue
+		}
+		s := newHouse()
+		s.scopes = []credential.Scope{credential.Read}
+		want := 403
+		if strings.HasSuffix(path, "pin") {
+			want = 303
+		}
+		if r := signedIn(s.handler(), "POST", path, fields); r.StatusCode != want || want == 403 && len(s.calls) > 0 {
+			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
+		}
+	}
+	for _, path := range []string{"/v/" + artifactID, artifactPage, "/access-links"} {
+		s := newHouse()
+		s.scopes = []credential.Scope{credential.Publish}
+		if r := signedIn(s.handler(), "GET", path, nil); r.StatusCode != 403 || len(s.calls) > 0 {
+			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
+		}
+	}
+}
+
+func TestAllLinksOfAWorkspace(t *testing.T) {
+	body := text(t, signedIn(newHouse().handler(), "GET", "/access-links", nil))
+	for _, want := range []string{"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired", linkPath + "/revoke"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	if strings.Contains(body, "/artifacts/"+strangeID+"/links/") {
+		t.Error("links that are over can be acted on")
+	}
+}

@@ -1,0 +1,118 @@
+package pages
+
+import (
+	"slices"
+	"time"
+)
+
+// Exhibit is one artifact and all that a member may do with it.
+type Exhibit struct {
+	Shell
+	Artifact
+	Entrypoint string
+	Files      int
+	Size       int64
+	Source     string // of the frame and of the link; empty: there is nothing to show
+	Framed     bool   // browsers show the entrypoint in a frame
+	Revisions  []Revision
+	Links      []AccessLink
+	More       bool // links that are not listed
+	Once       string
+	Name       string // the title as it was typed
+	Error      string // what is wrong with it
+}
+
+// Open tells whether somebody without an account can see the artifact now.
+func (e Exhibit) Open() bool { return slices.ContainsFunc(e.Links, AccessLink.Live) }
+
+// Shared tells whether it has a share link that works, or would without the lock.
+func (e Exhibit) Shared() bool {
+	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
+}
+
+// Closable tells whether it has links that are not over.
+func (e Exhibit) Closable() bool {
+	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
+}
+
+// Revision is a state of an artifact.
+type Revision struct {
+	ID, State string
+	Number    int // 0: it has none yet
+	Newest    bool
+	Open      string // path of the viewer; empty: there is nothing to see
+	At        time.Time
+	Files     int
+	Size      int64
+}
+
+// The states of an access link. The first three are over for good.
+const (
+	Revoked = "Revoked"
+	Expired = "Expired"
+	Ended   = "Ended" // with its artifact
+	Locked  = "Locked"
+	Live    = "Live"
+)
+
+// AccessLink is a link that lets people without an account see an artifact.
+type AccessLink struct {
+	ID, Public        string
+	Artifact, Title   string // Title: empty where the page names the artifact itself, or when it is not known
+	Share             bool   // it follows the newest revision
+	Revision          string // else it shows this one
+	Number            int    // of Revision; 0: not known
+	State             string
+	CreatedAt         time.Time
+	EndsAt, RevokedAt time.Time // zero: never
+}
+
+// Live tells whether the link opens something.
+func (l AccessLink) Live() bool { return l.State == Live }
+
+// Over tells whether the link never opens anything again.
+func (l AccessLink) Over() bool { return l.State == Revoked || l.State == Expired || l.State == Ended }
+
+// Path is where a link is acted on.
+func (l AccessLink) Path() string { return "/artifacts/" + l.Artifact + "/links/" + l.ID }
+
+// AccessLinks are all links of a workspace.
+type AccessLinks struct {
+	Shell
+	Items []AccessLink
+	More  bool // others are not listed
+}
+
+// Address is the address of an access link with its secret, shown this once.
+type Address struct {
+	Shell
+	Artifact string
+	Link     AccessLink // its end is not known when it was there before
+	URL      string
+	Until    time.Time // when the address stops, at the latest
+	Known    bool      // the artifact had this link before somebody asked for one
+}
+
+// Private is the viewer for members: the whole page is an artifact.
+type Private struct {
+	Workspace            string
+	ID, Title            string
+	Older                string // the revision on show, if it is not the newest one
+	Entrypoint, Source   string
+	Framed               bool // browsers show the entrypoint in a frame
+	ContentOrigin        string
+	Files                []File
+	CreatedAt, ExpiresAt time.Time // ExpiresAt zero: not while it is pinned
+}
+
+// File is a file of a revision.
+type File struct {
+	Path, URL string
+	Size      int64
+	Shown     bool // it is what the viewer shows
+}
+
+func (Exhibit) template() string     { return "artifact.html" }
+func (AccessLinks) template() string { return "links.html" }
+func (Address) template() string     { return "address.html" }
+func (Private) template() string     { return "private.html" }
