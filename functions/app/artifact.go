@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 
 	"vitrine/functions/app/pages"
@@ -55,7 +57,16 @@ func together(steps ...func() error) error {
 	failed := make([]chan error, len(steps))
 	for i, step := range steps {
 		failed[i] = make(chan error, 1)
-		go func() { failed[i] <- step() }()
+		go func() {
+			var err error
+			defer func() {
+				if v := recover(); v != nil { // nobody else would: the answer is that of a panic in the handler
+					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+				}
+				failed[i] <- err
+			}()
+			err = step()
+		}()
 	}
 	var first error
 	for _, f := range failed {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/dynamo"
@@ -73,7 +72,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 	t.Parallel()
 	now := &clock{now: time.Now()}
-	p := pry(t, now.rule)
+	p := pry(t, now.rule, working)
 	who := p.person(t)
 	g, made, err := p.anyone.Provision(ctx)
 	succeed(t, err)
@@ -97,7 +96,7 @@ func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 // TestT68TheRouteOfClaimsTellsNothing sends what is wrong in every way.
 func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 	t.Parallel()
-	p := pry(t, func(o *stack.Options) { o.Still = true })
+	p := pry(t)
 	who := p.person(t)
 	g, made, err := p.anyone.Provision(ctx)
 	succeed(t, err)

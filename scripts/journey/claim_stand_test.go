@@ -37,8 +37,7 @@ type claimStand struct {
 
 func newClaimStand(t testing.TB, change ...func(*stack.Options)) *claimStand {
 	t.Helper()
-	still := func(o *stack.Options) { o.Still = true }
-	s := &claimStand{faultStand: newFaultStand(t, append([]func(*stack.Options){still}, change...)...), worn: chaos.For(t)}
+	s := &claimStand{faultStand: newFaultStand(t, change...), worn: chaos.For(t)}
 	cfg := s.options.Engines.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, s.worn.Add)
 	s.store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = &s.options.Engines.DynamoDB }), s.names)

@@ -57,7 +57,7 @@ var provocations = map[fault.Code]provocation{
 	fault.PowRequired:             {401, nil, provisionOften},
 	fault.PowInvalid:              {400, nil, provisionWithoutWork},
 	fault.DatabaseUnavailable:     {503, nil, askWithoutDatabase},
-	fault.PinnedArtifactCap:       {409, mayPinNothing, pinAsAMember},
+	fault.PinnedArtifactCap:       {409, mayPinOne, pinAsAMember},
 	fault.StorageUnavailable:      {503, nil, finalizeWithoutStorage},
 	fault.PatchConflict:           {422, nil, reviseByAStrangePatch},
 	fault.Internal:                {500, nil, viewDamagedFiles},
@@ -253,19 +253,21 @@ func publishDaily(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {
 	return tryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
 }
 
-// mayPinNothing leaves claimed workspaces no place for pins.
-func mayPinNothing(l *limits.Limits) {
+// mayPinOne leaves claimed workspaces no place for pins.
+func mayPinOne(l *limits.Limits) {
 	l.Tiers = maps.Clone(l.Tiers)
 	free := l.Tiers[limits.Free]
-	free.LiveArtifacts = 0
+	free.LiveArtifacts = 1
 	l.Tiers[limits.Free] = free
 }
 
 func pinAsAMember(t *testing.T, p *probe, g *wire.Agent) wire.Answer {
 	w := parsed(t, g).Workspace
-	shown := published(t, g, "pinned")
+	first, second := published(t, g, "pinned"), published(t, g, "not pinned")
 	p.change(t, "W#"+string(w), "META", map[string]any{"claimed_at": p.options.Now()})
-	return tries(t, p.colleague(t, w), "POST", pinPath(shown.ArtifactID), nil, keyed()...)
+	who := p.colleague(t, w)
+	tries(t, who, "POST", pinPath(first.ArtifactID), nil, keyed()...)
+	return tries(t, who, "POST", pinPath(second.ArtifactID), nil, keyed()...)
 }
 
 func whoamiTwice(t *testing.T, _ *probe, g *wire.Agent) wire.Answer {

@@ -51,6 +51,29 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	}
 }
 
+// TestTheStackDoesWhatFallsDue waits for the work that a stack does by itself: an artifact ends, and its bytes go.
+func TestTheStackDoesWhatFallsDue(t *testing.T) {
+	t.Parallel()
+	s := newJobStand(t, working)
+	g := s.agent(t)
+	p := published(t, g, "ends")
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	passes := func(d time.Duration, what string, done func() bool) {
+		s.clock.pass(d)
+		for deadline := time.Now().Add(time.Minute); !done(); <-tick.C {
+			if time.Now().After(deadline) {
+				t.Fatalf("nobody sees to it that %s", what)
+			}
+		}
+	}
+	passes(0, "its bytes can be found", func() bool { return s.count(t, s.names.Core, "B#") == 1 })
+	passes(limits.EphemeralArtifact, "it ends and is purged", func() bool {
+		return text(s.item(t, "A#"+string(p.ArtifactID), "META")["status"]) == "expired" && s.count(t, s.names.Core, "A#") == 2
+	})
+	passes(limits.CollectAfter, "its bytes are deleted", func() bool { return len(s.objectsOf(t, g))+s.count(t, s.names.Core, "JOB#") == 0 })
+}
+
 func TestF22PublishOrDiscardWinsAndNotBoth(t *testing.T) {
 	t.Parallel()
 	t.Run("the discard, while the publication is under way", func(t *testing.T) {

@@ -25,6 +25,9 @@ import (
 	"vitrine/shared/limits"
 )
 
+// working lets the stack do by itself what falls due.
+func working(o *stack.Options) { o.Still = false }
+
 // jobStand is a deployment whose jobs the test runs itself. Their calls go through an injector of their own: s.worn.
 type jobStand struct {
 	*claimStand

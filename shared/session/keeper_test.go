@@ -298,3 +298,12 @@ func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 		t.Errorf("later: %+v, %v", o.Actor, err)
 	}
 }
+
+func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
+	s := newStand(t)
+	live := s.start(t)
+	s.who.Workspace.Epoch++ // than the stored one
+	if other := s.start(t); s.opens(t, other) || !s.opens(t, live) {
+		t.Error("sessions outlive their epoch, or all end")
+	}
+}
