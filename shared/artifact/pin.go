@@ -32,7 +32,7 @@ type Pinning struct {
 	Result    []byte
 	Workspace id.Workspace
 	Artifact  Artifact // as it was read; to be unpinned, with the time when it ends from now on
-	Most      int      // artifacts that the workspace may pin
+	Most      int      // artifacts that the workspace may pin, at least one
 	At        time.Time
 	Event     event.Event
 }
@@ -100,7 +100,10 @@ func (p *Pinner) pin(ctx context.Context, by credential.Actor, t Target, now tim
 	planned := p.plan(by, t, a, event.ArtifactPinned, now)
 	a.PinnedAt = now
 	planned.Result = p.result(&a, now)
-	err := p.Store.Pin(ctx, planned)
+	err := error(fault.Bare(fault.PinnedArtifactCap))
+	if planned.Most > 0 {
+		err = p.Store.Pin(ctx, planned)
+	}
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		err = fault.New(fault.PinnedArtifactCap, "this workspace may pin %d artifacts; unpin another one first", by.Policy.LiveArtifacts)
 	}
