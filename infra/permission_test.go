@@ -299,8 +299,8 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	}
 	h.publishAgain(t, g, published.ArtifactID)
 	h.reuses(t, g, page)
-	h.visit(t, g, published)
 	h.operator(t, g, published.ArtifactID)
+	h.visit(t, g, published)
 	h.member(t)
 	h.person(t)
 	h.works(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/wire"
+	"vitrine/shared/chaos"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -243,4 +244,44 @@ func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 	deletes(t, m.Agent, first.ArtifactID)
 	s.clock.pass(sessionsEnd)
 	s.collects(t)
+}
+
+func TestF04ReferencesOfARevisionThatNeverCameHoldNothing(t *testing.T) {
+	t.Parallel()
+	s := newJobStand(t)
+	m := s.claimant(t)
+	first := s.withLogo(t, m.Agent, "first")
+	second := finishes(t, m.Agent, s.borrows(t, m.Agent, "", "second"))
+	r := revision(second, "never comes") // it inherits the logo, which its session does not name
+	r.Files = wire.Declare("", wire.File{Path: "new.txt"}).Files
+	u := must(m.Create(ctx, wire.NewKey(), r))(t)
+	s.faults.On("BatchWriteItem").After(chaos.Crash)
+	tryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
+	s.revive()
+	if n := s.count(t, s.names.Core, "O#"); n != 2 {
+		t.Fatalf("%d references, want one of the second artifact and one of what never comes", n)
+	}
+	s.clock.pass(sessionsEnd)
+	s.works(t)
+	deletes(t, m.Agent, first.ArtifactID)
+	deletes(t, m.Agent, second.ArtifactID)
+	s.collects(t)
+	if left := s.objectsOf(t, m.Agent); len(left)+s.count(t, s.names.Core, "O#") > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func TestAHintThatComesTooLateIsNotGiven(t *testing.T) {
+	t.Parallel()
+	s := newJobStand(t)
+	m := s.claimant(t)
+	u := s.uploaded(t, m.Agent, "", "gone")
+	gone := finishes(t, m.Agent, u)
+	deletes(t, m.Agent, gone.ArtifactID)
+	s.collects(t)
+	s.change(t, "U#"+string(u.UploadSessionID), "META", map[string]any{"g2p": "DUE#HINT#0", "g2s": sortKey(s.options.Now())})
+	s.works(t)
+	if n := s.count(t, s.names.Core, "B#"); n > 0 {
+		t.Errorf("%d hints lead to what is gone", n)
+	}
 }

@@ -112,7 +112,7 @@ func (s *interleaved) scene(t testing.TB, seed uint64) *scene {
 
 // choose takes two or three operations.
 func (c *scene) choose(r *rand.Rand) {
-	most := 2 + r.IntN(2)
+	most := 2 + min(r.IntN(4), 1) // mostly three
 	for _, n := range r.Perm(len(operations)) {
 		o := operations[n]
 		if c.kind == unclaimed && len(c.chosen) == 0 {
@@ -122,7 +122,7 @@ func (c *scene) choose(r *rand.Rand) {
 			continue
 		}
 		c.chosen = append(c.chosen, o)
-		c.starts = append(c.starts, some(r, 2*longPause/3))
+		c.starts = append(c.starts, some(r, longPause/2))
 		if len(c.chosen) == most {
 			return
 		}
@@ -163,6 +163,11 @@ func (c *scene) furnish(t testing.TB, r *rand.Rand) {
 		}
 		if c.kind != unclaimed && r.IntN(4) < odds {
 			c.prepares(t, set)
+		}
+	}
+	for n, o := range c.chosen {
+		if c.prepared["lock workspace"] && o.name != "lift workspace" {
+			c.starts[n] += longPause // too early it is refused
 		}
 	}
 	c.prepared[noDraft] = !c.ready

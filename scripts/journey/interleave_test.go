@@ -28,34 +28,63 @@ var (
 	interleaveSeed = flag.Uint64("interleave-seed", 0, "seed of the first round; the next ones count up (default: of the clock)")
 )
 
-// roundsOfStand is how many rounds share a deployment: the invariants read all of it after each.
-const roundsOfStand = 20
+// roundsOfStand is how many rounds share a deployment: the invariants read all of it after each. Rounds wait more than they
+// work, so that some deployments run at once.
+const (
+	roundsOfStand = 20
+	stands        = 2
+)
 
 // TestOperationsThatInterleaveDoWhatTheyAnswer runs two or three operations on one artifact at the same time, again and
 // again, with pauses at the AWS calls. What holds then has to follow from what they answered, in whatever order they came.
 func TestOperationsThatInterleaveDoWhatTheyAnswer(t *testing.T) {
 	t.Parallel()
-	seed := *interleaveSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixMilli())
+	r := &rounds{first: *interleaveSeed, documented: documentedCodes(t), told: map[string]int{}}
+	if r.first == 0 {
+		r.first = uint64(time.Now().UnixMilli())
 	}
-	documented := documentedCodes(t)
-	told := map[string]int{}
-	rounds, first := 0, seed
-	for end := time.Now().Add(*interleaveFor); time.Now().Before(end) || rounds == 0; {
-		t.Run(fmt.Sprint("from ", seed), func(t *testing.T) {
-			s := newInterleaved(t)
-			for n := 0; n < roundsOfStand && (time.Now().Before(end) || rounds == 0); n++ {
-				s.round(t, seed, documented, told)
-				rounds, seed = rounds+1, seed+1
+	t.Cleanup(func() { t.Logf("%d rounds from -interleave-seed=%d on; answers: %v", r.done, r.first, r.told) })
+	for n := range stands {
+		t.Run(fmt.Sprint("stand ", n), func(t *testing.T) {
+			t.Parallel()
+			end := time.Now().Add(*interleaveFor)
+			for left := true; left; left = time.Now().Before(end) {
+				s, begin := newInterleaved(t), r.take()
+				for k := uint64(0); k < roundsOfStand && (k == 0 || time.Now().Before(end)); k++ {
+					s.round(t, begin+k, r)
+				}
+				s.settles(t)
 			}
-			s.settles(t)
 		})
-		if t.Failed() {
-			break
-		}
 	}
-	t.Logf("%d rounds from -interleave-seed %d on; answers: %v", rounds, first, told)
+}
+
+// rounds is what was done in all deployments.
+type rounds struct {
+	first      uint64
+	documented map[string]string
+
+	mu    sync.Mutex
+	taken uint64 // seeds
+	done  int
+	told  map[string]int
+}
+
+// take is the first of as many seeds as a deployment uses.
+func (r *rounds) take() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken += roundsOfStand
+	return r.first + r.taken - roundsOfStand
+}
+
+func (r *rounds) ended(c *scene) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done++
+	for _, a := range c.answers {
+		r.told[strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Code()))]++
+	}
 }
 
 // interleaved is a deployment with an operator.
@@ -75,7 +104,7 @@ func newInterleaved(t testing.TB) *interleaved {
 }
 
 // round makes a situation, runs operations in it, and checks it at once and when the jobs are through.
-func (s *interleaved) round(t *testing.T, seed uint64, documented map[string]string, told map[string]int) {
+func (s *interleaved) round(t *testing.T, seed uint64, r *rounds) {
 	t.Helper()
 	s.clock.pass(time.Minute) // the provision gate opens again
 	c := s.scene(t, seed)
@@ -94,9 +123,9 @@ func (s *interleaved) round(t *testing.T, seed uint64, documented map[string]str
 	s.worn.Clear()
 	for n, o := range c.chosen {
 		c.answers[o.name] = answers[n]
-		told[fmt.Sprint(answers[n].Status, " ", answers[n].Code())]++
-		c.documents(t, o, answers[n], documented)
+		c.documents(t, o, answers[n], r.documented)
 	}
+	r.ended(c)
 	c.holds(t, "at once")
 	c.finishes(t)
 	s.sound(t)
