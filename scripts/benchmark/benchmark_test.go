@@ -39,7 +39,7 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 		got = append(got, strings.Join(row[1:], " "))
 	}
 	want := []string{
-		"Publish flow of 3 files 14.00 13.0 55.0", "Content GET, 4 KB 3.00 2.0 1.0",
+		"Publish flow of 3 files 15.00 14.5 60.0", "Content GET, 4 KB 3.00 2.0 1.0",
 		"its three bare calls, 4 KB 3.00 2.0 1.0", "the S3 engine's own GET, 4 KB 1.00 0.0 0.0",
 	}
 	if !slices.Equal(got, want) {

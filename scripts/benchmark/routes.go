@@ -15,7 +15,8 @@ import (
 const routesLegend = `
 Each figure is of one request; calls that overlap are one round trip. Artifacts that are read have 10 files, the list has
 50 rows. CPU and allocations are of the hosts' process. Requests that use something up find it prepared.
-The engines' data is on disk.
+The engines' data is on disk. Designed are the round trips / RRU / WRU that the tables were designed for, where there is a
+figure.
 `
 
 // routes measures each route on its own.
@@ -25,7 +26,13 @@ func (b *bench) routes(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	var groups [][]*row
-	for _, r := range slices.Concat(b.apiRoutes(s), b.uploadRoutes(), b.readRoutes(s)) {
+	people, err := b.people(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Concat(
+		b.apiRoutes(s), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(), b.identityRoutes(people), b.memberRoutes(people),
+	) {
 		for _, clients := range []int{1, manyClients} {
 			one := r
 			one.clients, one.logged = clients, 1
@@ -97,20 +104,20 @@ func (b *bench) apiRoutes(s shelf) []row {
 	api := b.anyone.At.APIURL
 	artifact := api + "/v1/artifacts/" + string(s.published.ArtifactID)
 	return []row{
-		{name: "whoami", title: "GET whoami", work: asking(s.owner, 200, "GET", api+"/v1/whoami")},
-		{name: "usage-policy", title: "GET usage-policy", work: asking(s.owner, 200, "GET", api+"/v1/usage-policy")},
+		{name: "whoami", title: "GET whoami", designed: "2 / 2 / 2", work: asking(s.owner, 200, "GET", api+"/v1/whoami")},
+		{name: "usage-policy", title: "GET usage-policy", designed: "2 / 4 / 2", work: asking(s.owner, 200, "GET", api+"/v1/usage-policy")},
 		{name: "discovery", title: "GET discovery", work: asking(b.anyone, 200, "GET", api+"/.well-known/vitrine")},
 		{name: "cli-version", title: "GET cli-version", work: asking(b.anyone, 200, "GET", api+"/v1/public/cli-version")},
-		{name: "provision", title: "POST provision", stock: b.provisions},
-		{name: "publish", title: "POST publish, first", stock: b.publications},
-		{name: "delete", title: "DELETE artifact", stock: b.deletions},
+		{name: "provision", title: "POST provision", designed: "2 / 0 / 12", stock: b.provisions},
+		{name: "publish", title: "POST publish, first", designed: "3 / 5 / 20", stock: b.publications},
+		{name: "delete", title: "DELETE artifact", designed: "3 / 4 / 13", stock: b.deletions},
 		{name: "revoke", title: "POST revoke", stock: b.revocations},
-		{name: "list", title: "GET list", work: asking(s.owner, 200, "GET", api+"/v1/artifacts")},
-		{name: "agent-view", title: "GET agent view, latest", work: asking(s.owner, 200, "GET", artifact+"/agent-view")},
-		{name: "agent-view-pinned", title: "GET agent view, pinned",
+		{name: "list", title: "GET list", designed: "2 / 6 / 2", work: asking(s.owner, 200, "GET", api+"/v1/artifacts")},
+		{name: "agent-view", title: "GET agent view, latest", designed: "2 / 5.5 / 2", work: asking(s.owner, 200, "GET", artifact+"/agent-view")},
+		{name: "agent-view-pinned", title: "GET agent view, pinned", designed: "2 / 6 / 2",
 			work: asking(s.owner, 200, "GET", artifact+"/revisions/"+string(s.published.RevisionID)+"/agent-view")},
-		{name: "agent-view-public", title: "GET agent view, public", work: asking(b.anyone, 200, "GET", s.published.AgentViewURL)},
-		{name: "resolve", title: "POST resolve", work: sending(b.anyone, api+"/v1/access-links/resolve", s.link)},
+		{name: "agent-view-public", title: "GET agent view, public", designed: "2 / 5.5 / 1", work: asking(b.anyone, 200, "GET", s.published.AgentViewURL)},
+		{name: "resolve", title: "POST resolve", designed: "1 / 3 / 1", work: sending(b.anyone, api+"/v1/access-links/resolve", s.link)},
 		{name: "file-content", title: "GET file-content", work: asking(s.owner, 200, "GET", artifact+"/file-content?path=index.html")},
 		{name: "revisions", title: "GET revisions", work: asking(s.owner, 200, "GET", artifact+"/revisions")},
 	}
@@ -124,7 +131,7 @@ func (b *bench) uploadRoutes() []row {
 		return err
 	}
 	return []row{
-		{name: "session-create", title: "POST session create, 10 files", work: create},
+		{name: "session-create", title: "POST session create, 10 files", designed: "3 / 8 / 13", work: create},
 		{name: "finalize", title: "POST finalize, 3 files", stock: b.finalizations},
 	}
 }
@@ -133,11 +140,11 @@ func (b *bench) uploadRoutes() []row {
 func (b *bench) readRoutes(s shelf) []row {
 	file, app := s.published.RevisionContentURL, b.hosts.Origins.App
 	return []row{
-		{name: "content", title: "GET content", work: asking(b.anyone, 200, "GET", file)},
-		{name: "content-link", title: "GET content through a link", work: asking(b.anyone, 200, "GET", s.resolved.IframeSrc)},
-		{name: "content-head", title: "HEAD content", work: asking(b.anyone, 200, "HEAD", file)},
-		{name: "content-304", title: "GET content, 304", work: asking(b.anyone, 304, "GET", file, "If-None-Match", s.etag)},
-		{name: "content-range", title: "GET content, a range", work: asking(b.anyone, 206, "GET", file, "Range", "bytes=0-9")},
+		{name: "content", title: "GET content", designed: "2 / 2 / 1", work: asking(b.anyone, 200, "GET", file)},
+		{name: "content-link", title: "GET content through a link", designed: "2 / 3 / 1", work: asking(b.anyone, 200, "GET", s.resolved.IframeSrc)},
+		{name: "content-head", title: "HEAD content", designed: "1 / 2 / 1", work: asking(b.anyone, 200, "HEAD", file)},
+		{name: "content-304", title: "GET content, 304", designed: "1 / 2 / 1", work: asking(b.anyone, 304, "GET", file, "If-None-Match", s.etag)},
+		{name: "content-range", title: "GET content, a range", designed: "2 / 2 / 1", work: asking(b.anyone, 206, "GET", file, "Range", "bytes=0-9")},
 		{name: "viewer", title: "GET viewer page", work: asking(b.anyone, 200, "GET", app+"/al/"+string(s.link.PublicID))},
 		{name: "viewer-resolve", title: "POST resolve of the app", work: sending(b.anyone, app+"/api/access-links/resolve", s.link)},
 	}

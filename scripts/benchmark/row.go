@@ -18,6 +18,8 @@ type row struct {
 	stock func(ctx context.Context) ([]task, error)
 	// logged is how many lines an operation leaves in the request log of the hosts; 0: it asks engines only.
 	logged int
+	// designed are the round trips, RRU and WRU that the tables were designed for, as text; empty: there is no such figure.
+	designed string
 
 	took    []time.Duration // of each measured operation
 	elapsed time.Duration

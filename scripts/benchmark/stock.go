@@ -148,16 +148,18 @@ func (b *bench) newAgent(ctx context.Context) (*wire.Agent, error) {
 	return g, err
 }
 
-// openGate raises the gate as far as it goes and forgets what it has counted in this minute and the next.
+// openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
 	client, tables, now := b.place.dynamodb(), dynamo.Named(b.place.tables), time.Now()
 	err := dynamo.New(client, tables).SetGate(ctx, ephemeral.Gate{PerMinute: gateMost}, now)
 	for minute := range 2 {
 		start := now.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute)
-		if err == nil {
-			_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(tables.Hot), Key: map[string]types.AttributeValue{
-				"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("r:gate::provision:%d", start.UnixMilli())},
-			}})
+		for _, gate := range []string{"provision", "registration"} {
+			if err == nil {
+				_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(tables.Hot), Key: map[string]types.AttributeValue{
+					"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("r:gate::%s:%d", gate, start.UnixMilli())},
+				}})
+			}
 		}
 	}
 	return err

@@ -13,8 +13,8 @@ const (
 	cpuBudget   = 240 * time.Microsecond
 )
 
-const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p99 ms | Requests/s | CPU ms | KB allocated |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p99 ms | Requests/s | CPU ms | KB allocated | Designed |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 const legend = `
@@ -77,9 +77,9 @@ func (r *row) line() string {
 		own = "(%.2f) | (%.0f)"
 	}
 	u := r.used
-	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.0f | "+own+" |", r.title, r.clients,
+	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.0f | "+own+" | %s |", r.title, r.clients,
 		r.per(float64(u.Calls)), r.per(u.RRU), r.per(u.WRU), r.per(float64(u.RoundTrips)),
-		millis(r.percentile(50)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), r.kilobytes())
+		millis(r.percentile(50)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), r.kilobytes(), r.designed)
 }
 
 // kilobytes is the heap that the counting process allocated for one operation.
