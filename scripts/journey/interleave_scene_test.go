@@ -16,12 +16,12 @@ import (
 	"vitrine/shared/limits"
 )
 
-// The kinds of situations: a member's own workspace, one that waits to be claimed, and one that was claimed and is not
-// moved yet.
+// The kinds of situations: a member's own workspace, one that was claimed and is not moved yet, and one that waits to be
+// claimed.
 const (
 	owned = iota
-	unclaimed
 	moving
+	unclaimed
 	sceneKinds
 )
 
@@ -61,7 +61,7 @@ type sceneLink struct {
 // String tells what was done and answered.
 func (c *scene) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "seed %d, %s, a draft: %t, due: %q, artifact %s, prepared %v", c.seed, []string{"own", "unclaimed", "moving"}[c.kind], c.ready, c.due, c.shown.ArtifactID, c.prepared)
+	fmt.Fprintf(&out, "seed %d, %s, a draft: %t, due: %q, artifact %s, prepared %v", c.seed, []string{"own", "moving", "unclaimed"}[c.kind], c.ready, c.due, c.shown.ArtifactID, c.prepared)
 	for _, o := range c.chosen {
 		fmt.Fprintf(&out, "\n%s: %d %.300s", o.name, c.answers[o.name].Status, c.answers[o.name].Body)
 	}
@@ -110,22 +110,23 @@ func (s *interleaved) scene(t testing.TB, seed uint64) *scene {
 	return c
 }
 
-// choose takes two or three operations.
+// choose takes two or three operations. What a situation is about is among them more often than others.
 func (c *scene) choose(r *rand.Rand) {
 	most := 2 + min(r.IntN(4), 1) // mostly three
+	switch {
+	case c.kind == unclaimed: // without a claim it is as a workspace of one's own
+		c.chosen = []operation{operationNamed("claim")}
+	case r.IntN(4) <= c.kind:
+		c.chosen = []operation{operationNamed("jobs")}
+	}
 	for _, n := range r.Perm(len(operations)) {
 		o := operations[n]
-		if c.kind == unclaimed && len(c.chosen) == 0 {
-			o = operationNamed("claim") // without one it is as a workspace of one's own
+		if len(c.chosen) < most && (len(o.kinds) == 0 || slices.Contains(o.kinds, c.kind)) && !c.tried(o.name) {
+			c.chosen = append(c.chosen, o)
 		}
-		if len(o.kinds) > 0 && !slices.Contains(o.kinds, c.kind) || c.tried(o.name) {
-			continue
-		}
-		c.chosen = append(c.chosen, o)
+	}
+	for range c.chosen {
 		c.starts = append(c.starts, some(r, longPause/2))
-		if len(c.chosen) == most {
-			return
-		}
 	}
 }
 

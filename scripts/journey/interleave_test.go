@@ -154,17 +154,30 @@ type pauses struct {
 	seen map[string]int
 }
 
-// Few calls wait long: then everything else overtakes them.
+// Some calls wait a little. Commits wait long: between what they were decided on and them everything else may happen.
 const (
 	shortPause = 4 * time.Millisecond
 	longPause  = 25 * time.Millisecond
 )
 
-func (p *pauses) before(ctx context.Context, c *chaos.Call) error { return p.wait(ctx, c, "before ") }
+func (p *pauses) before(ctx context.Context, c *chaos.Call) error {
+	most := shortPause
+	if commits(c) {
+		most = longPause
+	}
+	return p.wait(ctx, c, "before ", most)
+}
 
-func (p *pauses) after(ctx context.Context, c *chaos.Call) error { return p.wait(ctx, c, "after ") }
+func (p *pauses) after(ctx context.Context, c *chaos.Call) error {
+	return p.wait(ctx, c, "after ", shortPause)
+}
 
-func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string) error {
+// commits tells whether a call changes what others decide on, which counters are not.
+func commits(c *chaos.Call) bool {
+	return changesSomething(c.Input) && !strings.HasPrefix(faultCall(c.Input), "UpdateItem r:")
+}
+
+func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string, most time.Duration) error {
 	name := when + faultCall(c.Input)
 	p.mu.Lock()
 	p.seen[name]++
@@ -173,13 +186,10 @@ func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string) error {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	r := rand.New(rand.NewPCG(p.seed, h.Sum64()))
-	switch r.IntN(8) {
-	case 0, 1, 2, 3:
+	if r.IntN(2) == 0 && most == shortPause {
 		return nil
-	case 4:
-		return chaos.Delay(some(r, longPause))(ctx, c)
 	}
-	return chaos.Delay(some(r, shortPause))(ctx, c)
+	return chaos.Delay(some(r, most))(ctx, c)
 }
 
 // some is a part of a time.
