@@ -167,8 +167,8 @@ func (c *scene) furnish(t testing.TB, r *rand.Rand) {
 		}
 	}
 	for n, o := range c.chosen {
-		if c.prepared["lock workspace"] && o.name != "lift workspace" {
-			c.starts[n] += longPause // too early it is refused
+		if c.prepared["lock workspace"] && o.name != "lift workspace" || c.due != "" && o.name == "jobs" {
+			c.starts[n] += longPause // too early it is refused, or what comes later is
 		}
 	}
 	c.prepared[noDraft] = !c.ready

@@ -174,7 +174,7 @@ func (p *pauses) after(ctx context.Context, c *chaos.Call) error {
 
 // commits tells whether a call changes what others decide on, which counters are not.
 func commits(c *chaos.Call) bool {
-	return changesSomething(c.Input) && !strings.HasPrefix(faultCall(c.Input), "UpdateItem r:")
+	return c.Service == "DynamoDB" && changesSomething(c.Input) && !strings.HasPrefix(faultCall(c.Input), "UpdateItem r:")
 }
 
 func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string, most time.Duration) error {
