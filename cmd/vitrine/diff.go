@@ -79,18 +79,10 @@ func (h *holding) diff(ctx context.Context, named []string) error {
 
 // pair finds the two revisions to compare: those that are named, the named one and the newest, else the newest two.
 func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
-	list, err := h.account.Revisions(ctx, h.artifact)
-	if err != nil {
-		return "", "", err
-	}
-	var published []contract.RevisionSummary
-	for _, r := range list.Items {
-		if r.Status == "published" && r.RevisionNumber != nil {
-			published = append(published, r)
-		}
-	}
-	slices.SortFunc(published, func(a, b contract.RevisionSummary) int { return *b.RevisionNumber - *a.RevisionNumber })
+	published, err := h.published(ctx)
 	switch {
+	case err != nil:
+		return "", "", err
 	case len(named) == 0 && len(published) < 2:
 		return "", "", failure.New(failure.NotFound, fault.NotFound, "there are no two published revisions to compare").
 			Advise("vitrine revisions %s lists them.", h.artifact)
@@ -104,6 +96,21 @@ func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revisio
 		to, err = revisionNamed(h.artifact, published, named[1])
 	}
 	return from, to, err
+}
+
+// published lists the published revisions, the newest first.
+func (h *holding) published(ctx context.Context) (published []contract.RevisionSummary, err error) {
+	list, err := h.account.Revisions(ctx, h.artifact)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list.Items {
+		if r.Status == "published" && r.RevisionNumber != nil {
+			published = append(published, r)
+		}
+	}
+	slices.SortFunc(published, func(a, b contract.RevisionSummary) int { return *b.RevisionNumber - *a.RevisionNumber })
+	return published, nil
 }
 
 // revisionNamed finds a published revision by its id or its number.

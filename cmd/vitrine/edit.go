@@ -121,7 +121,7 @@ func (e *editing) once(ctx context.Context) error {
 		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
 	}
 	if after == before {
-		return e.reportNothing(base)
+		return e.reportNothing(base, "The edits change nothing; no revision was made")
 	}
 	p := &publication{account: e.account, screen: e.screen, idem: e.idem}
 	if err := e.send(ctx, p, base, before, after); err != nil {
@@ -245,7 +245,7 @@ func (e *editing) leave(err error) error {
 		Advise("Its draft stands in the way of the next one until the server removes it, within a day; then run the command again.")
 }
 
-// unchanged is the JSON result of an edit that changes nothing.
+// unchanged is the JSON result of a command that had nothing to change.
 type unchanged struct {
 	SchemaVersion string      `json:"schema_version"`
 	ArtifactID    id.Artifact `json:"artifact_id"`
@@ -254,10 +254,10 @@ type unchanged struct {
 	PrivateURL    string      `json:"private_url"`
 }
 
-func (e *editing) reportNothing(base contract.AgentView) error {
-	if e.screen.IsJSON() {
-		return e.screen.Object(unchanged{schemaVersion, e.artifact, true, base.Title, base.PrivateURL})
+func (h *holding) reportNothing(now contract.AgentView, why string) error {
+	if h.screen.IsJSON() {
+		return h.screen.Object(unchanged{schemaVersion, h.artifact, true, now.Title, now.PrivateURL})
 	}
-	e.screen.Note("The edits change nothing; no revision was made")
-	return e.screen.Result(base.PrivateURL)
+	h.screen.Note("%s", why)
+	return h.screen.Result(now.PrivateURL)
 }

@@ -20,6 +20,7 @@ Commands:
   edit           change a text file by replacements
   revisions      list the revisions
   diff           compare revisions
+  restore        publish an older revision again
   link           make, list and revoke links that open without sign-in
   set-visibility unlisted: make a link; private: end all links
   pin            keep an artifact from expiring

@@ -58,6 +58,18 @@ REVISION is a number or an id (rev_...). Text is shown as a unified diff, other 
 "files":[{path, status, is_binary, diff?}]}, the status being added, removed or changed.
 ` + readNote
 
+const restoreGuide = `vitrine restore ARTIFACT REVISION publishes the files of an older revision as a new one.
+
+  vitrine restore art_00000000000000000000000002 3
+  vitrine restore art_00000000000000000000000002 rev_00000000000000000000000011 --json
+
+REVISION is a number or an id (rev_...); vitrine revisions lists them. Nothing is lost: the revisions
+in between stay, and can be restored too. The title stays as it is. The files are not sent again.
+With --json the result is that of publish; for the newest revision, of which none is made:
+{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+` + targetNote + `.
+`
+
 const pullGuide = `vitrine pull ARTIFACT PATH prints a file of an artifact, exactly as it is.
 
   vitrine pull art_00000000000000000000000002 index.html

@@ -167,7 +167,7 @@ func (f misdeed) answer(route string, w http.ResponseWriter) {
 var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
-	idemForm    = regexp.MustCompile(`^cli_(publish|login|edit|link|pin)_([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
+	idemForm    = regexp.MustCompile(`^cli_(publish|login|edit|restore|link|pin)_([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.

@@ -126,25 +126,8 @@ func (p *publication) tellGone(paths []string) {
 	}
 }
 
-// send carries a manifest through a session to a published revision.
+// send publishes what a manifest of these files declares. What the manifest leaves out is reused.
 func (p *publication) send(ctx context.Context, manifest contract.CreateSession, files *folder.Folder) error {
-	session, err := p.account.CreateSession(ctx, p.idem, manifest)
-	if err != nil {
-		return err
-	}
-	if err := p.upload(ctx, session, manifest, files); err != nil {
-		return err
-	}
-	draft, err := p.account.Finalize(ctx, p.idem, session)
-	if err != nil {
-		return err
-	}
-	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return err
-}
-
-// upload sends the files that the session asks for. What the manifest leaves out is reused.
-func (p *publication) upload(ctx context.Context, session contract.Session, manifest contract.CreateSession, files *folder.Folder) error {
 	declared := make(map[string]bool, len(manifest.Files))
 	for _, f := range manifest.Files {
 		declared[f.Path] = true
@@ -155,15 +138,32 @@ func (p *publication) upload(ctx context.Context, session contract.Session, mani
 			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }})
 		}
 	}
+	return p.deliver(ctx, manifest, sources, len(files.Files), files.Bytes())
+}
+
+// deliver carries a manifest and its files through a session to a published revision, which has so many files and bytes.
+func (p *publication) deliver(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
+	session, err := p.account.CreateSession(ctx, p.idem, manifest)
+	if err != nil {
+		return err
+	}
 	plan, err := p.account.Plan(session, sources)
 	if err != nil {
 		return err
 	}
 	s := plan.Stats
-	s.TotalFiles, s.TotalBytes = len(files.Files), files.Bytes()
+	s.TotalFiles, s.TotalBytes = files, size
 	s.ReusedFiles, s.ReusedBytes = s.TotalFiles-s.UploadedFiles, s.TotalBytes-s.UploadedBytes
 	p.stats = s
-	return p.store(ctx, plan)
+	if err := p.store(ctx, plan); err != nil {
+		return err
+	}
+	draft, err := p.account.Finalize(ctx, p.idem, session)
+	if err != nil {
+		return err
+	}
+	p.result, err = p.account.Publish(ctx, p.idem, draft)
+	return err
 }
 
 // store shows how a plan is carried out.

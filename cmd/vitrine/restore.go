@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/shared/contract"
+)
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore ARTIFACT REVISION", Short: "Publish an older revision again", Long: restoreGuide,
+		Args: exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
+		RunE: a.does(func(ctx context.Context, args []string) error {
+			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error { return h.restore(ctx, args[1]) })
+		}),
+	}
+}
+
+// restore publishes the files of an older revision as a new one. They are inherited, so no bytes are sent for them.
+func (h *holding) restore(ctx context.Context, name string) error {
+	published, err := h.published(ctx)
+	if err != nil {
+		return err
+	}
+	revision, err := revisionNamed(h.artifact, published, name)
+	if err != nil {
+		return err
+	}
+	now, err := h.account.View(ctx, h.artifact, "")
+	if err != nil {
+		return err
+	}
+	if now.RevisionID == revision {
+		return h.reportNothing(now, "That is the newest revision already; nothing was made")
+	}
+	old, err := h.account.View(ctx, h.artifact, revision)
+	if err != nil {
+		return err
+	}
+	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
+	if err := h.again(ctx, p, old, now.Title); err != nil {
+		return err
+	}
+	return h.report(p)
+}
+
+// again publishes an old tree. A manifest has to declare something: the file that opens first, which goes over the wire
+// only if the server does not know its bytes by their digest any more.
+func (h *holding) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
+	first, err := fileOf(old, old.Entrypoint)
+	if err != nil {
+		return err
+	}
+	var size int64
+	for _, f := range old.Files {
+		size += f.SizeBytes
+	}
+	body := func() (io.ReadCloser, error) {
+		text, err := h.account.Fetch(ctx, first, fileMost)
+		return io.NopCloser(bytes.NewReader(text)), err
+	}
+	return p.deliver(ctx, contract.CreateSession{
+		ArtifactID: h.artifact, BaseRevisionID: old.RevisionID, Title: title, Entrypoint: old.Entrypoint,
+		Files: []contract.DeclaredFile{{Path: first.Path, SizeBytes: first.SizeBytes, SHA256: first.SHA256}},
+	}, []client.File{{Path: first.Path, Size: first.SizeBytes, Open: body}}, len(old.Files), size)
+}
