@@ -39,7 +39,7 @@ func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ scene, path string }{
 		"malformed": {"", "/v/nothing"}, "hostile": {"", "/v/%22%3E%3Cscript%3E"}, "expired": {ended, "/v/" + artifactID}, "draft": {draft, "/v/" + artifactID},
-		"closed": {closed, "/v/" + artifactID}, "an unknown revision": {"", "/v/" + artifactID + "?revision=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0"},
+		"an unknown revision":  {"", "/v/" + artifactID + "?revision=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0"},
 		"a malformed revision": {"", "/v/" + artifactID + "?revision=x"}, "a draft revision": {"", "/v/" + artifactID + "?revision=" + draftID},
 		"a revision without files": {"", "/v/" + artifactID + "?revision=" + firstID}, "a revision of somebody else's": {"", "/v/" + strangeID + "?revision=" + oldID},
 	} {
@@ -50,6 +50,22 @@ func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
 	r := signedIn(newHouse().handler(), "GET", "/v/"+strangeID, nil, "Accept", "application/json")
 	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) {
 		t.Errorf("a program sees %d %s", r.StatusCode, body)
+	}
+}
+
+func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
+	for _, path := range []string{"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID} {
+		s := newHouse()
+		s.scene = closed
+		r := signedIn(s.handler(), "GET", path, nil)
+		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Closed by the operator") || !strings.Contains(body, artifactPage) ||
+			strings.Contains(body, s.contentURL) || strings.Contains(r.Header.Get(policyHeader), "frame-src") {
+			t.Errorf("%s: %d %v\n%s", path, r.StatusCode, r.Header, body)
+		}
+		r = signedIn(s.handler(), "GET", path, nil, "Accept", "application/json")
+		if body := text(t, r); r.StatusCode != 404 || strings.Contains(body, s.contentURL) {
+			t.Errorf("a program sees %d %s", r.StatusCode, body)
+		}
 	}
 }
 

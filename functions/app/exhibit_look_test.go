@@ -48,6 +48,7 @@ var artifactScenes = []scene{
 	{name: "private", path: "/v/" + artifactID},
 	{name: "private-older", path: "/v/" + artifactID + "?revision=" + oldID, set: long},
 	{name: "private-odd", path: "/v/" + artifactID, set: in(odd)},
+	{name: "private-closed", path: "/v/" + artifactID, set: in(closed)},
 	{name: "private-unseen", path: "/v/" + strangeID},
 }
 

@@ -29,6 +29,9 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v visit) error {
 	if err != nil {
 		return err
 	}
+	if l := shown.Lockdown; l != nil && (l.Platform.Artifact.Locked || l.Platform.Workspace.Locked) {
+		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
+	}
 	content := h.contentOrigin()
 	w.Header().Set(policyHeader, policyViewer(content))
 	p := pages.Private{
@@ -52,6 +55,15 @@ var unseen = pages.Message{
 	Heading: "Nothing on show here",
 	Text:    "What was here may have expired or been deleted, or it belongs to another workspace than the one that you are signed in to.",
 	Links:   []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}},
+}
+
+// shut is what the viewer says to members about what an operator closed: no address of its files works.
+func shut(a id.Artifact) pages.Message {
+	return pages.Message{
+		Heading: "Closed by the operator",
+		Text:    "An operator of this deployment closed this artifact: nobody sees its files while that is so, its members included. Ask the operator why.",
+		Links:   []pages.Link{{Path: artifactPath(a), Text: "About the artifact"}, {Path: "/artifacts", Text: "Your artifacts"}},
+	}
 }
 
 // seen is what a request of the viewer names.

@@ -127,7 +127,7 @@ func (s shelf) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	if err := s.called(ctx, "Latest "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
-	if s.scene == ended || s.scene == draft || s.scene == closed {
+	if s.scene == ended || s.scene == draft {
 		return contract.AgentView{}, fault.New(fault.NotFound, "nothing can be read")
 	}
 	return s.view(a, newestID), nil
@@ -152,13 +152,17 @@ func (s shelf) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 		token = "plain"
 	}
 	at := func(name string) string { return s.contentURL + "/v/" + token + "/" + name }
-	return contract.AgentView{PublicAgentView: contract.PublicAgentView{
+	out := contract.AgentView{PublicAgentView: contract.PublicAgentView{
 		ArtifactID: a.ID, RevisionID: r, Title: a.Title, CreatedAt: contract.At(a.CreatedAt), ExpiresAt: contract.At(a.ExpiresAt), Entrypoint: s.entrypoint(),
 		RevisionContentURL: at(s.entrypoint()),
 		Files: []contract.AgentViewFile{
 			{Path: s.entrypoint(), SizeBytes: 18_412, URL: at(s.entrypoint())}, {Path: "data/counts.csv", SizeBytes: 2_340_000, URL: at("data/counts.csv")},
 		},
 	}}
+	if s.scene == closed { // members see the view, to learn so; its addresses are dead
+		out.Lockdown = &contract.ViewLockdowns{Platform: contract.ViewPlatforms{Artifact: contract.Locked{Locked: true, LockedAt: new(contract.At(noon))}}}
+	}
+	return out
 }
 
 func (s shelf) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
