@@ -1,7 +1,6 @@
 package journey
 
 import (
-	"bufio"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,9 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +17,6 @@ import (
 
 	"vitrine/scripts/browser"
 	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 )
@@ -200,78 +195,27 @@ func opens(d *deployment, target string) error {
 	return err
 }
 
-// cli builds the command once and runs it beside the test, with a home of its own.
-func (d *deployment) cli(t *testing.T, home string, args ...string) *exec.Cmd {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), command(t), args...)
-	c.Env = append(os.Environ(), "VITRINE_URL="+d.Origins.API, "VITRINE_API_KEY=", "XDG_CONFIG_HOME="+home, "HOME="+home, "NO_COLOR=1", "BROWSER=", "CI=1")
-	return c
-}
-
-// command is the built CLI.
-func command(t *testing.T) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "vitrine")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/vitrine")
-	build.Dir = must(engine.Root())(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
-}
-
 var deviceURL = regexp.MustCompile(`http://localhost:\d+/device\?code=\S+`)
 
 func TestAPersonApprovesTheCommandOnAnotherDevice(t *testing.T) {
-	d := deploy(t, unlimited)
-	home := t.TempDir()
-	login := d.cli(t, home, "login", "--device-code")
-	said := must(login.StderrPipe())(t)
-	var printed strings.Builder
-	login.Stdout = &printed
-	succeed(t, login.Start())
-	lines := bufio.NewScanner(said)
-	approve := ""
-	for approve == "" && lines.Scan() {
-		approve = deviceURL.FindString(lines.Text())
-	}
-	if approve == "" {
-		t.Fatal("the command names no URL")
-	}
-	p := browser.Open(t)
-	p.Go(approve)
-	signIn(p, "ada@example.org")
-	p.WaitText("Connect a device")
-	p.Click(`form[action="/device"] button`)
-	p.WaitText("Let this device in?")
-	p.Screenshot("journey-device")
-	p.Click(`form[action="/device/approve"] button:not([formaction])`)
-	rest, _ := io.ReadAll(said)
-	if err := login.Wait(); err != nil || !strings.HasPrefix(printed.String(), "Signed in as ada@example.org\n") {
-		t.Fatalf("login: %v, standard output %q, standard error %s", err, printed.String(), rest)
-	}
-	p.Clean()
-
-	out, err := d.cli(t, home, "whoami", "--json").Output()
-	succeed(t, err)
-	var who struct {
+	c := deploy(t, unlimited).terminal(t)
+	c.signsIn(t, "ada@example.org").Clean()
+	type who struct {
 		Authenticated bool
 		Workspace     contract.WorkspaceSummary
 	}
-	if succeed(t, json.Unmarshal(out, &who)); !who.Authenticated || who.Workspace.Name != "ada's Workspace" {
-		t.Errorf("whoami says %s", out)
+	if w := told[who](t, c, "", "whoami"); !w.Authenticated || w.Workspace.Name != "ada's Workspace" {
+		t.Errorf("whoami says %+v", w)
 	}
 	folder := folderOf(t, map[string]string{"index.html": "<!doctype html><title>T</title><p>hello"})
-	out, err = d.cli(t, home, "publish", folder, "--title", "From the command", "--json").Output()
-	if err != nil || !strings.Contains(string(out), `"private_url"`) {
-		t.Errorf("publish: %v %s", err, out)
+	if made := told[contract.Published](t, c, "", "publish", folder, "--title", "From the command"); made.PrivateURL == "" {
+		t.Errorf("publish prints %+v", made)
 	}
-	out, err = d.cli(t, home, "logout", "--json").Output()
-	if err != nil || !strings.Contains(string(out), `"remote_revoked":true`) {
-		t.Errorf("logout: %v %s", err, out)
+	if out, _ := c.types(t, 0, "", "logout", "--json"); !strings.Contains(out, `"remote_revoked":true`) {
+		t.Errorf("logout prints %s", out)
 	}
-	if out, err = d.cli(t, home, "whoami", "--json").Output(); err != nil || strings.Contains(string(out), `"authenticated":true`) {
-		t.Errorf("after logout whoami says %v %s", err, out)
+	if told[who](t, c, "", "whoami").Authenticated {
+		t.Error("somebody is signed in after logout")
 	}
 }
 

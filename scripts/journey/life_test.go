@@ -1,0 +1,280 @@
+package journey
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/browser"
+	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/local/engine"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+// terminal is somebody who types commands.
+type terminal struct {
+	*deployment
+	binary, home string
+}
+
+// terminal builds the command and gives it a home of its own.
+func (d *deployment) terminal(t *testing.T) *terminal {
+	t.Helper()
+	c := &terminal{d, filepath.Join(t.TempDir(), "vitrine"), t.TempDir()}
+	build := exec.Command("go", "build", "-o", c.binary, "./cmd/vitrine")
+	build.Dir = must(engine.Root())(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return c
+}
+
+// command prepares a command, with nothing of the test's own login.
+func (c *terminal) command(t *testing.T, args ...string) *exec.Cmd {
+	run := exec.CommandContext(t.Context(), c.binary, args...)
+	run.Env = append(os.Environ(), "VITRINE_URL="+c.Origins.API, "VITRINE_API_KEY=", "XDG_CONFIG_HOME="+c.home, "HOME="+c.home, "NO_COLOR=1", "BROWSER=", "CI=1")
+	return run
+}
+
+// types runs a command that has to end with an exit code, and returns its standard output and error.
+func (c *terminal) types(t *testing.T, exit int, input string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	run := c.command(t, args...)
+	var out, said strings.Builder
+	run.Stdin, run.Stdout, run.Stderr = strings.NewReader(input), &out, &said
+	err := run.Run()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	if got := run.ProcessState.ExitCode(); got != exit {
+		t.Fatalf("vitrine %s ends with %d, want %d\n%s%s", strings.Join(args, " "), got, exit, out.String(), said.String())
+	}
+	return out.String(), said.String()
+}
+
+// told runs a command with --json and unpacks what it prints.
+func told[T any](t *testing.T, c *terminal, input string, args ...string) (answer T) {
+	t.Helper()
+	out, _ := c.types(t, 0, input, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatalf("vitrine %s prints %s: %v", strings.Join(args, " "), out, err)
+	}
+	return answer
+}
+
+// signsIn logs the command in by a code that a person approves in a browser.
+func (c *terminal) signsIn(t *testing.T, email string) *browser.Page {
+	t.Helper()
+	login := c.command(t, "login", "--device-code")
+	said := must(login.StderrPipe())(t)
+	var printed strings.Builder
+	login.Stdout = &printed
+	succeed(t, login.Start())
+	lines, approve := bufio.NewScanner(said), ""
+	for approve == "" && lines.Scan() {
+		approve = deviceURL.FindString(lines.Text())
+	}
+	if approve == "" {
+		t.Fatal("login names no URL")
+	}
+	p := browser.Open(t)
+	p.Go(approve)
+	signIn(p, email)
+	p.WaitText("Connect a device")
+	p.Click(`form[action="/device"] button`)
+	p.WaitText("Let this device in?")
+	p.Screenshot("journey-device")
+	p.Click(`form[action="/device/approve"] button:not([formaction])`)
+	rest, _ := io.ReadAll(said)
+	if err := login.Wait(); err != nil || !strings.HasPrefix(printed.String(), "Signed in as "+email+"\n") {
+		t.Fatalf("login: %v, standard output %q, standard error %s", err, printed.String(), rest)
+	}
+	return p
+}
+
+// holds tells what a file of an artifact has to be, byte by byte.
+func (c *terminal) holds(t *testing.T, a id.Artifact, path, want string, flags ...string) {
+	t.Helper()
+	if got, _ := c.types(t, 0, "", append([]string{"pull", string(a), path}, flags...)...); got != want {
+		t.Errorf("%s has %d bytes, want %d, or others", path, len(got), len(want))
+	}
+}
+
+// revised is what the commands that publish print with --json, as far as it matters here.
+type revised struct {
+	contract.Published
+	UploadStats struct {
+		Uploaded int `json:"uploaded_files"`
+		Reused   int `json:"reused_files"`
+	} `json:"upload_stats"`
+}
+
+// agent acts with the API key that the command keeps.
+func (c *terminal) agent(t *testing.T) *wire.Agent {
+	t.Helper()
+	var kept struct {
+		Credentials map[string]struct {
+			APIKey string `json:"api_key"`
+		}
+	}
+	succeed(t, json.Unmarshal(must(os.ReadFile(filepath.Join(c.home, "vitrine", "credentials.json")))(t), &kept))
+	return c.with(kept.Credentials[c.Origins.API].APIKey)
+}
+
+func TestAMemberRevisesAnArtifactWithTheCommand(t *testing.T) {
+	t.Parallel()
+	c := deploy(t, unlimited).terminal(t)
+	c.signsIn(t, "ada@example.org")
+	before := lines(3000, "entry")
+	first := told[revised](t, c, "", "publish", folderOf(t, map[string]string{
+		"index.html": "<!doctype html><h1>Tides</h1>\n", "log.txt": before, "old.txt": "goes", "empty.txt": "",
+	}), "--title", "Tide tables")
+	a := first.ArtifactID
+
+	t.Log("a patch, and exactly its bytes")
+	after := strings.Replace(before, "entry 1500\n", "entry fifteen hundred\r\n", 1)
+	told[revised](t, c, `[{"old_string":"entry 1500\n","new_string":"entry fifteen hundred\r\n"}]`, "edit", string(a), "log.txt")
+	c.holds(t, a, "log.txt", after)
+	c.holds(t, a, "log.txt", before, "--revision-id", string(first.RevisionID))
+	c.holds(t, a, "empty.txt", "")
+
+	t.Log("what did not change is inherited")
+	next := folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides of May</h1>\n", "log.txt": after, "empty.txt": "", "new.txt": "comes"})
+	third := told[revised](t, c, "", "publish", next, "--artifact-id", string(a))
+	if s := third.UploadStats; s.Uploaded != 2 || s.Reused != 2 || third.Title != "Tide tables" {
+		t.Errorf("%q: %d files were sent and %d reused", third.Title, s.Uploaded, s.Reused)
+	}
+	c.holds(t, a, "log.txt", after)
+	c.holds(t, a, "new.txt", "comes")
+	c.types(t, 5, "", "pull", string(a), "old.txt")
+
+	t.Log("somebody else's draft is in the way, until it is published")
+	agent := c.agent(t)
+	theirs := wire.Declare("Theirs", page("theirs"))
+	theirs.ArtifactID = a
+	draft := must(agent.Draft(ctx, wire.NewKey(), theirs, page("theirs")))(t)
+	_, said := c.types(t, 7, "", "publish", next, "--artifact-id", string(a))
+	if !strings.Contains(said, string(fault.DraftRevisionConflict)) {
+		t.Errorf("the command says %s", said)
+	}
+	must(agent.Publish(ctx, wire.NewKey(), a, draft.RevisionID))(t)
+	fifth := told[revised](t, c, "", "publish", next, "--artifact-id", string(a))
+	c.holds(t, a, "new.txt", "comes")
+
+	t.Log("the first revision is the newest again, and no byte is sent for it")
+	if s := told[revised](t, c, "", "restore", string(a), "1").UploadStats; s.Uploaded != 0 || s.Reused != 4 {
+		t.Errorf("%d files were sent and %d reused", s.Uploaded, s.Reused)
+	}
+	c.holds(t, a, "log.txt", before)
+	c.holds(t, a, "old.txt", "goes")
+	c.holds(t, a, "empty.txt", "")
+	c.types(t, 5, "", "pull", string(a), "new.txt")
+	c.holds(t, a, "new.txt", "comes", "--revision-id", string(fifth.RevisionID))
+	if list, _ := c.types(t, 0, "", "revisions", string(a), "--quiet"); strings.Count(list, "\n") != 6 {
+		t.Errorf("the revisions are\n%s", list)
+	}
+}
+
+func TestAMemberSharesWithTheCommandAndEndsItAtOnce(t *testing.T) {
+	t.Parallel()
+	d := deploy(t, unlimited)
+	c := d.terminal(t)
+	c.signsIn(t, "ada@example.org")
+	made := told[revised](t, c, "", "publish", folderOf(t, map[string]string{"index.html": string(interactive.Body)}), "--title", "Tide tables")
+	link := told[struct {
+		ID  string `json:"access_link_id"`
+		URL string `json:"url"`
+	}](t, c, "", "link", string(made.ArtifactID))
+
+	visitor := browser.Open(t)
+	visitor.Go(link.URL)
+	visitor.WaitText("Tide tables")
+	frame := visitor.Frame(d.Origins.Content)
+	frame.WaitText("scripts ran")
+	source := browser.Eval[string](&visitor.Document, `document.querySelector("iframe").src`)
+	visitor.Clean()
+
+	c.types(t, 0, "", "link", "revoke", link.ID)
+	visitor.Go("about:blank")
+	visitor.Go(link.URL)
+	visitor.WaitText("This link opens nothing")
+	refused(t, do(t, d.anyone, "GET", source, nil), 404, fault.NotFound)
+	c.types(t, 5, "", "show", link.URL)
+	c.holds(t, made.ArtifactID, "index.html", string(interactive.Body))
+
+	out, _ := c.types(t, 0, "", "set-visibility", string(made.ArtifactID), "unlisted", "--quiet")
+	again := strings.TrimSpace(out)
+	visitor.Go(again)
+	visitor.Frame(d.Origins.Content).WaitText("scripts ran")
+	c.types(t, 0, "", "set-visibility", string(made.ArtifactID), "private")
+	visitor.Go("about:blank")
+	visitor.Go(again)
+	visitor.WaitText("This link opens nothing")
+}
+
+func TestWhatAMemberPinsWithTheCommandOutlivesItsTime(t *testing.T) {
+	t.Parallel()
+	now := &clock{now: time.Now()}
+	c := deploy(t, unlimited, now.rule, working).terminal(t)
+	c.signsIn(t, "ada@example.org")
+	var made [2]revised
+	for i := range made {
+		made[i] = told[revised](t, c, "", "publish", folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides</h1>\n"}))
+	}
+	kept, left := made[0].ArtifactID, made[1].ArtifactID
+	if out, _ := c.types(t, 0, "", "pin", string(kept)); !strings.Contains(out, "never, while it is pinned") {
+		t.Errorf("pin prints %s", out)
+	}
+	now.pass(time.Until(made[1].ExpiresAt.Time) + time.Hour)
+	c.types(t, 5, "", "show", string(left))
+	c.holds(t, kept, "index.html", "<!doctype html><h1>Tides</h1>\n")
+	if list, _ := c.types(t, 0, "", "list", "--quiet"); strings.TrimSpace(list) != string(kept) {
+		t.Errorf("the list holds\n%s", list)
+	}
+	if out, _ := c.types(t, 0, "", "unpin", string(kept)); !strings.Contains(out, "Expires") {
+		t.Errorf("unpin prints %s", out)
+	}
+	now.pass(limits.UnpinnedLife + time.Minute)
+	c.types(t, 5, "", "show", string(kept))
+}
+
+func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	g := p.agent(t)
+	made := published(t, g, "revision 1")
+	all := []contract.Published{made}
+	for n := 2; n <= 100; n++ {
+		all = append(all, must(g.PublishFiles(ctx, "T", made.ArtifactID, page(fmt.Sprint("revision ", n))))(t))
+	}
+	list := answered[contract.RevisionList](t, g, 200, "GET", "/v1/artifacts/"+string(made.ArtifactID)+"/revisions", nil)
+	for i, r := range list.Items {
+		if want := len(list.Items) - i; r.RevisionNumber == nil || *r.RevisionNumber != want || r.RevisionID != all[want-1].RevisionID || r.Status != "published" {
+			t.Errorf("entry %d is %+v", i, r)
+		}
+	}
+	if len(list.Items) != 100 {
+		t.Errorf("%d revisions are listed", len(list.Items))
+	}
+	next := wire.Declare("T", page("revision 101"))
+	next.ArtifactID = made.ArtifactID
+	draft := must(g.Draft(ctx, wire.NewKey(), next, page("revision 101")))(t)
+	refused(t, tryPublish(t, g, wire.NewKey(), made.ArtifactID, draft.RevisionID, nil), 429, fault.RevisionCeilingExceeded)
+	for _, n := range []int{1, 50, 100} {
+		p.reads(t, all[n-1].RevisionContentURL, page(fmt.Sprint("revision ", n)).Body)
+	}
+	if now := must(g.AgentView(ctx, made.ArtifactID))(t); now.RevisionID != all[99].RevisionID {
+		t.Errorf("the newest revision is %s", now.RevisionID)
+	}
+}
