@@ -97,7 +97,7 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 	p.Shell, p.Artifact, p.Once = v.shell("/artifacts"), artifactRow(a.WebArtifactRow), once()
 	p.Entrypoint, p.Files, p.Size = a.Entrypoint, a.FileCount, a.SizeBytes
 	if p.Error == "" {
-		p.Name = pages.Plain(a.Title)
+		p.Name = a.Title
 	}
 	if a.Viewer != nil {
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))

@@ -159,6 +159,15 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 	}
 }
 
+func TestTheTitleToChangeIsTheStoredOne(t *testing.T) {
+	s := newHouse()
+	s.title = "gpj\u202Eexe " + strings.Repeat("ä", 210)
+	body := text(t, signedIn(s.handler(), "GET", artifactPage, nil))
+	if !strings.Contains(body, `value="`+s.title+`"`) || strings.Count(body, "\u202E") != 1 {
+		t.Errorf("the form changes what nobody asked for:\n%s", body)
+	}
+}
+
 func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		scene, path string

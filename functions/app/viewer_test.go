@@ -319,17 +319,20 @@ func TestAnAbandonedLinkShowsNothing(t *testing.T) {
 
 func TestHostileAnswersStayText(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	title := `<img src=x onerror="document.body.textContent='broken'"> </title><script>alert(1)</script> ‮evil`
+	title := "<img src=x onerror=\"document.body.textContent='broken'\"> </title><script>alert(1)</script> \u202Eevil"
 	p.Go(g.link(blob, g.shows(title, "plain", "report.html", htmlType, func(r *contract.Resolved) {
 		r.RenderMode = "<b>html</b>"
 		r.AgentView.Files = append(r.AgentView.Files,
 			contract.AgentViewFile{Path: `"><script>alert(2)</script>`, SizeBytes: 1, ContentType: "text/html", URL: "javascript:alert(3)"},
 			contract.AgentViewFile{Path: "elsewhere", SizeBytes: 1, ContentType: "text/html", URL: "https://evil.example/x"},
-			contract.AgentViewFile{Path: "‮gpj.exe", SizeBytes: 1, ContentType: "text/html", URL: g.content.URL + "/v/a/b"})
+			contract.AgentViewFile{Path: "\u202Egpj.exe", SizeBytes: 1, ContentType: "text/html", URL: g.content.URL + "/v/a/b"})
 	})))
 	waitView(p, "artifact")
-	if got := browser.Eval[string](&p.Document, "document.querySelector('h1').textContent"); got != title {
+	if got := browser.Eval[string](&p.Document, "document.querySelector('h1').textContent"); got != strings.ReplaceAll(title, "\u202E", "\uFFFD") {
 		t.Errorf("title %q", got)
+	}
+	if browser.Eval[bool](&p.Document, `/\u202E/.test(document.documentElement.outerHTML + document.title)`) {
+		t.Error("a name turns the direction of writing")
 	}
 	if n := browser.Eval[int](&p.Document, `document.querySelectorAll("h1 *, .files img, .files script, .files a").length`); n != 4 {
 		t.Errorf("%d elements, want the links of the four files on the content host", n)

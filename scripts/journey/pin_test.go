@@ -75,6 +75,10 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	if again := pins(t, s.who, a); !again.Pinned || s.counted(t) != "1" {
 		t.Errorf("pinned twice: %+v, %s counted", again, s.counted(t))
 	}
+	share := links(t, s.agent, a, shareLink).ID
+	if r := must(s.anyone.Resolve(ctx, minted(t, s.agent, share)))(t); !r.Pinned {
+		t.Errorf("a link of it does not say that it is kept: %+v", r)
+	}
 	s.clock.pass(30 * limits.Day)
 	s.who = s.lets(t, s.who, "cli", s.Origins.API) // the old token has ended
 	s.ends(t, a, nil)
@@ -85,6 +89,10 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	shown := asks[contract.WebArtifact](t, s.who, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
 	s.reads(t, shown.Viewer.IframeSrc, page("shared").Body)
 	loose := unpins(t, s.who, a)
+	fresh := asks[contract.MintedLink](t, s.who, 200, "POST", "/v1/web/access-links/"+string(share)+"/mint", nil).URL
+	if r := must(s.anyone.Resolve(ctx, fresh))(t); r.Pinned {
+		t.Errorf("a link says that it is still kept: %+v", r)
+	}
 	if want := s.options.Now().Add(limits.UnpinnedLife).UTC().Truncate(time.Millisecond); loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) {
 		t.Errorf("unpinned: %+v", loose.WebArtifactRow)
 	}

@@ -153,6 +153,7 @@ type Resolved struct {
 	RenderMode string          `json:"render_mode" enum:"html,markdown,text,image,audio,video"`
 	IframeSrc  string          `json:"iframe_src" format:"uri"`
 	Title      string          `json:"title" minLength:"1" maxLength:"160"`
+	Pinned     bool            `json:"pinned,omitempty" doc:"the artifact is kept: it does not end at expires_at while that is so"`
 }
 
 // Challenge is a proof of work that a busy service asks for; it stands beside the error of pow_required.

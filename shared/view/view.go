@@ -2,6 +2,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -107,12 +108,9 @@ func (v *Viewer) Public(ctx context.Context, text string) (contract.PublicAgentV
 		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
 		contents <- answer{c, err}
 	}()
-	state, err := v.admit(ctx, names)
+	state, _, err := v.admit(ctx, names, claims.Revision)
 	got := <-contents
 	if err != nil {
-		return contract.PublicAgentView{}, err
-	}
-	if err := gate.Shown(ctx, v.Store, state.Artifact, claims.Revision); err != nil {
 		return contract.PublicAgentView{}, err
 	}
 	if got.err != nil {
@@ -136,15 +134,8 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 		return contract.Resolved{}, gate.NotFound()
 	}
 	names := gate.Names{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
-	state, err := v.admit(ctx, names)
+	state, shown, err := v.admit(ctx, names, "")
 	if err != nil {
-		return contract.Resolved{}, err
-	}
-	shown := state.Artifact.Current
-	if state.Link.Kind == link.Revision {
-		shown = state.Link.Revision
-	}
-	if err := gate.Shown(ctx, v.Store, state.Artifact, shown); err != nil {
 		return contract.Resolved{}, err
 	}
 	c, err := v.Store.Contents(ctx, blob.Artifact, shown)
@@ -157,22 +148,40 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 	public, err := v.build(state.Workspace, state.Artifact, c, r.PublicID)
 	return contract.Resolved{
 		AgentView: public, RenderMode: string(c.Revision.Mode), IframeSrc: public.RevisionContentURL, Title: state.Artifact.Title,
+		Pinned: !state.Artifact.PinnedAt.IsZero(),
 	}, err
 }
 
-// admit reads the gates beside counting the read; a closed gate beats the limit.
-func (v *Viewer) admit(ctx context.Context, n gate.Names) (gate.State, error) {
-	limited := make(chan error, 1)
-	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact) }()
+// admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
+// that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
+// while members lock the links of the artifact.
+func (v *Viewer) admit(ctx context.Context, n gate.Names, named id.Revision) (gate.State, id.Revision, error) {
+	limited := make(chan rate.Read, 1)
+	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
 	state, err := gate.Read(ctx, v.Store, n)
-	over := <-limited
+	read, now := <-limited, v.Now()
 	if err != nil {
-		return state, err
+		return state, named, err
 	}
-	if !state.Open(n, v.Now()) || state.Artifact.Current == "" {
-		return state, gate.NotFound()
+	shown, err := named, gate.NotFound()
+	if state.Open(n, now) && state.Artifact.LinksOff.IsZero() && state.Artifact.Current != "" {
+		if named == "" {
+			shown = followed(state)
+		}
+		err = gate.Shown(ctx, v.Store, state.Artifact, shown)
 	}
-	return state, over
+	if fault.CodeOf(err) == fault.NotFound && state.Spares(n, now) {
+		v.Limiter.GiveBack(ctx, read)
+	}
+	return state, shown, cmp.Or(err, read.Over)
+}
+
+// followed is the revision that a link shows.
+func followed(s gate.State) id.Revision {
+	if s.Link.Kind == link.Revision {
+		return s.Link.Revision
+	}
+	return s.Artifact.Current
 }
 
 func (v *Viewer) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {

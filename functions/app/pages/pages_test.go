@@ -17,12 +17,12 @@ func all(zero bool) map[string]Page {
 		}
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
-	shell := Shell{Workspace: hostile, Email: hostile, Here: "/keys"}
-	shown := Artifact{ID: hostile, Title: hostile, Status: hostile, Pinned: true}
-	live := AccessLink{ID: hostile, Public: hostile, Artifact: hostile, Title: hostile, Revision: hostile, State: Live}
+	shell := Shell{Workspace: spoofing, Email: spoofing, Here: "/keys"}
+	shown := Artifact{ID: hostile, Title: spoofing, Status: hostile, Pinned: true}
+	live := AccessLink{ID: hostile, Public: hostile, Artifact: hostile, Title: spoofing, Revision: hostile, State: Live}
 	revisions := []Revision{{ID: hostile, State: hostile, Number: 2, Newest: true, Open: hostile}, {ID: hostile, State: hostile}}
-	lot := Parcel{Titles: []string{hostile}, Count: 9, Most: true}
-	key := Key{ID: hostile, Public: hostile, Name: hostile, Scopes: []string{hostile}}
+	lot := Parcel{Titles: []string{spoofing}, Count: 9, Most: true}
+	key := Key{ID: hostile, Public: hostile, Name: spoofing, Scopes: []string{hostile}}
 	return map[string]Page{
 		"home":      Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
 		"viewer":    Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
@@ -31,39 +31,42 @@ func all(zero bool) map[string]Page {
 		"empty":     Overview{Shell: shell, APIURL: hostile},
 		"artifacts": Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Next: hostile, Later: true},
 		"artifact": Exhibit{
-			Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile, Framed: true, Revisions: revisions, Links: []AccessLink{live},
+			Shell: shell, Artifact: shown, Entrypoint: spoofing, Source: hostile, Framed: true, Revisions: revisions, Links: []AccessLink{live},
 			More: true, Once: hostile, Name: hostile, Error: hostile,
 		},
 		"links":   AccessLinks{Shell: shell, Items: []AccessLink{live}, More: true},
 		"address": Address{Shell: shell, Artifact: hostile, Link: live, URL: hostile},
 		"private": Private{
-			Workspace: hostile, ID: hostile, Title: hostile, Older: hostile, Entrypoint: hostile, Source: hostile, Framed: true, ContentOrigin: hostile,
-			Files: []File{{Path: hostile, URL: hostile}},
+			Workspace: spoofing, ID: hostile, Title: spoofing, Older: hostile, Entrypoint: spoofing, Source: hostile, Framed: true, ContentOrigin: hostile,
+			Files: []File{{Path: spoofing, URL: hostile}},
 		},
-		"private-download": Private{ID: hostile, Title: hostile, Entrypoint: hostile, Source: hostile},
-		"download":         Exhibit{Shell: shell, Artifact: shown, Entrypoint: hostile, Source: hostile},
+		"private-download": Private{ID: hostile, Title: spoofing, Entrypoint: spoofing, Source: hostile},
+		"download":         Exhibit{Shell: shell, Artifact: shown, Entrypoint: spoofing, Source: hostile},
 		"keys":             Keys{Shell: shell, APIURL: hostile, Items: []Key{key}, Made: &Made{key, hostile}, Once: hostile, Name: hostile, Error: hostile},
 		"no-keys":          Keys{Shell: shell, APIURL: hostile},
-		"settings":         Settings{Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: hostile, Network: hostile},
-		"confirm":          Confirm{Shell: shell, Heading: hostile, Subject: hostile, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
-		"done":             Done{Shell: shell, Heading: hostile, Subject: hostile, Points: []string{hostile}, Fine: hostile, Links: links},
+		"settings":         Settings{Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: spoofing, Network: hostile},
+		"confirm":          Confirm{Shell: shell, Heading: hostile, Subject: spoofing, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
+		"done":             Done{Shell: shell, Heading: hostile, Subject: spoofing, Points: []string{hostile}, Fine: hostile, Links: links},
 		"claim":            Claim{Shell: shell, SignedIn: true, Error: hostile},
 		"claim-out":        Claim{SignIn: hostile},
 		"preview":          ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
 		"agent":            AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Error: hostile},
 		"device":           Device{Shell: shell, Code: hostile, Error: hostile},
-		"request":          DeviceRequest{Shell: shell, Client: hostile, Name: hostile, Network: hostile, Rights: []string{hostile}, Code: hostile},
-		"consent":          Consent{Shell: shell, Client: hostile, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
-		"leave":            Leave{Client: hostile, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+		"request":          DeviceRequest{Shell: shell, Client: spoofing, Name: spoofing, Network: hostile, Rights: []string{hostile}, Code: hostile},
+		"consent":          Consent{Shell: shell, Client: spoofing, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
+		"leave":            Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
 		"signed-out":       SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
 			Shell: shell, APIURL: hostile, Agents: []Agent{{ID: hostile, Network: hostile, RegisteredAt: now, ApprovedAt: now}},
-			Apps: []App{{ID: hostile, Name: hostile, Audience: hostile, Scopes: []string{hostile}}},
+			Apps: []App{{ID: hostile, Name: spoofing, Audience: hostile, Scopes: []string{hostile}}},
 		},
 	}
 }
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`
+
+// spoofing is a text of strangers that would turn the direction of what follows.
+const spoofing = "\u202Egpj\u2066" + hostile
 
 func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
 	pages := all(true)
@@ -87,7 +90,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, bad := range []string{"<script>", "<img", `href="javascript:`, `src="javascript:`, "{{"} {
+		for _, bad := range []string{"<script>", "<img", `href="javascript:`, `src="javascript:`, "{{", "\u202E", "\u2066"} {
 			if strings.Contains(strings.ReplaceAll(string(body), "{{.}}", ""), bad) {
 				t.Errorf("%s contains %q:\n%s", name, bad, body)
 			}
@@ -151,6 +154,9 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 		" \u00A0 ":                     "(no name)",
 		"café 漢字 עברית":                "café 漢字 עברית",
 		"👩\u200D🚀":                     "👩\u200D🚀",
+		"می\u200Cخواهم":                "می\u200Cخواهم",
+		"Ver\u00ADfassung \u0600٣":     "Ver\u00ADfassung \u0600٣",
+		"a\u200Eb\u061Cc\u2060":        "a\uFFFDb\uFFFDc\uFFFD",
 		strings.Repeat("ä", 200):       strings.Repeat("ä", 200),
 		strings.Repeat("ä", 201):       strings.Repeat("ä", 200) + "…",
 		"<b>&amp;</b>":                 "<b>&amp;</b>", // templates escape

@@ -36,11 +36,16 @@ func Plain(text string) string {
 	return shown.String()
 }
 
-// zeroWidthJoiner holds together what is one sign in some scripts and in emoji.
-const zeroWidthJoiner = '\u200D'
+// The format characters that some scripts and emoji need, or that hyphenate; they turn nothing and hide nothing.
+const softHyphen, zeroWidthNonJoiner, zeroWidthJoiner = '\u00AD', '\u200C', '\u200D'
 
+// disturbs is the same as in exhibit.js.
 func disturbs(r rune) bool {
-	return r != zeroWidthJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
+	switch r {
+	case softHyphen, zeroWidthNonJoiner, zeroWidthJoiner:
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) // they are drawn
 }
 
 // size is a number of bytes for people, in the decimal units of the viewer.

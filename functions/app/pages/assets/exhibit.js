@@ -14,13 +14,26 @@ export function contentURL(text) {
   return url;
 }
 
+// What is invisible, breaks lines or turns the direction of writing, but for what some scripts need and what is drawn.
+const disturbing =
+  /(?![\u00AD\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u200C\u200D\u{110BD}\u{110CD}])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
+const shownSigns = 200;
+
+// plain is a stranger's text as the pages that a server renders show it: no name can pass for another one.
+export function plain(text) {
+  const signs = [...String(text)];
+  const shown = signs.slice(0, shownSigns).join("").replace(disturbing, "\uFFFD");
+  if (signs.length > shownSigns) return `${shown}…`;
+  return shown.trim() ? shown : "(no name)";
+}
+
 // frame shows content that contentURL took, in place of what was on show.
 export function frame(source, title) {
   const frame = document.createElement("iframe");
   // Never allow-same-origin: content that got it could lift the sandbox.
   frame.sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
   frame.referrerPolicy = "no-referrer";
-  frame.title = `Artifact: ${title}`;
+  frame.title = `Artifact: ${plain(title)}`;
   frame.src = source.href;
   exhibit = { frame, streak: 0, heard: 0, applied: 0 };
   part("case").replaceChildren(frame);

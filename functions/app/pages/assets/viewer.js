@@ -1,7 +1,7 @@
 // Opens one access link: reads the fragment, resolves it through our own host and frames the content.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
-import { contentURL, empty, frame, part } from "./exhibit.js";
+import { contentURL, empty, frame, part, plain } from "./exhibit.js";
 
 const stage = document.querySelector("main");
 const { publicId } = stage.dataset;
@@ -84,26 +84,35 @@ function unavailable(requestId) {
   show("unavailable");
 }
 
-function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, title }) {
+function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, pinned, title: given }) {
   const source = contentURL(src);
+  const title = plain(given);
   const entry = view.files.find((file) => file.path === view.entrypoint);
   field("title").textContent = field("title").title = title;
   field("mode").textContent = mode;
   time(field("created"), view.created_at);
-  time(field("expires"), view.expires_at);
   field("files").replaceChildren(...view.files.map((file) => row(file, view.entrypoint)));
   field("count").textContent = view.files.length;
   part("unclaimed").hidden = view.ephemeral_tier !== true;
 
-  const remain = () => (field("remaining").textContent = remaining(new Date(view.expires_at)));
-  remain();
-  ticking = setInterval(remain, 15_000);
+  expiry(pinned === true ? undefined : view.expires_at);
 
   const framed = source.pathname.startsWith("/r/") || !entry || shownByBrowsers(entry.content_type);
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
   framed ? frame(source, title) : parcel(source, entry);
+}
+
+// expiry tells until when the artifact is there; undefined: it is kept.
+function expiry(end) {
+  part("expiry").hidden = end === undefined;
+  part("kept").hidden = end !== undefined;
+  if (end === undefined) return;
+  time(field("expires"), end);
+  const remain = () => (field("remaining").textContent = remaining(new Date(end)));
+  remain();
+  ticking = setInterval(remain, 15_000);
 }
 
 // shownByBrowsers tells whether a browser renders the type inside a frame instead of downloading it.
@@ -114,7 +123,7 @@ function shownByBrowsers(contentType) {
 }
 
 function parcel(source, entry) {
-  field("name").textContent = entry.path.split("/").at(-1);
+  field("name").textContent = plain(entry.path.split("/").at(-1));
   field("kind").textContent = `${entry.content_type.split(";", 1)[0]}, ${bytes(entry.size_bytes)}`;
   field("download").href = source.href;
 }
@@ -122,7 +131,7 @@ function parcel(source, entry) {
 function row(file, entrypoint) {
   const item = document.createElement("li");
   const name = document.createElement("bdi");
-  name.textContent = file.path;
+  name.textContent = plain(file.path);
   let label = document.createElement("span");
   try {
     const url = contentURL(file.url);
