@@ -3,6 +3,7 @@ package journey
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +176,36 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 		}
 	}
 	refused(t, do(t, agent, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+	if a := p.form(t, "/oauth2/token", claimGrant(r.ClaimToken), nil); (a.Status == http.StatusOK) != (won < 2) {
+		t.Errorf("%d won, and the agent is answered %d %s", won, a.Status, a.Body)
+	}
+}
+
+// TestAStrangersClaimLinkOpensNoWorkspace has somebody register an agent and send its claim token to a person as a plain
+// claim link. The person gets what was published; the stranger polls, and gets nothing.
+func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
+	t.Parallel()
+	p := agents(t)
+	r := p.register(t)
+	made := published(t, p.with(p.token(t, jwtBearer(r.IdentityAssertion)).AccessToken), "a gift")
+	w := p.signedIn(t, "ada@example.org")
+	says(t, "the claim link", w.post(t, "/claim", url.Values{"claim_token": {r.ClaimToken}}), 200, "gets no access to your workspace")
+	owner := p.with(w.cliToken(t).AccessToken)
+	if a := do(t, owner, "POST", p.Origins.API+claimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, keyed()...); a.Status != http.StatusOK {
+		t.Fatalf("the claim answers %d %s", a.Status, a.Body)
+	}
+	if a := do(t, owner, "GET", p.Origins.API+"/v1/web/artifacts/"+string(made.ArtifactID), nil); a.Status != http.StatusOK {
+		t.Errorf("the artifact answers its new owner %d", a.Status)
+	}
+	for _, after := range []time.Duration{0, limits.PollInterval, limits.Day} {
+		p.clock.pass(after)
+		for what, try := range map[string]url.Values{"the claim grant": claimGrant(r.ClaimToken), "the assertion": jwtBearer(r.IdentityAssertion)} {
+			if code := p.oauthError(t, try); code != "invalid_grant" {
+				t.Errorf("%s later %s answers %s", after, what, code)
+			}
+		}
+	}
+	says(t, "the list of agents", w.get(t, "/connections"), 200, "No agents")
 }
 
 // TestT27WhatWasGivenBeforeAClaimEndsWithIt redeems the claim token at the plain route; the other way is shown in a browser.
@@ -194,6 +225,9 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 	refused(t, tryCreate(t, agent, wire.NewKey(), wire.Declare("T", page("p"))), 401, fault.NotAuthenticated) // T70
 	if code := p.oauthError(t, jwtBearer(r.IdentityAssertion)); code != "invalid_grant" {
 		t.Errorf("the assertion from before answers %s", code)
+	}
+	if code := p.oauthError(t, claimGrant(r.ClaimToken)); code != "invalid_grant" {
+		t.Errorf("the claim token answers %s", code)
 	}
 	if a := w.opensAttempt(t, s); a.Status != 400 {
 		t.Errorf("the open attempt answers %d", a.Status)

@@ -37,7 +37,7 @@ type Registration struct {
 	Kind       Kind
 	State      State
 	Generation int64        // raised by claim and revocation; assertions of another one are dead
-	Workspace  id.Workspace // where its tokens work: ephemeral until the claim, the member's after it
+	Workspace  id.Workspace // where its tokens work: ephemeral until a code was typed, the member's after it; see open
 	Member     id.Member    // who claimed it; for PendingStepUp, who alone may
 	Claim      id.Public    // public id of its claim token
 	CreatedAt  time.Time

@@ -79,7 +79,8 @@ func (r Registration) exchange(c assertion.Claims, w *workspace.Workspace, key i
 }
 
 // open tells whether credentials may be made in the workspace of the registration: before the claim it must belong to
-// nobody, afterwards to somebody.
+// nobody, afterwards to somebody. It is never open again where the claim token alone took what the agent published:
+// nobody let the agent in, and the registration stayed with the workspace that was emptied and closed.
 func (r Registration) open(w *workspace.Workspace) bool {
 	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim)
 }

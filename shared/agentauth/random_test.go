@@ -45,7 +45,8 @@ type oracle struct {
 	polled             time.Time
 	done               time.Time // when it was claimed
 	redeemed, owner    int
-	last               int // the key of the newest redemption
+	taken              bool // by the claim token alone
+	last               int  // the key of the newest redemption
 	keys               []token
 	held               []int          // keys on record, oldest first
 	used               map[string]int // rules
@@ -133,6 +134,7 @@ var table = map[string][]rule{
 	"poll": {
 		{func(o *oracle) bool { return o.phase == "revoked" }, "invalid_grant", nothing},
 		{(*oracle).over, "expired_token", nothing},
+		{func(o *oracle) bool { return o.taken }, "invalid_grant", nothing},
 		{func(o *oracle) bool {
 			return o.phase == "verified" && (o.redeemed == 3 || !o.now.Before(o.done.Add(10*time.Minute)))
 		}, "invalid_grant", nothing},
@@ -167,10 +169,10 @@ var table = map[string][]rule{
 	},
 	"take": { // the claim token alone, at the route of plain workspaces
 		{func(o *oracle) bool { return settled(o) || o.over() || o.locked }, "not_found", nothing},
-		{always, "", (*oracle).claimedBy},
+		{always, "", func(o *oracle) { o.claimedBy(); o.taken = true }},
 	},
 	"unlink": {
-		{func(o *oracle) bool { return o.phase == "verified" && o.by == o.owner }, "", func(o *oracle) {
+		{func(o *oracle) bool { return o.phase == "verified" && o.by == o.owner && !o.taken }, "", func(o *oracle) {
 			o.phase, o.held = "revoked", nil
 			o.generation++
 			for n := range o.keys {

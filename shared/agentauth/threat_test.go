@@ -252,9 +252,48 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 		t.Fatal("nobody won", answers)
 	}
 	got, err := w.poll(a.ClaimToken)
+	if winner%2 == 1 { // nobody typed the code
+		w.refused(err, "invalid_grant")
+		return
+	}
 	w.ok(err)
 	if w.works(got.AccessToken) != people[winner].Workspace.ID {
 		t.Error("the agent works elsewhere than with whom it was let in")
+	}
+}
+
+// TestAStrangersClaimLinkLetsNobodyIn has somebody register, and send the claim token to a person who takes it for a
+// gift: what the agent published becomes theirs, and no way leads the agent into their workspace.
+func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
+	for name, started := range map[string]bool{"without an attempt": false, "with an open attempt": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a, victim := w.agent(), w.person()
+			var s contract.StartedClaim
+			if started {
+				s = w.start(a.ClaimToken)
+			}
+			_, err := w.claimer.Claim(ctx, victim, command(), nil, a.ClaimToken)
+			w.ok(err)
+			for _, passed := range []time.Duration{0, limits.PollInterval, limits.ClaimRedeemLife, limits.Day} {
+				w.wait(passed)
+				_, err = w.poll(a.ClaimToken)
+				w.refused(err, "invalid_grant")
+				_, err = w.exchange(a.IdentityAssertion)
+				w.refused(err, "invalid_grant")
+				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+				w.refused(err, "expired_token")
+				if started {
+					w.refused(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
+				}
+			}
+			if listed, err := w.Connections(ctx, victim); err != nil || len(listed) != 0 {
+				t.Errorf("the victim's agents are %+v (%v)", listed, err)
+			}
+			if r := w.registration(a.RegistrationID); r.Workspace == victim.Workspace.ID || r.Keys != nil {
+				t.Errorf("%+v", r)
+			}
+		})
 	}
 }
 
@@ -295,22 +334,25 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 }
 
 func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
-	for how, claims := range map[string]func(*world, contract.RegisteredAgent, credential.Actor) error{
-		"by code": func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+	for how, tt := range map[string]struct {
+		claims func(*world, contract.RegisteredAgent, credential.Actor) error
+		admits bool
+	}{
+		"by code": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
 			s := w.start(a.ClaimToken)
 			return w.complete(p, s.AttemptToken, s.UserCode)
-		},
-		"by its claim token alone": func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+		}, true},
+		"by its claim token alone": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
 			_, err := w.claimer.Claim(ctx, p, command(), nil, a.ClaimToken)
 			return err
-		},
+		}, false},
 	} {
 		t.Run("claimed "+how, func(t *testing.T) {
 			w := newWorld(t)
 			a, p := w.agent(), w.person()
 			before, err := w.exchange(a.IdentityAssertion)
 			w.ok(err)
-			w.ok(claims(w, a, p))
+			w.ok(tt.claims(w, a, p))
 			_, err = w.exchange(a.IdentityAssertion)
 			w.refused(err, "invalid_grant")
 			if w.works(before.AccessToken) != "" {
@@ -320,10 +362,14 @@ func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
 			w.refused(err, "expired_token")
 			_, err = w.claimer.Claim(ctx, w.person(), command(), nil, a.ClaimToken)
 			w.refused(err, "not_found")
-			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member || r.Workspace != p.Workspace.ID || r.Generation != 2 || r.Keys != nil {
+			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member || (r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
 				t.Errorf("%+v", r)
 			}
 			got, err := w.poll(a.ClaimToken)
+			if !tt.admits {
+				w.refused(err, "invalid_grant")
+				return
+			}
 			w.ok(err)
 			if w.works(got.AccessToken) != p.Workspace.ID {
 				t.Error("the claim gives no access")

@@ -63,8 +63,8 @@ func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken stri
 	return p, nil
 }
 
-// Claim takes over the workspace of a token, with everything in it, into the caller's. Whatever is wrong with the token
-// is the same not_found; of several who use it at once one wins, and the same command again gives the first answer.
+// Claim takes over the workspace of a token, with everything in it, into the caller's; whoever had credentials for it gets
+// none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins, and the same command again gives the first answer.
 func (c *Claimer) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
@@ -133,23 +133,17 @@ func (c *Claimer) open(ctx context.Context, by credential.Actor, text string, no
 	return h, nil
 }
 
-// move is the whole claim of a token that a member holds.
+// move is the whole claim of a token that a member holds. Where the token is an agent's, the agent itself is not let in:
+// that takes the code that it shows.
 func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
-	record := func(action event.Action, kind, target string) event.Event {
-		return event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: action, Actor: by.Event(),
-			Target: event.Target{Type: kind, ID: target}, Detail: "workspace " + string(t.Workspace), RequestID: by.RequestID,
-		}
-	}
-	m := Move{
+	return Move{
 		Source: t.Workspace, Destination: by.Workspace.ID, Token: t, Member: by.Member, Registration: t.Registration,
 		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
-		Events: []event.Event{record(event.WorkspaceClaimed, "workspace", string(t.Workspace))},
+		Events: []event.Event{{
+			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.WorkspaceClaimed, Actor: by.Event(),
+			Target: event.Target{Type: "workspace", ID: string(t.Workspace)}, Detail: "workspace " + string(t.Workspace), RequestID: by.RequestID,
+		}},
 	}
-	if t.Registration != "" {
-		m.Events = append(m.Events, record(event.ClaimCompleted, "agent_auth_registration", string(t.Registration)))
-	}
-	return m
 }
 
 func replay(r *idempotency.Record, c idempotency.Command) (answer contract.Claimed, err error) {

@@ -22,8 +22,9 @@ type Move struct {
 	Member      id.Member // who claims
 	// Registration is the agent's that the token belongs to, verified by the same commit; empty: none.
 	Registration id.Registration
-	// Attempt is the number of the attempt that a person confirmed: the commit holds only while it is the newest and
-	// open. Zero: the token alone is the proof, and no attempt is asked for.
+	// Attempt is the number of the attempt whose code a person typed: the commit holds only while it is the newest and
+	// open, and lets the agent in. Zero: nobody typed a code, the token alone is the proof. A token may come from anybody,
+	// so that what was published moves and the agent stays outside for good.
 	Attempt int
 	Floor   time.Time // no artifact of the source ends earlier
 	At      time.Time

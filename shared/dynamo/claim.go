@@ -69,25 +69,29 @@ func (s *Store) redeem(t *transaction, m claim.Move) {
 		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, tooLate)
 }
 
-// verify makes the agent's registration the member's; assertions and access tokens from before are dead by its
+// verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by its
 // generation and its workspace. Its attributes here: state, gen, ws, member, completed_at, keys, locked and exp; of the
 // newest attempt attempt (its number), attempt_exp and tries.
+//
+// A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets nobody in: the
+// registration stays with the source, which is closed, so that no credential is made for it again.
 func (s *Store) verify(t *transaction, m claim.Move) {
-	set := "SET #state = :verified, #ws = :into, #member = :member, #completed_at = :now, #g1p = :list, #g1s = :sort REMOVE #keys ADD #gen :one, #ver :one"
+	set := "SET #state = :verified, #member = :member, #completed_at = :now"
 	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
 	v := values{
-		"verified": string(agentauth.Verified), "into": string(m.Destination), "member": string(m.Member), "now": m.At,
-		"list": registrationsOf(m.Destination), "sort": sortable(m.At) + "#" + string(m.Registration), "one": 1, "source": string(m.Source),
+		"verified": string(agentauth.Verified), "member": string(m.Member), "now": m.At, "one": 1, "source": string(m.Source),
 		"pending": string(agentauth.ClaimPending),
 	}
 	if m.Attempt == 0 {
 		condition += "#state IN (:unclaimed, :pending)"
 		v["unclaimed"] = string(agentauth.Unclaimed)
 	} else {
+		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
+		v["into"], v["list"], v["sort"] = string(m.Destination), registrationsOf(m.Destination), sortable(m.At)+"#"+string(m.Registration)
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}
-	t.update(s.tables.Core, registrationKey(m.Registration), set, condition, v, tooLate)
+	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, tooLate)
 }
 
 // close points the source at the destination and shuts every fence, so that whatever was under way in it fails. The

@@ -140,8 +140,14 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	at, m := now(), id.NewMember()
-	err := s.Move(ctx, claim.Move{Source: was.Workspace, Destination: home.ID, Token: token, Member: m, Registration: was.ID, Floor: at, At: at})
+	at, m, asked := now(), id.NewMember(), was
+	asked.State, asked.Attempt = agentauth.ClaimPending, agentauth.Attempt{Number: 1, ExpiresAt: was.ExpiresAt}
+	if err := s.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
+		t.Fatal(err)
+	}
+	was = asked
+	was.Version = 2
+	err := s.Move(ctx, claim.Move{Source: was.Workspace, Destination: home.ID, Token: token, Member: m, Registration: was.ID, Attempt: 1, Floor: at, At: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +159,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		t.Error("a token was made in a consumed workspace", i, err)
 	}
 	want := was
-	want.State, want.Generation, want.Version, want.Workspace, want.Member, want.CompletedAt = agentauth.Verified, 2, 2, home.ID, m, at
+	want.State, want.Generation, want.Version, want.Workspace, want.Member, want.CompletedAt = agentauth.Verified, 2, 3, home.ID, m, at
 	r, _, err := s.Registration(ctx, was.ID, home.ID)
 	if err != nil || !reflect.DeepEqual(*r, want) {
 		t.Errorf("%+v %v, want %+v", r, err, want)
