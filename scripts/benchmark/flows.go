@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"vitrine/scripts/journey/wire"
+	"vitrine/shared/id"
 )
 
 // Sizes of the files that are read.
@@ -24,21 +25,25 @@ func noise(n int) []byte {
 	return out
 }
 
-// site are the files that a publish flow publishes.
+// site are the files that a publish flow publishes, other bytes each time: what a workspace has already is not sent again.
 func site() []wire.File {
+	return marked(string(id.NewPublic()))
+}
+
+// marked is a site whose files hold a word, and so are the same for the same word.
+func marked(word string) []wire.File {
 	return []wire.File{
-		{Path: "index.html", Body: []byte("<!doctype html><title>Report</title><link rel=stylesheet href=style.css><p>Numbers</p>")},
-		{Path: "style.css", Body: bytes.Repeat([]byte("p { margin: 1em auto; max-width: 40em }\n"), 25)},
-		{Path: "data.json", Body: bytes.Repeat([]byte(`{"month":"May","visits":1204},`), 140)},
+		{Path: "index.html", Body: []byte("<!doctype html><title>" + word + "</title><link rel=stylesheet href=style.css><p>Numbers</p>")},
+		{Path: "style.css", Body: append(bytes.Repeat([]byte("p { margin: 1em auto; max-width: 40em }\n"), 25), "/* "+word+" */"...)},
+		{Path: "data.json", Body: append(bytes.Repeat([]byte(`{"month":"May","visits":1204},`), 140), `"`+word+`"`...)},
 	}
 }
 
 // publishing is a whole publish flow as a plain client runs it: create, three PUTs one after the other, finalize,
 // publish. Each client has a workspace of its own.
 func publishing(agents []*wire.Agent) operation {
-	files := site()
 	return func(ctx context.Context, client int) error {
-		_, err := agents[client].PublishFiles(ctx, "Report", "", files...)
+		_, err := agents[client].PublishFiles(ctx, "Report", "", site()...)
 		return err
 	}
 }

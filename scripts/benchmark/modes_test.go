@@ -40,13 +40,13 @@ func TestEveryRouteHasARow(t *testing.T) {
 	}
 	t.Log(out.String())
 	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out.String(), -1)
-	if len(rows) != 43 {
-		t.Errorf("%d rows, expected 43", len(rows))
+	if len(rows) != 44 {
+		t.Errorf("%d rows, expected 44", len(rows))
 	}
 	for _, row := range rows {
 		want, checked := map[string]string{
 			"POST publish, first": "4 5 21", "DELETE artifact": "4 4 15", "HEAD content": "2 2 1",
-			"GET viewer page": "0 0 0",
+			"GET viewer page": "0 0 0", "POST finalize, 3 files": "6 5 25", "POST finalize, 3 files that are known": "10 5 27",
 		}[row[1]]
 		if got := strings.Join(rounded(row[2:]), " "); checked && got != want {
 			t.Errorf("%s takes %s calls, RRU and WRU, want %s", row[1], got, want)

@@ -41,19 +41,21 @@ func (s shown) path(verb string) string {
 	return s.At.APIURL + "/v1/artifacts/" + string(s.ArtifactID) + verb
 }
 
-// publishes makes artifacts, in turn in the workspaces of the clients.
-func (b *bench) publishes(ctx context.Context, n int, files ...wire.File) ([]shown, error) {
-	return each(ctx, n, func(ctx context.Context, i int) (shown, error) {
-		g := b.inTurn(i)
-		p, err := g.PublishFiles(ctx, "Report", "", files...)
-		return shown{g, p}, err
-	})
+// publishes makes artifacts of one file, in turn in the workspaces of the clients.
+func (b *bench) publishes(ctx context.Context, n int) ([]shown, error) {
+	return each(ctx, n, func(ctx context.Context, i int) (shown, error) { return b.show(ctx, i, site()[:1]) })
+}
+
+func (b *bench) show(ctx context.Context, i int, files []wire.File) (shown, error) {
+	g := b.inTurn(i)
+	p, err := g.PublishFiles(ctx, "Report", "", files...)
+	return shown{g, p}, err
 }
 
 // changes are tasks on artifacts, some on each, so that what one has does not grow much.
 func (b *bench) changes(ctx context.Context, of func(s shown, turn int) task) (tasks []task, err error) {
 	const turns = 4
-	all, err := b.publishes(ctx, stockSize/turns, site()[:1]...)
+	all, err := b.publishes(ctx, stockSize/turns)
 	for turn := range turns {
 		for _, s := range all {
 			tasks = append(tasks, of(s, turn))
@@ -75,7 +77,7 @@ func (b *bench) linkCreations(ctx context.Context) ([]task, error) {
 // linkTasks are requests about links, each of an artifact of its own.
 func (b *bench) linkTasks(status int, method string, path func(contract.CreatedLink) string) func(context.Context) ([]task, error) {
 	return func(ctx context.Context) ([]task, error) {
-		all, err := b.publishes(ctx, stockSize, site()[:1]...)
+		all, err := b.publishes(ctx, stockSize)
 		if err != nil {
 			return nil, err
 		}
@@ -104,20 +106,19 @@ func (b *bench) renamings(ctx context.Context) ([]task, error) {
 
 // patches are sessions on a revision of ten files, of which one is changed by a diff that has come.
 func (b *bench) patches(ctx context.Context) ([]task, error) {
-	before := site()[1]
-	after := bytes.Replace(before.Body, []byte("40em"), []byte("60em"), 1)
-	diff := []byte(udiff.Unified(before.Path, before.Path, string(before.Body), string(after)))
-	wanted := contract.DeclaredFile{Path: before.Path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
-		BaseSHA256: wire.Digest(before.Body), Format: "unified", ResultSHA256: wire.Digest(after),
-	}}
-	all, err := b.publishes(ctx, stockSize, append(tenFiles()[:9], before)...)
-	if err != nil {
-		return nil, err
-	}
 	return each(ctx, stockSize, func(ctx context.Context, n int) (task, error) {
-		s := all[n]
+		before := site()[1]
+		after := bytes.Replace(before.Body, []byte("40em"), []byte("60em"), 1)
+		diff := []byte(udiff.Unified(before.Path, before.Path, string(before.Body), string(after)))
+		s, err := b.show(ctx, n, append(tenFiles()[:9], before))
+		if err != nil {
+			return nil, err
+		}
 		session, err := s.Create(ctx, wire.NewKey(), contract.CreateSession{
-			ArtifactID: s.ArtifactID, BaseRevisionID: s.RevisionID, Title: "Report", Entrypoint: "index.html", Files: []contract.DeclaredFile{wanted},
+			ArtifactID: s.ArtifactID, BaseRevisionID: s.RevisionID, Title: "Report", Entrypoint: "index.html",
+			Files: []contract.DeclaredFile{{Path: before.Path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
+				BaseSHA256: wire.Digest(before.Body), Format: "unified", ResultSHA256: wire.Digest(after),
+			}}},
 		})
 		if err == nil {
 			_, err = s.Put(ctx, session.Files[0], diff)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,11 +57,9 @@ type drafted struct {
 }
 
 func (b *bench) drafts(ctx context.Context, n int, of func(i int) *wire.Agent) ([]drafted, error) {
-	files := site()
-	wanted := wire.Declare("Report", files...)
 	return each(ctx, n, func(ctx context.Context, i int) (drafted, error) {
-		g := of(i)
-		draft, err := g.Draft(ctx, wire.NewKey(), wanted, files...)
+		g, files := of(i), site()
+		draft, err := g.Draft(ctx, wire.NewKey(), wire.Declare("Report", files...), files...)
 		return drafted{g, draft}, err
 	})
 }
@@ -91,13 +90,48 @@ func (b *bench) deletions(ctx context.Context) ([]task, error) {
 
 // finalizations are sessions whose files have come.
 func (b *bench) finalizations(ctx context.Context) ([]task, error) {
-	files := site()
-	wanted := wire.Declare("Report", files...)
+	return b.sessions(ctx, site)
+}
+
+// reuses are sessions none of whose files has to come, because the workspace has them.
+func (b *bench) reuses(ctx context.Context) ([]task, error) {
+	known := marked("known")
+	for _, g := range b.agents {
+		if _, err := g.PublishFiles(ctx, "Report", "", known...); err != nil {
+			return nil, err
+		}
+		if err := found(ctx, g, known); err != nil {
+			return nil, err
+		}
+	}
+	return b.sessions(ctx, func() []wire.File { return known })
+}
+
+// found waits until sessions find what has been published: the hosts do that a moment later.
+func found(ctx context.Context, g *wire.Agent, files []wire.File) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(100 * time.Millisecond); ; {
+		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))
+		if err != nil || !slices.ContainsFunc(session.Files, func(f contract.UploadTarget) bool { return f.Status != "reused" }) {
+			tick.Stop()
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// sessions are sessions of files that have come as far as they have to.
+func (b *bench) sessions(ctx context.Context, make func() []wire.File) ([]task, error) {
 	return each(ctx, stockSize, func(ctx context.Context, i int) (task, error) {
-		g := b.inTurn(i)
-		session, err := g.Create(ctx, wire.NewKey(), wanted)
+		g, files := b.inTurn(i), make()
+		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))
 		for n, target := range session.Files {
-			if err == nil {
+			if err == nil && target.Status != "reused" {
 				_, err = g.Put(ctx, target, files[n].Body)
 			}
 		}
