@@ -120,8 +120,18 @@ func (s *stand) Count(_ context.Context, w rate.Window, limit int) (int, bool, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	window := w.Subject + w.Start.String()
+	if s.counts[window] == limit {
+		return 0, false, nil
+	}
 	s.counts[window]++
-	return s.counts[window], s.counts[window] <= limit, nil
+	return s.counts[window], true, nil
+}
+
+func (s *stand) Uncount(_ context.Context, w rate.Window) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[w.Subject+w.Start.String()]--
+	return nil
 }
 
 func (s *stand) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {

@@ -136,6 +136,41 @@ func TestF58LimitBeatsEverythingAfterTheGates(t *testing.T) {
 	shown(t, s.get("x"), "1")
 }
 
+// TestT57WhoIsRefusedUsesUpNothing floods an artifact with what its gates refuse, as somebody may whose link was ended.
+func TestT57WhoIsRefusedUsesUpNothing(t *testing.T) {
+	for name, refuse := range map[string]func(*stand){
+		"link revoked": func(s *stand) {
+			s.claims.Link = "0123456789ABCDEF"
+			s.state.Link = &link.Link{Artifact: s.claims.Artifact, RevokedAt: s.now}
+		},
+		"no link":        func(s *stand) { s.claims.Link = "0123456789ABCDEF" },
+		"other revision": func(s *stand) { s.claims.Revision = id.NewRevision() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, "x", "1")
+			numbers := s.host.Reader.Limiter.Limits
+			numbers.Artifact.Limit, numbers.Refused.Limit = 3, 5
+			good, link := s.claims, s.state.Link
+			refuse(s)
+			for range 20 {
+				refused(t, s.get("x"), http.StatusNotFound, fault.NotFound)
+			}
+			bad := s.claims
+			s.claims = good
+			for range 3 {
+				shown(t, s.get("x"), "1")
+			}
+			refused(t, s.get("x"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+			s.claims, s.state.Link = bad, link
+			writes := len(s.counts)
+			refused(t, s.get("x"), http.StatusNotFound, fault.NotFound)
+			if len(s.counts) != writes {
+				t.Error("a flood of refusals is counted without end")
+			}
+		})
+	}
+}
+
 func TestStoresOutOfReach(t *testing.T) {
 	s := newStand(t, "x", "1")
 	s.storeErr = fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"), "the database does not answer")

@@ -162,6 +162,41 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	}
 }
 
+// TestT57ReadsThatAreRefusedAreNobodyElses floods an artifact by a link that was revoked and by a view that is locked.
+func TestT57ReadsThatAreRefusedAreNobodyElses(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t, func(o *stack.Options) {
+		o.Limits = limits.Default()
+		o.Limits.Artifact.Limit, o.Limits.Refused.Limit = 9, 4
+	})
+	a := s.made.ArtifactID
+	revoked, locked := links(t, s.agent, a, revisionLink(s.made.RevisionID)), links(t, s.agent, a, shareLink)
+	had := s.opensLink(t, minted(t, s.agent, revoked.ID), "shared") // 2 reads
+	url := minted(t, s.agent, locked.ID)
+	revokes(t, s.agent, revoked.ID)
+	for range 12 {
+		s.denied(t, had)
+	}
+	s.reads(t, s.made.RevisionContentURL, page("shared").Body)
+	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
+	asks[contract.WebArtifact](t, s.who, 200, "POST", lock, nil, keyed()...)
+	for range 12 {
+		refused(t, s.resolves(t, url), 404, fault.NotFound)
+		s.gone(t, s.made.AgentViewURL)
+	}
+	for range 6 { // all that is left
+		s.reads(t, s.made.RevisionContentURL, page("shared").Body)
+	}
+	refused(t, s.get(t, s.made.RevisionContentURL), 429, fault.RateLimitedArtifact)
+	s.denied(t, had)
+	asks[contract.WebArtifact](t, s.who, 200, "POST", lock+"/lift", nil, keyed()...)
+	s.clock.pass(time.Minute)
+	s.opensLink(t, url, "shared")
+	if view := s.get(t, s.made.AgentViewURL); view.Status != http.StatusOK {
+		t.Errorf("a minute later the public view answers %d", view.Status)
+	}
+}
+
 // linkOf is the request that an access link makes.
 func linkOf(t testing.TB, link string) contract.ResolveRequest {
 	t.Helper()

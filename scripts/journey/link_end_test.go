@@ -106,6 +106,7 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 		t.Errorf("%+v", set)
 	}
 	s.denied(t, had...)
+	s.gone(t, s.made.AgentViewURL)                             // which opens without an account too
 	s.reads(t, s.made.RevisionContentURL, page("shared").Body) // the owner's own URL names no link
 	for name, ask := range linkRequests(t, s.agent, a, share.ID, s.made.RevisionID) {
 		switch name {
@@ -128,6 +129,9 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 	for _, l := range had { // which locked nothing anew
 		s.opensLink(t, l.url, "shared")
 		s.reads(t, l.content, page("shared").Body)
+	}
+	if view := s.get(t, s.made.AgentViewURL); view.Status != http.StatusOK {
+		t.Errorf("the public view answers %d after the lock", view.Status)
 	}
 	if rows := linkRows(t, s.agent, a); len(rows) != 2 || rows[share.ID].RevokedAt != nil {
 		t.Errorf("%+v", rows)

@@ -123,9 +123,11 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	lifts(t, op, "workspace", w)
 	s.wide().shut(t, s.agent, s.made)
 	lifts(t, op, "artifact", a)
-	s.wide().opens(t, s.agent, s.made)
+	s.reads(t, s.made.RevisionContentURL, page("shared").Body)
 	refused(t, s.resolves(t, url), 404, fault.NotFound)
+	s.gone(t, s.made.AgentViewURL)
 	asks[contract.WebArtifact](t, s.who, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown/lift", nil, keyed()...)
+	s.wide().opens(t, s.agent, s.made)
 	s.opensLink(t, url, "shared")
 }
 

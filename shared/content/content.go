@@ -2,6 +2,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -63,22 +64,21 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		return File{}, gate.NotFound()
 	}
 	names := gate.Names{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	limited, files := make(chan error, 1), make(chan loaded, 1)
-	go func() { limited <- r.Limiter.Artifact(ctx, claims.Artifact) }()
+	limited, files := make(chan rate.Read, 1), make(chan loaded, 1)
+	go func() {
+		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
+	}()
 	go func() { files <- r.tree(ctx, claims) }()
 	state, err := gate.Read(ctx, r.Store, names)
-	over, got := <-limited, <-files
-	switch {
-	case err != nil:
-		return File{}, err
-	case !state.Open(names, now):
-		return File{}, gate.NotFound()
+	read, got := <-limited, <-files
+	if err == nil {
+		err = r.admit(ctx, state, names, claims.Revision)
 	}
-	if err := gate.Shown(ctx, r.Store, state.Artifact, claims.Revision); err != nil {
-		return File{}, err
+	if fault.CodeOf(err) == fault.NotFound && state.Spares(names, now) {
+		r.Limiter.GiveBack(ctx, read)
 	}
-	if over != nil {
-		return File{}, over
+	if err = cmp.Or(err, read.Over); err != nil {
+		return File{}, err
 	}
 	if got.err != nil {
 		return File{}, got.err
@@ -92,6 +92,14 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		File: f, Workspace: state.Workspace.ID, Artifact: claims.Artifact, Revision: claims.Revision, home: state.Artifact.Home,
 		NoIndex: claims.NoIndex && !claimed, Scripts: claims.Scripts && claimed,
 	}, nil
+}
+
+// admit asks the gates that were read, and whether the revision may be shown.
+func (r *Reader) admit(ctx context.Context, s gate.State, n gate.Names, shown id.Revision) error {
+	if !s.Open(n, r.Now()) {
+		return gate.NotFound()
+	}
+	return gate.Shown(ctx, r.Store, s.Artifact, shown)
 }
 
 // Open reads size bytes of a found file from an offset. An object that is gone although the gates are open is not_found:

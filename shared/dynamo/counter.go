@@ -38,6 +38,19 @@ func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool,
 	return int(item(out.Attributes).getNum("c")), true, nil
 }
 
+// Uncount implements rate.Counters. Repeated by the SDK it could take two off, so that it is sent once.
+func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
+	down, counted := "ADD #c :less", "#c > :none"
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &down, ConditionExpression: &counted,
+		ExpressionAttributeNames: names(down, counted), ExpressionAttributeValues: values{"less": -1, "none": 0}.attributes(),
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	if _, none := conditionFailed(err); none || err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
+
 // Counted implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
 func (s *Store) Counted(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)

@@ -94,6 +94,13 @@ func (s State) Open(n Names, now time.Time) bool {
 	return true
 }
 
+// Spares tells whether the artifact is open, so that a reader who is refused nevertheless must not use up what others
+// may read.
+func (s State) Spares(n Names, now time.Time) bool {
+	n.Link = ""
+	return s.Open(n, now)
+}
+
 // Shown checks that a revision may be read. The current one may; any other costs a read.
 func Shown(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
 	if a.Current == r {

@@ -38,6 +38,9 @@ const (
 	UnpinnedLife      = Day                        // what an unpinned artifact lives at least
 	CleanupSlack      = time.Hour                  // an upload that began in time may end so much later
 	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use: sessions that were told of them still have them
+	RetryFirst        = time.Minute                // what fell due and failed is tried again after that, twice as long each time
+	RetryMost         = time.Hour                  // and at most after that
+	PurgeRound        = 10 * time.Second           // a round of purges begins nothing new then
 	TouchEvery        = 10 * time.Minute           // how stale a key's last use may be
 	CursorLife        = Day
 	CounterLife       = time.Hour // counters outlive their window by this
@@ -133,6 +136,7 @@ type Limits struct {
 	Actor     Rate // requests of one credential, per host
 	Workspace Rate // requests of one workspace, per host
 	Artifact  Rate // reads of one artifact by signed URL, over all hosts
+	Refused   Rate // reads of one kind by one link or token that an artifact refuses while others may read it
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
 	ProvisionGlobal  Rate // ephemeral workspaces asked for, whoever asks
@@ -190,6 +194,7 @@ func Default() Limits {
 		Actor:            Rate{120, time.Minute},
 		Workspace:        Rate{600, time.Minute},
 		Artifact:         Rate{600, time.Minute},
+		Refused:          Rate{60, time.Minute},
 		ProvisionAddress: Rate{10, time.Minute},
 		ProvisionGlobal:  Rate{300, time.Minute},
 		Pow:              PowAdaptive,

@@ -25,6 +25,8 @@ type Window struct {
 type Counters interface {
 	// Count adds one and tells how many there are now, unless the window holds limit already; false means that it does.
 	Count(ctx context.Context, w Window, limit int) (n int, ok bool, err error)
+	// Uncount takes one off that Count added. It is sent once: a loss leaves one too many until the window ends.
+	Uncount(ctx context.Context, w Window) error
 }
 
 // Limiter counts for one host.
@@ -58,12 +60,6 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 	return err
 }
 
-// Artifact counts a read of an artifact by signed URL; all hosts share its budget.
-func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact) error {
-	_, err := l.count(ctx, "artifact", "", string(artifact), l.Limits.Artifact, refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
-	return err
-}
-
 // Address counts a provision by one client and tells how many it asked for in this window; subject must not be the raw
 // address.
 func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
@@ -94,16 +90,19 @@ func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limit
 		return 0, nil
 	}
 	now := l.Now()
-	w := WindowAt(kind, host, subject, r.Window, now)
-	if until := l.known(kind + subject); now.Before(until) {
+	return l.countIn(ctx, WindowAt(kind, host, subject, r.Window, now), r.Limit, code, now)
+}
+
+func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses, now time.Time) (int, error) {
+	if until := l.known(w.Kind + w.Subject); now.Before(until) {
 		return 0, refusal(code.full, until.Sub(now))
 	}
-	n, ok, err := l.Counters.Count(ctx, w, r.Limit)
+	n, ok, err := l.Counters.Count(ctx, w, limit)
 	switch {
 	case err != nil:
 		return 0, fault.Wrap(code.broken, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
 	case !ok:
-		l.remember(kind+subject, w.End, now)
+		l.remember(w.Kind+w.Subject, w.End, now)
 		return 0, refusal(code.full, w.End.Sub(now))
 	}
 	return n, nil

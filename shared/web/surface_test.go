@@ -62,6 +62,8 @@ func (c *counters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, 
 	return 1, !c.full, c.err
 }
 
+func (c *counters) Uncount(context.Context, rate.Window) error { return c.err }
+
 type (
 	thing struct {
 		Title string `json:"title" minLength:"1" maxLength:"20"`

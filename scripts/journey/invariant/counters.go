@@ -10,7 +10,7 @@ import (
 // checkCounters is I5.
 func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	caps := map[string]int{
-		"actor": l.Actor.Limit, "workspace": l.Workspace.Limit, "artifact": l.Artifact.Limit, "address": l.ProvisionAddress.Limit,
+		"actor": l.Actor.Limit, "workspace": l.Workspace.Limit, "artifact": l.Artifact.Limit, "refused": l.Refused.Limit, "address": l.ProvisionAddress.Limit,
 		"provision": l.ProvisionGlobal.Limit, "gate": max(int(s.gate.number("per_minute")), limits.ProvisionGate),
 	}
 	used := map[string]int64{} // by workspace and day
