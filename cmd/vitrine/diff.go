@@ -99,18 +99,19 @@ func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revisio
 }
 
 // published lists the published revisions, the newest first.
-func (h *holding) published(ctx context.Context) (published []contract.RevisionSummary, err error) {
+func (h *holding) published(ctx context.Context) ([]contract.RevisionSummary, error) {
 	list, err := h.account.Revisions(ctx, h.artifact)
-	if err != nil {
-		return nil, err
-	}
+	return publishedOf(list), err
+}
+
+func publishedOf(list contract.RevisionList) (published []contract.RevisionSummary) {
 	for _, r := range list.Items {
 		if r.Status == "published" && r.RevisionNumber != nil {
 			published = append(published, r)
 		}
 	}
 	slices.SortFunc(published, func(a, b contract.RevisionSummary) int { return *b.RevisionNumber - *a.RevisionNumber })
-	return published, nil
+	return published
 }
 
 // revisionNamed finds a published revision by its id or its number.

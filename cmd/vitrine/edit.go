@@ -26,7 +26,7 @@ func (a *app) editCommand() *cobra.Command {
 		Use: "edit ARTIFACT PATH", Short: "Change a text file of an artifact", Long: editGuide,
 		Args: exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
-			list, err := a.readEdits(from)
+			list, err := a.readEdits(ctx, from)
 			if err != nil {
 				return err
 			}
@@ -41,26 +41,36 @@ func (a *app) editCommand() *cobra.Command {
 }
 
 // readEdits reads the edits, all of them, before anything else happens.
-func (a *app) readEdits(from string) ([]edits.Edit, error) {
-	in := a.in
-	switch {
-	case from != "" && from != "-":
-		f, err := os.Open(from)
-		if err != nil {
-			return nil, failure.New(failure.Invalid, failure.UnusablePath, "cannot read the edits: %v", err).Advise("Name another file: --edits FILE")
-		}
-		defer f.Close()
-		in = f
-	case a.typed:
+func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) {
+	stdin := from == "" || from == "-"
+	if stdin && a.typed {
 		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a keyboard").
 			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit tells their form.")
 	}
-	text, err := io.ReadAll(io.LimitReader(in, edits.MaxBytes+1))
-	if err == nil && len(text) > edits.MaxBytes {
-		err = errors.New("they are larger than 32 MiB")
+	type read struct {
+		text []byte
+		err  error
 	}
-	if err != nil {
-		return nil, failure.New(failure.Invalid, failure.UnusablePath, "cannot read the edits: %v", err).Advise("Give fewer or shorter edits.")
+	done := make(chan read, 1)
+	go func() { // a read from a pipe cannot be broken off; it ends with the program
+		if stdin {
+			text, err := readAll(a.in)
+			done <- read{text, err}
+			return
+		}
+		text, err := readFile(from)
+		done <- read{text, err}
+	}()
+	var text []byte
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		if r.err != nil {
+			return nil, failure.New(failure.Invalid, failure.UnusablePath, "cannot read the edits: %v", r.err).
+				Advise("Give fewer or shorter edits, or name another file: --edits FILE")
+		}
+		text = r.text
 	}
 	list, err := edits.Parse(text)
 	if err != nil {
@@ -68,6 +78,23 @@ func (a *app) readEdits(from string) ([]edits.Edit, error) {
 			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit tells the form.`)
 	}
 	return list, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f)
+}
+
+func readAll(in io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, edits.MaxBytes+1))
+	if err == nil && len(text) > edits.MaxBytes {
+		err = errors.New("they are larger than 32 MiB")
+	}
+	return text, err
 }
 
 // editing is one edit of a file under way.
@@ -89,20 +116,27 @@ var errNewer = errors.New("a newer revision is there")
 
 // run edits the newest revision. If somebody publishes another meanwhile, the edits are made anew on that one.
 func (e *editing) run(ctx context.Context) error {
-	idem := e.idem
-	for try := 1; ; try++ {
-		if try > 1 {
-			e.idem = idem + "." + strconv.Itoa(try) // the same key with another body would be refused
-			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
-		}
+	idem, newer, waits := e.idem, 0, 0
+	for {
 		err := e.once(ctx)
-		if !errors.Is(err, errNewer) {
+		switch {
+		case errors.Is(err, errNewer):
+			if newer++; newer == editTries {
+				return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", editTries).
+					Advise("Run the command again when nobody else publishes this artifact.")
+			}
+			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
+		case failure.IsCode(err, fault.DraftRevisionConflict): // somebody is about to publish
+			waits++
+			if again, interrupted := e.account.Pause(ctx, waits); interrupted != nil {
+				return interrupted
+			} else if !again {
+				return err
+			}
+		default:
 			return err
 		}
-		if try == editTries {
-			return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", editTries).
-				Advise("Run the command again when nobody else publishes this artifact.")
-		}
+		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // the same key with another body would be refused
 	}
 }
 
@@ -173,15 +207,16 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
 		return err
 	}
-	draft, err := p.account.Finalize(ctx, p.idem, session)
+	steady, stop := p.steady(ctx)
+	defer stop()
+	draft, err := p.account.Finalize(steady, p.idem, session)
 	if err != nil {
 		return outdated(err)
 	}
-	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
-		return e.leave(err)
+	if err := e.stillNewest(steady, base.RevisionID); err != nil {
+		return e.leave(p, err, draft)
 	}
-	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return err
+	return p.release(steady, draft)
 }
 
 // manifest declares the new text, and the body to upload for it.
@@ -237,12 +272,13 @@ func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
 }
 
 // leave ends an edit whose draft must not be published: it would undo what somebody has just published.
-func (e *editing) leave(err error) error {
+func (e *editing) leave(p *publication, err error, draft contract.Finalized) error {
 	if !errors.Is(err, errNewer) {
-		return err
+		return p.leftBehind(err, draft)
 	}
 	return failure.New(failure.Invalid, fault.PatchConflict, "somebody published a newer revision at the last moment; the edit was not published").
-		Advise("Its draft stands in the way of the next one until the server removes it, within a day; then run the command again.")
+		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; if that is right: vitrine restore %s %s",
+			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 
 // unchanged is the JSON result of a command that had nothing to change.

@@ -20,7 +20,7 @@ Commands:
   edit           change a text file by replacements
   revisions      list the revisions
   diff           compare revisions
-  restore        publish an older revision again
+  restore        publish an older revision again, or a draft that was left behind
   link           make, list and revoke links that open without sign-in
   set-visibility unlisted: make a link; private: end all links
   pin            keep an artifact from expiring
@@ -45,8 +45,8 @@ Environment:
 Exit codes:
   0 done                    1 any other failure       2 credential missing or refused
   3 limit reached           4 wrong flags or files    5 not found or gone
-  6 server or network       7 conflict, try again   8 declined by a person
-  130 interrupted
+  6 server or network       7 conflict; see the hint  8 declined by a person
+  130 interrupted           143 terminated
 `
 
 const publishGuide = `vitrine publish PATH publishes a file or folder and prints its link.

@@ -63,8 +63,10 @@ const restoreGuide = `vitrine restore ARTIFACT REVISION publishes the files of a
   vitrine restore art_00000000000000000000000002 3
   vitrine restore art_00000000000000000000000002 rev_00000000000000000000000011 --json
 
-REVISION is a number or an id (rev_...); vitrine revisions lists them. Nothing is lost: the revisions
-in between stay, and can be restored too. The title stays as it is. The files are not sent again.
+REVISION is a number or an id (rev_...); vitrine revisions lists them. Nothing is lost: the
+revisions in between stay, and can be restored too. The title stays as it is. The files are not
+sent again. The id of a draft that was left behind publishes that draft: until then, at most
+24 hours, it stands in the way of other publishes.
 With --json the result is that of publish; for the newest revision, of which none is made:
 {"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
 ` + targetNote + `.
@@ -98,8 +100,9 @@ that overlap included, unless replace_all is true. If one does not fit, nothing 
 error names it, such as edits[2]: exit code 4, edit_failed.
 
 If somebody publishes meanwhile, the edits are made anew on the newer revision, up to 3 times;
-then it is exit code 4 with patch_conflict. With --json the result is that of publish; if nothing
-changes: {"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+then it is exit code 4 with patch_conflict. A draft of somebody else is waited for, for seconds.
+With --json the result is that of publish; if nothing changes:
+{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
 
 Flags:
   --edits FILE  read the edits from a file; else from stdin

@@ -1,20 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
-
-	"vitrine/cmd/vitrine/failure"
 )
 
 var guides = map[string]string{
@@ -84,49 +75,4 @@ func TestGuidesNameEveryFlagAndCommand(t *testing.T) {
 			t.Errorf("the guide does not name --%s", f.Name)
 		}
 	})
-}
-
-// TestInterrupt sends SIGINT to a real process in the middle of an upload.
-func TestInterrupt(t *testing.T) {
-	p := newPeer()
-	defer p.close()
-	p.arrived, p.gate = make(chan string, 10), make(chan struct{})
-	dir := filepath.Join(t.TempDir(), "site")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("hello"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "vitrine", "publish", dir, "--ephemeral")
-	cmd.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "XDG_CONFIG_HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere")
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-p.arrived
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for s := bufio.NewScanner(pipe); s.Scan(); {
-		lines = append(lines, s.Text())
-	}
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != int(failure.Interrupted) {
-		t.Errorf("exit code %d, want %d", code, failure.Interrupted)
-	}
-	if !slices.Contains(lines, "error interrupted: interrupted before the server confirmed") {
-		t.Errorf("stderr %q", lines)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if last := p.calls[len(p.calls)-1]; last != "put index.html" {
-		t.Errorf("%s was called after the interrupt", last)
-	}
 }

@@ -4,10 +4,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -65,11 +67,10 @@ func system() *app {
 	}
 }
 
-// run executes the command and returns the exit code. The first interrupt ends all calls, the second the program.
+// run executes the command and returns the exit code.
 func run(a *app) failure.Exit {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx, stop := heeding(os.Interrupt, syscall.SIGTERM)
+	defer stop(nil)
 	a.open()
 	err := a.execute(ctx)
 	if err == nil {
@@ -77,7 +78,31 @@ func run(a *app) failure.Exit {
 	}
 	f := failure.Of(err)
 	a.screen.Fail(f)
+	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM && f.Exit == failure.Interrupted {
+		return failure.Terminated
+	}
 	return f.Exit
+}
+
+// signalled is why a command ends before its work is done.
+type signalled struct{ by os.Signal }
+
+func (s signalled) Error() string { return s.by.String() }
+
+// heeding is a context that the first of these signals ends; the second one ends the program.
+func heeding(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, signals...)
+	go func() {
+		defer signal.Stop(came)
+		select {
+		case s := <-came:
+			stop(signalled{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
 }
 
 // open makes the screen; once before flags are parsed, so that a bad flag can be reported in the wished form.

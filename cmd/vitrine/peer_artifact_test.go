@@ -19,8 +19,10 @@ import (
 // world is what the workspace of the peer holds: one artifact with its revisions and links, and names of others.
 type world struct {
 	title     string
-	revisions []snapshot // the oldest first
-	draft     map[string]string
+	revisions []snapshot     // the oldest first
+	draft     *snapshot      // that stands in the way of others, nil without one
+	yields    int            // refusals after which somebody publishes it; 0 for never
+	drafts    map[string]int // routes before whose next call somebody makes a draft, with yields
 	deleted   bool
 	pinned    bool
 	others    int // artifacts that are in the list alone
@@ -33,15 +35,23 @@ type world struct {
 // snapshot is a published revision.
 type snapshot struct {
 	id         id.Revision
+	title      string
 	entrypoint string
 	files      map[string]string
+}
+
+func (s *snapshot) size() (sum int64) {
+	for _, text := range s.files {
+		sum += int64(len(text))
+	}
+	return sum
 }
 
 // formerText is long enough for diffs to be smaller.
 var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) + "fourteen\nfifteen\nsixteen\n"
 
 func newWorld() world {
-	w := world{meanwhile: map[string][]snapshot{}}
+	w := world{meanwhile: map[string][]snapshot{}, drafts: map[string]int{}}
 	w.add("What it was called", "index.html", map[string]string{"index.html": "<h1>One</h1>\n", "page.txt": formerText, "old.txt": "going\n", "logo.png": "\x89PNG\x00one"})
 	w.add("What it was called", "index.html", map[string]string{
 		"index.html": "<h1>Two</h1>\n", "page.txt": strings.Replace(formerText, "three", "drei", 1), "logo.png": "\x89PNG\x00two", "new page.txt": "fresh",
@@ -49,8 +59,15 @@ func newWorld() world {
 	return w
 }
 
-// overtake publishes what somebody else is meant to publish at this moment.
+// theirDraft is the id of a draft that somebody else makes.
+const theirDraft = "rev_00000000000000000000000099"
+
+// overtake publishes what somebody else is meant to publish at this moment, and makes their draft.
 func (w *world) overtake(route string) {
+	if yields, made := w.drafts[route]; made {
+		delete(w.drafts, route)
+		w.yields, w.draft = yields, &snapshot{theirDraft, w.title, "index.html", map[string]string{"index.html": "<h1>Draft</h1>\n"}}
+	}
 	queue := w.meanwhile[route]
 	if len(queue) == 0 {
 		return
@@ -64,8 +81,28 @@ func (w *world) overtake(route string) {
 func revisionID(n int) id.Revision { return id.Revision(fmt.Sprintf("rev_%026d", 10+n)) }
 
 func (w *world) add(title, entrypoint string, files map[string]string) {
-	w.title = title
-	w.revisions = append(w.revisions, snapshot{revisionID(len(w.revisions) + 1), entrypoint, files})
+	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files})
+}
+
+// release makes a draft the newest revision.
+func (w *world) release(draft *snapshot) {
+	w.title = draft.title
+	w.revisions = append(w.revisions, *draft)
+	if w.draft != nil && w.draft.id == draft.id {
+		w.draft = nil
+	}
+}
+
+// refuses tells whether a draft stands in the way, which its owner may publish after this.
+func (w *world) refuses() (draft id.Revision, yes bool) {
+	if w.draft == nil {
+		return "", false
+	}
+	draft = w.draft.id
+	if w.yields--; w.yields == 0 {
+		w.release(w.draft)
+	}
+	return draft, true
 }
 
 func (w *world) newest() *snapshot { return &w.revisions[len(w.revisions)-1] }
@@ -247,18 +284,17 @@ func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
-	l := contract.RevisionList{ArtifactID: artifact, Items: []contract.RevisionSummary{{
-		RevisionID: "rev_00000000000000000000000099", Status: "draft", Entrypoint: "index.html", RenderMode: "html", FileCount: 1, CreatedAt: contract.At(epoch),
-	}}}
+	l := contract.RevisionList{ArtifactID: artifact}
+	if d := p.world.draft; d != nil {
+		l.Items = append(l.Items, contract.RevisionSummary{
+			RevisionID: d.id, Status: "draft", Entrypoint: d.entrypoint, RenderMode: "html", FileCount: len(d.files), SizeBytes: d.size(), CreatedAt: contract.At(epoch),
+		})
+	}
 	for i := len(p.world.revisions); i > 0; i-- {
 		s, at := p.world.revisions[i-1], contract.At(epoch)
-		size := 0
-		for _, text := range s.files {
-			size += len(text)
-		}
 		l.Items = append(l.Items, contract.RevisionSummary{
 			RevisionID: s.id, RevisionNumber: &i, Status: "published", Entrypoint: s.entrypoint, RenderMode: "html", FileCount: len(s.files),
-			SizeBytes: int64(size), CreatedAt: at, PublishedAt: &at,
+			SizeBytes: s.size(), CreatedAt: at, PublishedAt: &at,
 		})
 	}
 	answer(w, 200, l)

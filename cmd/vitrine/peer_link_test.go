@@ -150,6 +150,10 @@ func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
 			text := strings.ReplaceAll(unquoted(args[4]), "%", strconv.Itoa(i+1))
 			w.meanwhile[args[1]] = append(w.meanwhile[args[1]], snapshot{files: map[string]string{args[3]: text}})
 		}
+	case "draft":
+		yields, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		w.drafts[args[1]] = yields
 	case "file":
 		w.newest().files[unquoted(args[1])] = unquoted(args[2])
 	case "big":

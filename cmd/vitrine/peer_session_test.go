@@ -42,7 +42,25 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 		misdeed{status: 404, code: "artifact_not_found"}.answer("", w)
 		return
 	}
+	if p.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z") {
+		return
+	}
 	answer(w, 200, p.session(s))
+}
+
+// isInTheWay answers 409 if the artifact that a session is for has a draft; the text may name it.
+func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opened.ArtifactID == "" {
+		return false
+	}
+	draft, refused := p.world.refuses()
+	if refused {
+		text = strings.ReplaceAll("the artifact has an unpublished draft"+text, "%s", string(draft))
+		answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "draft_revision_conflict", Message: text, RequestID: peerID}})
+	}
+	return refused
 }
 
 // checkBase objects to a manifest that no careful client sends: on the wrong base, with nothing in it, or with an
@@ -124,7 +142,7 @@ func (p *peer) nextRevision() id.Revision {
 }
 
 func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) || !p.isEmpty(w, r) {
+	if !p.allowed(w, r) || !p.isEmpty(w, r) || p.isInTheWay(w, "") {
 		return
 	}
 	p.mu.Lock()
@@ -135,13 +153,13 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	draft := p.merge()
-	var size int64
-	for _, text := range draft {
-		size += int64(len(text))
+	draft := &snapshot{p.nextRevision(), p.opened.Title, p.opened.Entrypoint, p.merge()}
+	if p.opened.ArtifactID != "" {
+		p.world.draft, p.world.yields = draft, 0
 	}
-	p.world.draft = draft
-	answer(w, 200, contract.Finalized{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: p.nextRevision(), Status: "draft", Title: p.opened.Title, FileCount: len(draft), SizeBytes: size})
+	answer(w, 200, contract.Finalized{
+		UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: draft.id, Status: "draft", Title: draft.title, FileCount: len(draft.files), SizeBytes: draft.size(),
+	})
 }
 
 // merge is what comes out of the session on its base.
@@ -173,11 +191,15 @@ func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(p.nextRevision()) {
+	draft := p.world.draft
+	if draft == nil { // of an artifact that is new
+		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil}
+	}
+	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(draft.id) {
 		p.wrong = append(p.wrong, "publish: "+r.URL.Path)
 	}
 	out := map[string]any{
-		"artifact_id": artifact, "revision_id": p.nextRevision(), "title": p.opened.Title, "revision_content_url": "http://content.test/v/token/index.html",
+		"artifact_id": artifact, "revision_id": draft.id, "title": draft.title, "revision_content_url": "http://content.test/v/token/index.html",
 		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
 	}
 	if p.bearer == trialKey {
@@ -188,8 +210,8 @@ func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
 	for name, value := range p.result {
 		out[name] = value
 	}
-	if p.opened.ArtifactID != "" {
-		p.world.add(p.opened.Title, p.opened.Entrypoint, p.world.draft)
+	if draft == p.world.draft {
+		p.world.release(draft)
 	}
 	answer(w, 200, out)
 }

@@ -46,6 +46,7 @@ type peer struct {
 	bits    int // difficulty of the proof of work, 0 for none
 	burnt   map[string]bool
 	onStart func()        // runs before a session is answered
+	onCall  func(string)  // runs before a route is answered, if not nil
 	arrived chan string   // gets the path of every PUT, if not nil
 	gate    chan struct{} // PUTs wait until it is closed, if not nil
 	opens   int           // opens the gate when so many PUTs wait
@@ -130,7 +131,11 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 		if queue := p.faults[name]; len(queue) > 0 {
 			planned, p.faults[name] = &queue[0], queue[1:]
 		}
+		hook := p.onCall
 		p.mu.Unlock()
+		if hook != nil {
+			hook(name)
+		}
 		p.checkHeaders(name, r)
 		p.checkForm(name, r, planned)
 		if planned != nil {

@@ -22,6 +22,7 @@ type publication struct {
 	idem    string                // one Idempotency-Key for its three mutations
 	trial   *contract.Provisioned // nil unless ephemeral
 	path    string                // as it was given
+	fresh   bool                  // it makes a new artifact
 
 	stats  client.UploadStats
 	result contract.Published
@@ -143,6 +144,7 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 
 // deliver carries a manifest and its files through a session to a published revision, which has so many files and bytes.
 func (p *publication) deliver(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
+	p.fresh = manifest.ArtifactID == ""
 	session, err := p.account.CreateSession(ctx, p.idem, manifest)
 	if err != nil {
 		return err
@@ -158,12 +160,13 @@ func (p *publication) deliver(ctx context.Context, manifest contract.CreateSessi
 	if err := p.store(ctx, plan); err != nil {
 		return err
 	}
-	draft, err := p.account.Finalize(ctx, p.idem, session)
+	steady, stop := p.steady(ctx)
+	defer stop()
+	draft, err := p.account.Finalize(steady, p.idem, session)
 	if err != nil {
 		return err
 	}
-	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return err
+	return p.release(steady, draft)
 }
 
 // store shows how a plan is carried out.

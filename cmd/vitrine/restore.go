@@ -13,7 +13,7 @@ import (
 
 func (a *app) restoreCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restore ARTIFACT REVISION", Short: "Publish an older revision again", Long: restoreGuide,
+		Use: "restore ARTIFACT REVISION", Short: "Publish an older revision again, or a draft that was left behind", Long: restoreGuide,
 		Args: exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error { return h.restore(ctx, args[1]) })
@@ -23,11 +23,16 @@ func (a *app) restoreCommand() *cobra.Command {
 
 // restore publishes the files of an older revision as a new one. They are inherited, so no bytes are sent for them.
 func (h *holding) restore(ctx context.Context, name string) error {
-	published, err := h.published(ctx)
+	list, err := h.account.Revisions(ctx, h.artifact)
 	if err != nil {
 		return err
 	}
-	revision, err := revisionNamed(h.artifact, published, name)
+	for _, r := range list.Items {
+		if r.Status == "draft" && string(r.RevisionID) == name {
+			return h.finish(ctx, r)
+		}
+	}
+	revision, err := revisionNamed(h.artifact, publishedOf(list), name)
 	if err != nil {
 		return err
 	}
@@ -44,6 +49,16 @@ func (h *holding) restore(ctx context.Context, name string) error {
 	}
 	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
 	if err := h.again(ctx, p, old, now.Title); err != nil {
+		return err
+	}
+	return h.report(p)
+}
+
+// finish publishes a draft that was left behind, as it is.
+func (h *holding) finish(ctx context.Context, r contract.RevisionSummary) error {
+	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
+	p.stats = client.UploadStats{TotalFiles: r.FileCount, TotalBytes: r.SizeBytes, ReusedFiles: r.FileCount, ReusedBytes: r.SizeBytes}
+	if err := p.release(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
 		return err
 	}
 	return h.report(p)

@@ -31,7 +31,9 @@ func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err 
 // CreateSession opens an upload session. The ids in the answer are well-formed.
 func (a *Account) CreateSession(ctx context.Context, idem string, s contract.CreateSession) (contract.Session, error) {
 	var out contract.Session
-	err := a.mutate(ctx, a.Hosts.UploadURL, "/v1/upload-sessions", idem, s, &out)
+	k := a.mutation(a.Hosts.UploadURL, "/v1/upload-sessions", idem)
+	k.body, k.artifact = s, s.ArtifactID
+	err := a.caller.do(ctx, k, &out)
 	if err == nil && !out.UploadSessionID.Valid() {
 		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the upload session is malformed")
 	}
@@ -41,7 +43,9 @@ func (a *Account) CreateSession(ctx context.Context, idem string, s contract.Cre
 // Finalize turns the uploaded files of a session into a draft revision. The ids in the answer are well-formed.
 func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session) (contract.Finalized, error) {
 	var out contract.Finalized
-	err := a.mutate(ctx, a.Hosts.UploadURL, "/v1/upload-sessions/"+string(s.UploadSessionID)+"/finalize", idem, nil, &out)
+	k := a.mutation(a.Hosts.UploadURL, "/v1/upload-sessions/"+string(s.UploadSessionID)+"/finalize", idem)
+	k.artifact = s.ArtifactID
+	err := a.caller.do(ctx, k, &out)
 	if err != nil {
 		return out, err
 	}
@@ -56,17 +60,18 @@ func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session)
 // Publish makes a draft the current revision of its artifact.
 func (a *Account) Publish(ctx context.Context, idem string, draft contract.Finalized) (contract.Published, error) {
 	var out contract.Published
-	path := "/v1/artifacts/" + string(draft.ArtifactID) + "/revisions/" + string(draft.RevisionID) + "/publish"
-	err := a.mutate(ctx, a.Hosts.APIURL, path, idem, nil, &out)
+	k := a.mutation(a.Hosts.APIURL, artifactPath(draft.ArtifactID)+"/revisions/"+string(draft.RevisionID)+"/publish", idem)
+	k.artifact = draft.ArtifactID
+	err := a.caller.do(ctx, k, &out)
 	return out, err
 }
 
 // RevokeKey ends the key itself.
 func (a *Account) RevokeKey(ctx context.Context) error {
 	var out contract.RevokedKey
-	return a.mutate(ctx, a.Hosts.APIURL, "/v1/api-keys/current/revoke", "", nil, &out)
+	return a.caller.do(ctx, a.mutation(a.Hosts.APIURL, "/v1/api-keys/current/revoke", ""), &out)
 }
 
-func (a *Account) mutate(ctx context.Context, host, path, idem string, body, out any) error {
-	return a.caller.do(ctx, call{method: http.MethodPost, host: host, path: path, bearer: a.key.secret, idem: idem, body: body}, out)
+func (a *Account) mutation(host, path, idem string) call {
+	return call{method: http.MethodPost, host: host, path: path, bearer: a.key.secret, idem: idem}
 }

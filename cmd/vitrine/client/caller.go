@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/id"
 )
 
 // Timeouts of one attempt. A file has a deadline of its own, by its size.
@@ -67,6 +68,8 @@ type call struct {
 	idem   string // Idempotency-Key, "" for none
 	body   any    // JSON, nil for none
 	about  subject
+
+	artifact id.Artifact // that a publish changes, for hints
 }
 
 // do makes a call until it succeeds or patience ends, and decodes the answer into out.

@@ -1,8 +1,11 @@
 package client
 
 import (
+	"regexp"
+
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 )
 
 // subject is what a call is about; it decides what helps when the server refuses it.
@@ -41,8 +44,14 @@ func hint(f *failure.Failure, k call) string {
 		}
 	case fault.UploadIncomplete:
 		return "That file did not arrive; run the command again."
-	case fault.DraftRevisionConflict, fault.IdempotencyInFlight:
-		return "Another publish of the same artifact is under way; run the command again when it has ended."
+	case fault.DraftRevisionConflict:
+		if k.artifact != "" {
+			return inTheWay(f.Message, k.artifact)
+		}
+	case fault.IdempotencyInFlight:
+		return "The server is still at work on an earlier attempt; run the command again in two minutes."
+	case fault.UploadSessionExpired, fault.UploadSessionNotFound:
+		return "The upload took longer than the server waits for one; run the command again, with fewer files if it has to."
 	case fault.PinnedArtifactCap:
 		return "Unpin another artifact first: vitrine unpin with its id."
 	case fault.RevisionRetained:
@@ -75,6 +84,17 @@ func hintByExit(f *failure.Failure, k call) string {
 		return "Something else changed it at the same time; run the command again."
 	}
 	return "Check that VITRINE_URL names a Vitrine server by its final address."
+}
+
+var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
+
+// inTheWay is what helps against the draft of an artifact, which the message may name.
+func inTheWay(message string, artifact id.Artifact) string {
+	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, publish it: "
+	if draft := revisionForm.FindString(message); draft != "" {
+		return either + "vitrine restore " + string(artifact) + " " + draft
+	}
+	return either + "vitrine restore with its id, which is in vitrine revisions " + string(artifact)
 }
 
 // unwelcome is what helps with a credential that does not count, or that was missing.

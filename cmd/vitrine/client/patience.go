@@ -60,6 +60,16 @@ func (p Patience) worth(f *failure.Failure, try int, waited time.Duration) bool 
 	return f.Transient && try < p.Tries && f.RetryAfter <= p.Longest
 }
 
+// Pause waits before it is looked whether somebody else has done what stood in the way, longer each time. It tells whether
+// that still makes sense.
+func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
+	p := d.caller.Patience
+	if times >= p.Tries {
+		return false, nil
+	}
+	return true, sleep(ctx, p.First<<(times-1))
+}
+
 // span is how long a time really lasts that the server sets for a sign-in.
 func (p Patience) span(d time.Duration) time.Duration { return d / time.Duration(max(p.Haste, 1)) }
 

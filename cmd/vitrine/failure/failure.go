@@ -25,6 +25,7 @@ const (
 	Conflict    Exit = 7 // 409
 	Declined    Exit = 8 // a person said no
 	Interrupted Exit = 130
+	Terminated  Exit = 143
 )
 
 // Codes of failures that no server reports, beside those of the wire contract.
@@ -41,7 +42,7 @@ const (
 	Mismatch       fault.Code = "login_mismatch"      // the browser brought an answer that is not for this login
 	TimedOut       fault.Code = "login_timeout"       // nobody signed in
 	Moved          fault.Code = "server_moved"        // the hosts are other ones than at the login
-	WasInterrupted fault.Code = "interrupted"         // SIGINT
+	WasInterrupted fault.Code = "interrupted"         // SIGINT or SIGTERM
 	WasDeclined    fault.Code = "declined"            // a person said no
 	Unconfirmed    fault.Code = "confirmation_needed" // nobody is there to ask
 	Unshowable     fault.Code = "not_text"            // bytes that do not belong on stdout

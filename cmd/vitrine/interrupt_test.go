@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// process is a real run of the program, which gets real signals.
+type process struct {
+	*exec.Cmd
+	out   bytes.Buffer
+	lines []string // of stderr, complete when done is closed
+	done  chan struct{}
+	waits chan struct{} // closed when it says that an interrupt waits
+}
+
+func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	run := &process{Cmd: exec.CommandContext(ctx, "vitrine", args...), done: make(chan struct{}), waits: make(chan struct{})}
+	run.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "VITRINE_API_KEY="+memberKey, "XDG_CONFIG_HOME="+t.TempDir(),
+		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "GORACE=atexit_sleep_ms=0")
+	run.Stdin, run.Stdout = in, &run.out
+	pipe, err := run.StderrPipe()
+	if err == nil {
+		err = run.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(run.done)
+		for s := bufio.NewScanner(pipe); s.Scan(); {
+			if run.lines = append(run.lines, s.Text()); strings.HasPrefix(s.Text(), "Interrupted; ") {
+				close(run.waits)
+			}
+		}
+	}()
+	return run
+}
+
+// end waits for the process, which must have this exit code, and gives what it told.
+func (run *process) end(t *testing.T, code failure.Exit) []string {
+	t.Helper()
+	<-run.done
+	run.Wait()
+	if got := run.ProcessState.ExitCode(); got != int(code) {
+		t.Errorf("exit code %d, want %d; stderr %q", got, code, run.lines)
+	}
+	return run.lines
+}
+
+// site is a folder with one page.
+func site(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "site")
+	err := os.Mkdir(dir, 0o777)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "index.html"), []byte("hello"), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+const interrupted = "error interrupted: interrupted before the server confirmed"
+
+func TestAnInterruptEndsAnUpload(t *testing.T) {
+	for signal, code := range map[os.Signal]failure.Exit{os.Interrupt: failure.Interrupted, syscall.SIGTERM: failure.Terminated} {
+		t.Run(signal.String(), func(t *testing.T) {
+			p := newPeer()
+			defer p.close()
+			p.arrived, p.gate = make(chan string, 10), make(chan struct{})
+			run := start(t, p, nil, "publish", site(t))
+			<-p.arrived
+			if err := run.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if lines := run.end(t, code); !slices.Contains(lines, interrupted) {
+				t.Errorf("stderr %q", lines)
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if last := p.calls[len(p.calls)-1]; last != "put index.html" {
+				t.Errorf("%s was called after the interrupt", last)
+			}
+		})
+	}
+}
+
+func TestAnInterruptLeavesNoDraft(t *testing.T) {
+	for _, args := range [][]string{{"publish", site(t), "--artifact-id", artifact}, {"edit", artifact, "index.html"}} {
+		t.Run(args[0], func(t *testing.T) {
+			p := newPeer()
+			defer p.close()
+			var run *process
+			started := make(chan struct{})
+			p.onCall = func(route string) {
+				<-started
+				if route != "finalize" {
+					return
+				}
+				if err := run.Process.Signal(os.Interrupt); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-run.waits:
+				case <-run.done:
+				}
+			}
+			run = start(t, p, strings.NewReader(`[{"old_string":"Two","new_string":"Three"}]`), args...)
+			close(started)
+			run.end(t, failure.OK)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.world.draft != nil || len(p.world.revisions) != 3 || !strings.Contains(run.out.String(), artifact) || len(p.wrong) > 0 {
+				t.Errorf("draft %v, %d revisions, stdout %q, objections %q", p.world.draft, len(p.world.revisions), &run.out, p.wrong)
+			}
+		})
+	}
+}
+
+func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
+	p := newPeer()
+	defer p.close()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	defer in.Close()
+	run := start(t, p, out, "edit", artifact, "index.html")
+	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe holds: it is being read
+		t.Fatal(err)
+	}
+	if err := run.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if lines := run.end(t, failure.Interrupted); !slices.Contains(lines, interrupted) {
+		t.Errorf("stderr %q", lines)
+	}
+}
