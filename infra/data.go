@@ -18,7 +18,6 @@ type data struct {
 	key               awskms.Key
 	bucket            awss3.Bucket
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
-	people            map[string]*string                  // where people sign in, by setting
 }
 
 const backupDays = 35 // the longest that DynamoDB offers
@@ -33,6 +32,9 @@ func newData(app awscdk.App, o options) *data {
 	d.objects(o)
 	d.makeRings(o)
 	d.identify(o)
+	// Only the edge of an upload host with a domain imports it, but CloudFormation keeps what is imported, so that a
+	// deployment could not lose its domains: what hosts may ever import is always there.
+	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
 	output(d.stack, "HotTable", d.hot.TableName())

@@ -190,3 +190,35 @@ func TestRingsAreBornAsASeed(t *testing.T) {
 			object{"ExcludePunctuation": true, "GenerateStringKey": "seed", "PasswordLength": 64, "SecretStringTemplate": "{}"})
 	}
 }
+
+// CloudFormation keeps an output as long as another stack imports it, so that a deployment could not change an option that
+// some of them depend on.
+func TestWhatDataExportsDependsOnNoOption(t *testing.T) {
+	want := exports(t, "Plain")
+	if len(want) < 15 {
+		t.Fatalf("Plain exports %d values only: %q", len(want), want)
+	}
+	for name := range made {
+		same(t, "what "+name+" exports", exports(t, name), want)
+		for _, host := range functionNames {
+			tpl := read(t, made[name].stackName(host))
+			text, _ := json.Marshal(tpl.Resources)
+			if strings.Contains(string(text), "ExportsOutput") && !strings.Contains(string(text), name+"-Data:ExportsOutput") {
+				t.Errorf("%s imports from another stack than Data", tpl)
+			}
+		}
+	}
+}
+
+// exports are the values that the stack Data of a deployment exports, by name.
+func exports(t *testing.T, name string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	tpl := read(t, name+"-Data")
+	for _, o := range tpl.Outputs {
+		if o.Export.Name != "" {
+			out[strings.TrimPrefix(o.Export.Name, name)] = tpl.text(o.Value)
+		}
+	}
+	return out
+}

@@ -38,10 +38,10 @@ func (d *deployment) describe(folder string) error {
 }
 
 // localEnvironment is what `sam local start-api --docker-network host --env-vars cdk.out/env.json` tells the functions:
-// the engines and addresses of scripts/dev, whose keys have to be in the environment of sam itself. Rings that are
-// deployed are read from there; otherwise a container makes its own, so that one host does not accept another's tokens.
+// the engines and addresses of scripts/dev, whose keys have to be in the environment of sam itself. A container sees
+// neither the rings of scripts/dev nor, with those keys, the secrets of a deployment: it makes rings of its own, so that it
+// accepts what it has signed and nothing else.
 func (d *deployment) localEnvironment() map[string]map[string]string {
-	deployed, _ := readSettings(d.Settings)
 	all := map[string]map[string]string{}
 	for _, f := range d.functions() {
 		env := map[string]string{
@@ -50,7 +50,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			setting.CoreTable: "vitrine-core", setting.EventsTable: "vitrine-events", setting.HotTable: "vitrine-hot", setting.Bucket: "vitrine",
 			setting.DynamoDBEndpoint: "http://127.0.0.1:8711", setting.S3Endpoint: "http://127.0.0.1:8712", setting.S3Domain: "s3.localhost:8712",
 		}
-		for _, name := range f.people {
+		for _, name := range f.people { // all of them: what is not local is not told
 			env[name] = localPeople[name]
 		}
 		env[setting.RingsVersion] = ""
@@ -58,9 +58,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			env[setting.ResponseMode] = "buffered" // sam local does not stream
 		}
 		for _, ring := range f.rings {
-			if env[ring] = deployed[d.stackName("data")][ringNames[ring]]; env[ring] == "" {
-				env[ring] = "file:/tmp/rings.json"
-			}
+			env[ring] = "file:/tmp/rings.json"
 		}
 		all[*f.stack.GetLogicalId(f.cfn())] = env
 	}

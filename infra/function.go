@@ -72,7 +72,7 @@ func (f *function) architecture() awslambda.Architecture {
 }
 
 func (f *function) reserved() *float64 {
-	if n, given := f.Concurrency[f.name]; given {
+	if n, given := f.Concurrency[f.name]; given && n > 0 {
 		return &n
 	}
 	return nil
@@ -99,8 +99,9 @@ func (f *function) environment() *map[string]*string {
 	for _, ring := range f.rings {
 		env[ring] = f.data.rings[ring].SecretArn()
 	}
+	people := f.Identity.told()
 	for _, name := range f.people {
-		env[name] = f.data.people[name]
+		env[name] = jsii.String(people[name])
 	}
 	return &env
 }
@@ -114,10 +115,15 @@ func (f *function) newLog(id string) awslogs.LogGroup {
 
 // alarm reports when a metric is above zero.
 func (f *function) alarm(id, description string, m awscloudwatch.Metric) {
-	a := m.CreateAlarm(f.stack, jsii.String(id), &awscloudwatch.CreateAlarmOptions{
-		AlarmDescription: jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description)), Threshold: number(1), EvaluationPeriods: number(1),
-		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+	f.alarmOn(id, description, m, &awscloudwatch.CreateAlarmOptions{
+		Threshold: number(1), EvaluationPeriods: number(1), TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
 	})
+}
+
+// alarmOn reports to where the options say.
+func (f *function) alarmOn(id, description string, m awscloudwatch.Metric, when *awscloudwatch.CreateAlarmOptions) {
+	when.AlarmDescription = jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description))
+	a := m.CreateAlarm(f.stack, jsii.String(id), when)
 	if f.AlarmTopic != "" {
 		topic := awssns.Topic_FromTopicArn(f.stack, jsii.String(id+"Topic"), jsii.String(f.AlarmTopic))
 		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))

@@ -22,9 +22,10 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 		setting.EventsTable, setting.HotTable, setting.Bucket, setting.Limits, setting.DynamoDBEndpoint, setting.S3Endpoint, setting.S3Domain,
 		setting.RingsVersion,
 	}
+	checking := []string{setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCOperatorClaim, setting.OIDCOperatorValue}
 	own := map[string][]string{
-		"api": {setting.Pow, setting.AssertionRing, setting.OIDCIssuer, setting.OIDCClientID}, "upload": {setting.PutMode}, "content": {setting.ResponseMode},
-		"app": {setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout},
+		"api": append([]string{setting.Pow, setting.AssertionRing}, checking...), "upload": {setting.PutMode}, "content": {setting.ResponseMode},
+		"app": append([]string{setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -56,12 +57,19 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Loose-App", setting.APIURL, "https://known.example"},
 		{"Loose-App", setting.RingsVersion, "7c0ffee"},
 		{"Plain-App", setting.RingsVersion, ""},
-		{"Plain-App", setting.OIDCIssuer, "People.ProviderURL"},
-		{"Plain-App", setting.OIDCClientID, "People/App"},
-		{"Plain-App", setting.OIDCClientSecret, "ClientSecret"},
-		{"Plain-App", setting.OIDCLogout, "cognito"},
-		{"Plain-App", setting.OIDCScopes, "openid email profile"},
-		{"Plain-Api", setting.OIDCIssuer, "People.ProviderURL"},
+		{"Plain-App", setting.OIDCIssuer, ""}, // nobody knows the pool before it is made
+		{"Plain-App", setting.OIDCClientSecret, ""},
+		{"Named-App", setting.OIDCIssuer, "https://pool.example"},
+		{"Named-App", setting.OIDCClientID, "client-of-pool"},
+		{"Named-App", setting.OIDCClientSecret, poolSecret},
+		{"Named-App", setting.OIDCLogout, "cognito"},
+		{"Named-App", setting.OIDCScopes, "openid email profile"},
+		{"Named-App", setting.OIDCOperatorClaim, ""},
+		{"Named-Api", setting.OIDCIssuer, "https://pool.example"},
+		{"Bare-Api", setting.OIDCOperatorClaim, "roles"},
+		{"Bare-Api", setting.OIDCOperatorValue, "vitrine-admin"},
+		{"Bare-App", setting.OIDCOperatorClaim, "roles"},
+		{"Bare-App", setting.OIDCOperatorValue, "vitrine-admin"},
 		{"Bare-App", setting.OIDCIssuer, "https://id.example.com/tenant"},
 		{"Bare-App", setting.OIDCClientSecret, clientSecret},
 		{"Bare-App", setting.OIDCLogout, "rp_initiated"},
@@ -135,6 +143,29 @@ func TestAlarms(t *testing.T) {
 			same(t, name+" reports to", a.Properties["AlarmActions"], want)
 		}
 	})
+}
+
+func TestProductionKeepsSomeConcurrencyFromReaders(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given map[string]any
+		want  float64
+	}{
+		"production":              {map[string]any{"environment": "production"}, contentConcurrency},
+		"production with a word":  {map[string]any{"environment": "production", "concurrency-content": "none"}, 0},
+		"production with another": {map[string]any{"environment": "production", "concurrency-content": "7"}, 7},
+		"preview":                 {map[string]any{}, 0},
+	} {
+		from := domains(tt.given)
+		o, err := readOptions(func(name string) any { return from[name] })
+		f := function{options: o, host: host{name: "content"}}
+		var got float64
+		if n := f.reserved(); n != nil {
+			got = *n
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s reserves %v, want %v; %v", name, got, tt.want, err)
+		}
+	}
 }
 
 func TestReservedConcurrencyIsAnOption(t *testing.T) {

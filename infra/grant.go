@@ -23,8 +23,8 @@ func allowIf(resource *string, conditions map[string]any, actions ...string) aws
 	})
 }
 
-// leading holds a right to items whose partition keys look like this.
-func leading(keys string) map[string]any {
+// leading holds a right to items whose partition keys look like one of these.
+func leading(keys ...string) map[string]any {
 	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": keys}}
 }
 
@@ -94,13 +94,14 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 	if !slices.Contains(people, setting.OIDCClientSecret) {
 		return nil
 	}
+	arn := jsii.String(o.Identity.told()[setting.OIDCClientSecret])
 	switch {
+	case *arn == "":
+		return nil
 	case o.Identity.By == byCognito:
-		return d.readSecret(d.people[setting.OIDCClientSecret])
-	case o.Identity.SecretARN != "":
-		return []awsiam.PolicyStatement{allow(jsii.String(o.Identity.SecretARN), "secretsmanager:GetSecretValue")}
+		return d.readSecret(arn)
 	}
-	return nil
+	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
 }
 
 // through holds the use of the key to what a service does for the caller.

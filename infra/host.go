@@ -76,7 +76,7 @@ var hosts = []host{
 		rings:  []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
 		people: signingIn,
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.serveMembers(), allow(d.core.TableArn(), "dynamodb:DeleteItem")) // sign-ins and consents serve once
+			return append(d.serveMembers(), allowIf(d.core.TableArn(), leading("LTX#*", "SES#*", "OAR#*"), "dynamodb:DeleteItem")) // sign-ins, sessions and consents end
 		},
 	},
 }

@@ -30,8 +30,12 @@ type identity struct {
 	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or made of name and account.
 	Domain domain
 	Prefix string
-	// Issuer, ClientID, SecretARN and Logout describe another provider; without SecretARN the client is a public one.
+	Sender string // of the pool's e-mail; empty: Cognito's own, which sends little
+	// Issuer, ClientID, SecretARN and Logout describe the provider, as the context does or, for a pool, the outputs of the
+	// stack Data; without SecretARN the client is a public one.
 	Issuer, ClientID, SecretARN, Logout string
+	// OperatorClaim and OperatorValue tell who operates the deployment; empty: a pool's group "operators".
+	OperatorClaim, OperatorValue string
 }
 
 var (
@@ -39,19 +43,25 @@ var (
 	issuerShape = regexp.MustCompile(`^https://[^/?#@\s]+(/[^?#\s]*)?$`)
 	// A secret's ARN ends in six characters that AWS adds; rights are granted to the whole ARN.
 	secretShape = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s*?]+-[A-Za-z0-9]{6}$`)
+	senderShape = regexp.MustCompile(`^[^@\s<>,]+@[^@\s<>,]+\.[^@\s<>,]+$`)
 )
 
 // readIdentity reads and checks the context.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
 		By: c.text("identity", byCognito), Prefix: c.text("identity-prefix", ""), Issuer: c.text("oidc-issuer", ""), ClientID: c.text("oidc-client-id", ""),
-		SecretARN: c.text("oidc-client-secret", ""), Logout: c.text("oidc-logout", "none"),
+		SecretARN: c.text("oidc-client-secret", ""), Logout: c.text("oidc-logout", "none"), Sender: c.text("identity-email-from", ""),
+		OperatorClaim: c.text("oidc-operator-claim", ""), OperatorValue: c.text("oidc-operator-value", ""),
 	}
 	switch {
 	case !slices.Contains([]string{byCognito, byOIDC, byNobody}, i.By):
 		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
-	case i.By != byOIDC && i.Issuer+i.ClientID+i.SecretARN != "":
+	case i.By != byOIDC && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
 		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
+	case i.By != byCognito && i.Sender != "":
+		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)
+	case i.Sender != "" && !senderShape.MatchString(i.Sender):
+		return i, fmt.Errorf("the context identity-email-from is an e-mail address, not %q", i.Sender)
 	case i.By == byOIDC:
 		return i, i.checkProvider()
 	case i.By == byNobody:
@@ -89,39 +99,53 @@ func (i identity) checkProvider() error {
 		return fmt.Errorf("the context oidc-client-secret is the whole ARN of a secret in Secrets Manager, not %q", i.SecretARN)
 	case !slices.Contains([]string{"none", "rp_initiated", "cognito"}, i.Logout):
 		return fmt.Errorf("the context oidc-logout is none, rp_initiated or cognito, not %q", i.Logout)
+	case (i.OperatorClaim == "") != (i.OperatorValue == ""):
+		return fmt.Errorf("oidc-operator-claim and oidc-operator-value say together who operates: give both, or neither")
 	}
 	return nil
 }
 
+// find completes the description of our pool from the outputs of the stack Data. Functions are told them as they are told
+// addresses: CloudFormation keeps whatever another stack imports, so that with references between stacks no deployment
+// could change its provider. Before scripts/deploy knows them nobody can sign in.
+func (i *identity) find(data map[string]string) {
+	if i.By != byCognito {
+		return
+	}
+	i.Logout = byCognito
+	if data["Issuer"] != "" && data["ClientId"] != "" && data["ClientSecret"] != "" {
+		i.Issuer, i.ClientID, i.SecretARN = data["Issuer"], data["ClientId"], data["ClientSecret"]
+	}
+}
+
 // The settings of hosts that check who somebody is, and of those where people sign in.
 var (
-	verifying = []string{setting.OIDCIssuer, setting.OIDCClientID}
+	verifying = []string{setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCOperatorClaim, setting.OIDCOperatorValue}
 	signingIn = append([]string{setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout}, verifying...)
 )
 
 const scopes = "openid email profile"
 
-// identify tells where people sign in, and makes the place if it is ours.
-func (d *data) identify(o options) {
-	none := jsii.String("")
-	d.people = map[string]*string{
-		setting.OIDCIssuer: none, setting.OIDCClientID: none, setting.OIDCClientSecret: none, setting.OIDCScopes: none, setting.OIDCLogout: none,
+// told is what the hosts are told of the provider, by setting.
+func (i identity) told() map[string]string {
+	if i.By == byNobody {
+		return map[string]string{}
 	}
-	i := o.Identity
-	switch i.By {
-	case byOIDC:
-		d.people[setting.OIDCIssuer], d.people[setting.OIDCClientID] = jsii.String(i.Issuer), jsii.String(i.ClientID)
-		d.people[setting.OIDCClientSecret], d.people[setting.OIDCLogout] = jsii.String(i.SecretARN), jsii.String(i.Logout)
-	case byCognito:
-		pool := d.newPool(o)
-		client := d.newClient(o, pool)
-		d.newAddress(o, pool, client)
-		d.people[setting.OIDCIssuer], d.people[setting.OIDCClientID] = pool.UserPoolProviderUrl(), client.UserPoolClientId()
-		d.people[setting.OIDCClientSecret], d.people[setting.OIDCLogout] = d.newClientSecret(o), jsii.String(byCognito)
-	default:
+	return map[string]string{
+		setting.OIDCIssuer: i.Issuer, setting.OIDCClientID: i.ClientID, setting.OIDCClientSecret: i.SecretARN, setting.OIDCLogout: i.Logout,
+		setting.OIDCScopes: scopes, setting.OIDCOperatorClaim: i.OperatorClaim, setting.OIDCOperatorValue: i.OperatorValue,
+	}
+}
+
+// identify makes the place where people sign in if it is ours.
+func (d *data) identify(o options) {
+	if o.Identity.By != byCognito {
 		return
 	}
-	d.people[setting.OIDCScopes] = jsii.String(scopes)
+	pool := d.newPool(o)
+	d.newAddress(o, pool, d.newClient(o, pool))
+	d.newClientSecret(o)
+	output(d.stack, "Issuer", pool.UserPoolProviderUrl())
 }
 
 // newPool keeps the people: they sign up by themselves with an e-mail address that they have to prove.
@@ -138,6 +162,9 @@ func (d *data) newPool(o options) cognito.UserPool {
 		AccountRecovery: cognito.AccountRecovery_EMAIL_ONLY, FeaturePlan: cognito.FeaturePlan_ESSENTIALS,
 		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
 	})
+	if o.Identity.Sender != "" {
+		d.sendBySES(pool, o.Identity.Sender)
+	}
 	suppress(pool,
 		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
 		rule{"AwsSolutions-COG3", "threat protection belongs to the Plus plan, whose price for each person is the deployer's choice"},
@@ -148,6 +175,14 @@ func (d *data) newPool(o options) cognito.UserPool {
 	})
 	output(d.stack, "UserPool", pool.UserPoolId())
 	return pool
+}
+
+// sendBySES lets the pool send its codes from an address that is verified in SES. The CDK's own way wants to know the region.
+func (d *data) sendBySES(pool cognito.UserPool, from string) {
+	identity := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), from)
+	pool.Node().DefaultChild().(cognito.CfnUserPool).SetEmailConfiguration(&cognito.CfnUserPool_EmailConfigurationProperty{
+		EmailSendingAccount: jsii.String("DEVELOPER"), From: jsii.String("Vitrine <" + from + ">"), SourceArn: jsii.String(identity),
+	})
 }
 
 // newClient is the app host at the pool: a confidential client that takes codes only. Its tokens say once who somebody is
@@ -175,14 +210,13 @@ const callbackPath = "/api/auth/callback"
 
 // newClientSecret makes a secret for the secret of the client. Cognito makes that one up, and a template can read it only
 // by a function of somebody else's; so scripts/deploy copies it here, and until then this is one that opens nothing.
-func (d *data) newClientSecret(o options) *string {
+func (d *data) newClientSecret(o options) {
 	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
 		Description: jsii.String("Vitrine: the secret of its client at the identity provider"), EncryptionKey: d.key, RemovalPolicy: o.removal(),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{PasswordLength: number(64), ExcludePunctuation: jsii.Bool(true)},
 	})
 	suppress(secret, rule{"AwsSolutions-SMG4", "Cognito makes the value and changes it with the client; scripts/deploy copies it"})
 	output(d.stack, "ClientSecret", secret.SecretArn())
-	return secret.SecretArn()
 }
 
 // newAddress gives the pages of the pool an address: a domain of ours, or a name below Amazon's.

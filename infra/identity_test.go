@@ -9,6 +9,10 @@ import (
 )
 
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
+	sender := map[string]any{"Named-Data": object{
+		"EmailSendingAccount": "DEVELOPER", "From": "Vitrine <vitrine@example.org>", "SourceArn": object{"Fn::Join": []any{"", []any{
+			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"}, ":identity/vitrine@example.org"}}},
+	}}
 	for _, stack := range []string{"Plain-Data", "Named-Data"} {
 		p := read(t, stack).only(t, "AWS::Cognito::UserPool").Properties
 		same(t, "sign-up", at(t, p, "AdminCreateUserConfig", "AllowAdminCreateUserOnly"), false)
@@ -18,6 +22,7 @@ func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 		same(t, "second factor", p["EnabledMfas"], []string{"SOFTWARE_TOKEN_MFA"})
 		same(t, "recovery", at(t, p, "AccountRecoverySetting", "RecoveryMechanisms"), []any{object{"Name": "verified_email", "Priority": 1}})
 		same(t, "protection", p["DeletionProtection"], "ACTIVE")
+		same(t, "sender", p["EmailConfiguration"], sender[stack])
 		same(t, "plan", p["UserPoolTier"], "ESSENTIALS")
 		same(t, "group", read(t, stack).only(t, "AWS::Cognito::UserPoolGroup").Properties["GroupName"], "operators")
 	}
@@ -78,9 +83,11 @@ func TestTheSecretOfTheClientIsNoFunctionsWork(t *testing.T) {
 		}
 		same(t, "the secret is born as", tpl.of("AWS::SecretsManager::Secret")["ClientSecret"].Properties["GenerateSecretString"],
 			object{"ExcludePunctuation": true, "PasswordLength": 64})
-		for _, want := range []string{"UserPool", "ClientId", "ClientSecret"} {
-			if tpl.Outputs[want].Value == nil {
-				t.Errorf("%s does not tell %s, and scripts/deploy copies no secret", stack, want)
+		for name, want := range map[string]string{
+			"UserPool": "People", "ClientId": "People/App", "ClientSecret": "ClientSecret", "Issuer": "People.ProviderURL",
+		} { // scripts/deploy copies the secret and tells the hosts the rest
+			if got := tpl.text(tpl.Outputs[name].Value); got != want {
+				t.Errorf("%s tells %s as %s, want %s", stack, name, got, want)
 			}
 		}
 	}
@@ -120,6 +127,10 @@ func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 		"a secret itself":                {theirs(map[string]any{"oidc-client-secret": "hush"}), "whole ARN"},
 		"half of an ARN":                 {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:x"}), "whole ARN"},
 		"a wild ARN":                     {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:*-AbC123"}), "whole ARN"},
+		"half of an operator":            {theirs(map[string]any{"oidc-operator-claim": "roles"}), "give both"},
+		"an operator of the pool":        {map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"}, "set identity to oidc"},
+		"a sender without a pool":        {map[string]any{"identity": "none", "identity-email-from": "a@example.org"}, "for the pool"},
+		"a sender with a name":           {map[string]any{"identity-email-from": "A <a@example.org>"}, "is an e-mail address"},
 		"an odd way out":                 {theirs(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
 		"a strange prefix":               {map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
 		"a word of Amazon's":             {map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},

@@ -65,17 +65,18 @@ func settle(rules bool) error {
 	return syscall.Exec(self, os.Args, append(os.Environ(), "CDK_VALIDATION="+validation, quiet+"=20"))
 }
 
-// contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, Named has domains and
-// every option, Bare has domains and a provider of somebody else's, Loose goes away with its stacks and lets nobody sign in.
+// contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, and is deployed for the
+// first time, Named has domains and every option, Bare has domains and a provider of somebody else's, Loose goes away with its stacks and lets nobody sign in.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
 		"environment": "production", "domain-origin": "upload-origin.example.org", "domain-mcp": "mcp.example.org", "certificate": certificate,
 		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
-		"gateway-log-role": "existing", "domain-identity": "id.example.org",
+		"gateway-log-role": "existing", "domain-identity": "id.example.org", "identity-email-from": "vitrine@example.org",
+		"settings": filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{
 		"certificate": certificate, "identity": "oidc", "oidc-issuer": "https://id.example.com/tenant", "oidc-client-id": "vitrine-at-id",
-		"oidc-client-secret": clientSecret, "oidc-logout": "rp_initiated",
+		"oidc-client-secret": clientSecret, "oidc-logout": "rp_initiated", "oidc-operator-claim": "roles", "oidc-operator-value": "vitrine-admin",
 	}
 	for host, name := range domainNames {
 		named["domain-"+host], bare["domain-"+host] = name, name
@@ -88,6 +89,7 @@ func contexts(folder string) map[string]map[string]any {
 
 const (
 	certificate  = "arn:aws:acm:us-east-1:111122223333:certificate/one"
+	poolSecret   = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
 	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
 )
 
@@ -106,7 +108,10 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 	if err != nil {
 		return nil, err
 	}
-	known := settings{"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content", "RingsVersion": "7c0ffee"}}
+	known := settings{
+		"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content", "RingsVersion": "7c0ffee"},
+		"Named-Data": {"Issuer": "https://pool.example", "ClientId": "client-of-pool", "ClientSecret": poolSecret},
+	}
 	if err := writeJSON(filepath.Join(folder, "settings.json"), known); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -27,8 +29,10 @@ var jobsHost = host{
 	},
 }
 
-// schedule wakes the function every minute. What a call does not do the next one does: none is repeated.
+// schedule wakes the function every minute. What a call does not do the next one does: none is repeated, neither by the
+// rule nor by Lambda, which has a queue and attempts of its own.
 func (f *function) schedule() {
+	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
 		Description: jsii.String("Wakes the jobs of Vitrine; disabled, what falls due waits, and nobody reads what has ended"),
 		Schedule:    awsevents.Schedule_Rate(seconds(60)),
@@ -36,4 +40,9 @@ func (f *function) schedule() {
 			RetryAttempts: number(0), MaxEventAge: seconds(60),
 		})},
 	})
+	f.alarmOn("Stopped", "Nothing wakes the jobs: what has ended is neither deleted nor moved", f.lambda.MetricInvocations(sum()),
+		&awscloudwatch.CreateAlarmOptions{
+			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD, Threshold: number(1), EvaluationPeriods: number(2),
+			TreatMissingData: awscloudwatch.TreatMissingData_BREACHING,
+		})
 }

@@ -18,6 +18,12 @@ func TestJobsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 			t.Errorf("%s: the rule wakes %s", name, f)
 		}
 		same(t, name+": retries", target["RetryPolicy"], object{"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0})
+		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties // beside the rule, Lambda would try two times more
+		same(t, name+": attempts", itself["MaximumRetryAttempts"], 0)
+		same(t, name+": age", itself["MaximumEventAgeInSeconds"], 60)
+		if f := tpl.text(itself["FunctionName"]); f != "JobsFunction" {
+			t.Errorf("%s: attempts are those of %s", name, f)
+		}
 		permission := tpl.only(t, "AWS::Lambda::Permission")
 		same(t, name+": principal", permission.Properties["Principal"], "events.amazonaws.com")
 		if source := tpl.text(permission.Properties["SourceArn"]); source != "EveryMinute.Arn" {
@@ -35,7 +41,13 @@ func TestJobsReportWhatFails(t *testing.T) {
 	for name, d := range made {
 		tpl := read(t, d.stackName("jobs"))
 		alarms := tpl.of("AWS::CloudWatch::Alarm")
-		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Errors", "Throttles"})
+		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Errors", "Stopped", "Throttles"})
+		p := alarms["Stopped"].Properties
+		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"], p["EvaluationPeriods"], p["TreatMissingData"]},
+			[]any{"Invocations", "Sum", "LessThanThreshold", 1, 300, 2, "breaching"})
+		for alarm, a := range alarms {
+			same(t, name+": reports of "+alarm, a.Properties["AlarmActions"] != nil, d.AlarmTopic != "")
+		}
 		same(t, name+": time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], workTime)
 	}
 }

@@ -17,7 +17,8 @@ import (
 //	name              what the stacks are called, before "-Data" and so on (default Vitrine)
 //	arch              arm64 (default) or x86_64
 //	dist              folder of HOST.zip (default dist)
-//	keep              no: destroying the stacks destroys the data; refused in production
+//	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. CloudFormation
+//	                  deletes empty buckets only: first aws s3 rm --recursive s3://BUCKET, both buckets of the stack Data
 //	domain-HOST       host name; for every host or for none
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
 //	                  also answers at the address that AWS makes up
@@ -25,7 +26,10 @@ import (
 //	certificate-HOST  ARN of its certificate in ACM (those of upload and identity in us-east-1); certificate stands for all that are not given
 //	zone-HOST         ID/NAME of a Route 53 zone that gets its record; zone stands for all; optional
 //	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect provider)
-//	                  or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out
+//	                  or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out. It can change: a
+//	                  pool that is left stays in the account if data is kept, and cognito makes a new one the next time
+//	identity-email-from  with cognito: address that its e-mail comes from, verified in SES in the deployment's region, which lets
+//	                  you write to strangers; without it Cognito sends 50 e-mails a day at most
 //	identity-prefix   with cognito: first label of the sign-in pages' address (default NAME-ACCOUNT)
 //	domain-identity   with cognito: host name of the sign-in pages; optional. The name above it needs a record already
 //	oidc-issuer       with oidc: the issuer's URL
@@ -33,8 +37,12 @@ import (
 //	oidc-client-secret  with oidc: whole ARN of the secret that holds the client's secret, encrypted with the account's own key
 //	                  for secrets; without it the client is a public one
 //	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
+//	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of them
+//	                  (with cognito: those in the pool's group operators; otherwise nobody)
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
-//	concurrency-HOST  reserved concurrency; optional
+//	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
+//	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
+//	                  unreserved, and starts new accounts with less than that: ask for more, or say none
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
@@ -49,7 +57,7 @@ type options struct {
 	// RingsVersion differs after a rotation, and starts every function anew when it is told.
 	RingsVersion string
 	Settings     string
-	Concurrency  map[string]float64
+	Concurrency  map[string]float64 // 0: none is reserved
 	AlarmTopic   string
 	LogRole      bool // make the role that lets API Gateway write logs
 }
@@ -86,26 +94,20 @@ func (c lookup) text(name, otherwise string) string {
 func readOptions(c lookup) (options, error) {
 	o := options{
 		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
-		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") == "yes",
+		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
-		Concurrency: map[string]float64{},
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
-	if err := o.checkWords(); err != nil {
+	err := o.checkWords()
+	if keep := c.text("keep", "yes"); err == nil && keep != "yes" && keep != "no" {
+		err = fmt.Errorf("the context keep is yes or no, not %q", keep)
+	}
+	if err != nil {
 		return o, err
 	}
-	for _, host := range hostNames {
-		given := c.text("concurrency-"+host, "")
-		if given == "" {
-			continue
-		}
-		n, err := strconv.Atoi(given)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("concurrency-%s is a number of at least 1, not %q", host, given)
-		}
-		o.Concurrency[host] = float64(n)
+	if o.Concurrency, err = readConcurrency(c, o.production()); err != nil {
+		return o, err
 	}
-	var err error
 	if o.Domains, err = readDomains(c); err != nil {
 		return o, err
 	}
@@ -117,7 +119,30 @@ func readOptions(c lookup) (options, error) {
 	}
 	known, err := readSettings(o.Settings)
 	o.Addresses, o.RingsVersion = findAddresses(o, known), known[o.stackName("data")]["RingsVersion"]
+	o.Identity.find(known[o.stackName("data")])
 	return o, err
+}
+
+// contentConcurrency is what production lets the readers of files take of the account.
+const contentConcurrency = 200
+
+func readConcurrency(c lookup, production bool) (map[string]float64, error) {
+	out := map[string]float64{}
+	if production {
+		out["content"] = contentConcurrency
+	}
+	for _, host := range hostNames {
+		given := c.text("concurrency-"+host, "")
+		if given == "" {
+			continue
+		}
+		n, err := strconv.Atoi(given)
+		if given != "none" && (err != nil || n < 1) {
+			return nil, fmt.Errorf("concurrency-%s is a number of at least 1 or none, not %q", host, given)
+		}
+		out[host] = float64(n)
+	}
+	return out, nil
 }
 
 func (o options) checkWords() error {
