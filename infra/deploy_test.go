@@ -40,7 +40,10 @@ esac
 const cdkStandIn = `#!/usr/bin/env bash
 echo "cdk $*" >>"$CALLS"
 [ "$FAILS" != yes ] || exit 1
-mkdir -p deployed && touch deployed/V-{Data,Api,Upload,Content,App}
+mkdir -p deployed && case $2 in
+  --all) cp settings.json told.json && touch deployed/V-{Data,Api,Upload,Content,App} ;;
+  *) touch "deployed/$2" ;;
+esac
 exec scripts/synth
 `
 
@@ -114,7 +117,6 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 		{"nobody to ask", nil, nil, "pass --yes"},
 		{"no credentials", []string{"CREDENTIALS=no"}, []string{"--yes"}, "AWS does not accept your credentials"},
 		{"no region", []string{"CONFIGURED_REGION="}, []string{"--yes"}, "No region is chosen"},
-		{"no bootstrap", []string{"BOOTSTRAPPED=no"}, []string{"--yes"}, "run npx cdk bootstrap aws://111122223333/eu-west-1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,14 +131,27 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 	}
 }
 
+// The command that bootstraps comes with what scripts/synth installs.
+func TestWithoutABootstrapStackTheWayToOneIsNamedWhenItCanBeGone(t *testing.T) {
+	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"BOOTSTRAPPED=no"}, "--yes")
+	if ok || !strings.Contains(stderr, "run node_modules/.bin/cdk bootstrap --app cdk.out aws://111122223333/eu-west-1 once") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("got %v with %q", ok, stderr)
+	}
+	synth, check := strings.Index(calls, "synth"), strings.Index(calls, "aws ssm get-parameter")
+	if synth < 0 || check < synth || strings.Contains(calls, "cdk deploy") {
+		t.Errorf("it did\n%s", calls)
+	}
+}
+
 func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 	a := newAccount(t)
 	stdout, stderr, calls, ok := a.deploy(t, nil, "--yes", "-c", "arch=x86_64")
 	if !ok {
 		t.Fatal(stderr)
 	}
-	if n := strings.Count(calls, "cdk deploy --all --no-notices --require-approval never -c arch=x86_64"); n != 2 {
-		t.Errorf("%d deployments, want 2:\n%s", n, calls)
+	const rest = " --no-notices --require-approval never -c arch=x86_64"
+	if n, first := strings.Count(calls, "cdk deploy --all"+rest), strings.Index(calls, "cdk deploy V-Data"+rest); n != 2 || first < 0 || first > strings.Index(calls, "--all") {
+		t.Errorf("%d deployments after Data, want 2:\n%s", n, calls)
 	}
 	for _, want := range []string{"build -arch amd64", "go run ./infra/gate -table core"} {
 		if !strings.Contains(calls, want) {
@@ -152,14 +167,14 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, again, _ := a.deploy(t, nil, "--yes")
-	if n := strings.Count(strings.TrimPrefix(again, calls), "cdk deploy"); n != 1 {
+	if n := strings.Count(strings.TrimPrefix(again, calls), "cdk deploy --all"); n != 1 {
 		t.Errorf("%d deployments the next time, want 1", n)
 	}
 }
 
 func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
-	if n := strings.Count(calls, "cdk deploy"); !ok || n != 1 {
+	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
 		t.Errorf("%d deployments, want 1: %s", n, stderr)
 	}
 }
@@ -167,8 +182,19 @@ func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
 func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
 	a := newAccount(t)
 	_, stderr, calls, ok := a.deploy(t, []string{"FINAL=yes", "POOL=yes"}, "--yes")
-	if n := strings.Count(calls, "cdk deploy"); !ok || n != 2 { // functions that read it before are started anew
-		t.Errorf("%d deployments, want 2: %s", n, stderr)
+	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
+		t.Errorf("%d deployments, want 1: %s", n, stderr)
+	}
+	if put, all := strings.Index(calls, "put-secret-value"), strings.Index(calls, "cdk deploy --all"); put < 0 || put > all {
+		t.Errorf("functions start before the secret is there:\n%s", calls)
+	}
+	known, err := readSettings(filepath.Join(a.folder, "settings.json"))
+	told, err2 := readSettings(filepath.Join(a.folder, "told.json"))
+	if version := known["V-Data"]["RingsVersion"]; err != nil || err2 != nil || version == "" || told["V-Data"]["RingsVersion"] != version {
+		t.Errorf("functions are told version %q, and it is %q; %v, %v", told["V-Data"]["RingsVersion"], version, err, err2)
+	}
+	if told["V-Data"]["ClientId"] != "client" {
+		t.Error("functions are not told of a client that has just been made")
 	}
 	copied, err := os.ReadFile(filepath.Join(a.folder, "secret-secret"))
 	if err != nil || string(copied) != "made-by-cognito" {
@@ -179,7 +205,7 @@ func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
 	}
 	_, _, again, ok := a.deploy(t, []string{"FINAL=yes", "POOL=yes"}, "--yes")
 	again = strings.TrimPrefix(again, calls)
-	if n := strings.Count(again, "cdk deploy"); !ok || n != 1 || strings.Contains(again, "put-secret-value") {
+	if n := strings.Count(again, "cdk deploy --all"); !ok || n != 1 || strings.Contains(again, "put-secret-value") {
 		t.Errorf("the next time there are %d deployments:\n%s", n, again)
 	}
 }
