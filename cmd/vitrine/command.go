@@ -36,11 +36,26 @@ func (f finished) Unwrap() error { return f.err }
 func (a *app) does(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.open()
-		if err := work(cmd.Context(), args); err != nil {
+		err := empty(cmd.Flags())
+		if err == nil {
+			err = work(cmd.Context(), args)
+		}
+		if err != nil {
 			return finished{err}
 		}
 		return nil
 	}
+}
+
+// empty refuses a flag that was given without a text: an unset variable in a script must not pass for a flag left out.
+func empty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
+			err = failure.New(failure.Invalid, failure.Usage, "--%s was given without a value", f.Name).
+				Advise("Give it one, or leave the flag out; a variable that is not set gives none.")
+		}
+	})
+	return err
 }
 
 func (a *app) root() *cobra.Command {

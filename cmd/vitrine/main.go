@@ -47,6 +47,7 @@ type app struct {
 	keyring  time.Duration // bounds each call to the keyring
 	browse   time.Duration // how long login waits for a browser
 	terminal bool          // a person sits in front of it
+	shows    bool          // out is a terminal
 	typed    bool          // in is a keyboard
 
 	flags  flags
@@ -63,7 +64,7 @@ func system() *app {
 		chance:   func() string { return string(id.NewWorkspace()) },
 		patience: client.DefaultPatience(), keyring: vault.KeyringTime, browse: browserTime,
 		terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-		typed:    term.IsTerminal(int(os.Stdin.Fd())),
+		typed:    term.IsTerminal(int(os.Stdin.Fd())), shows: term.IsTerminal(int(os.Stdout.Fd())),
 	}
 }
 
@@ -108,7 +109,7 @@ func heeding(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
 // open makes the screen; once before flags are parsed, so that a bad flag can be reported in the wished form.
 func (a *app) open() {
 	a.screen = screen.New(screen.Options{
-		Out: a.out, Err: a.err, Environ: a.environ, Quiet: a.flags.quiet,
+		Out: a.out, Err: a.err, Terminal: a.shows, Environ: a.environ, Quiet: a.flags.quiet,
 		JSON: a.flags.json || a.asksForJSON(), Color: a.flags.color, NoColor: a.flags.noColor,
 	})
 }

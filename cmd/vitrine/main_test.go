@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 				a.browse = wait
 			}
 			a.terminal, a.typed = a.terminal || os.Getenv("TEST_TERMINAL") != "", a.typed || os.Getenv("TEST_TYPED") != ""
+			a.shows = a.shows || os.Getenv("TEST_SHOWS") != ""
 			if runtime.GOOS != "linux" { // elsewhere the environment cannot keep the program from the real keyring
 				keyring.MockInitWithError(errors.New("not in tests"))
 			}

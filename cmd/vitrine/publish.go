@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,9 @@ func (a *app) publishCommand() *cobra.Command {
 func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("publish takes one PATH, a file or a folder; %d were given", len(args))
+	}
+	if args[0] == "" { // it would be taken for the folder that one is in
+		return errors.New("PATH is empty; vitrine publish . publishes this folder")
 	}
 	return nil
 }

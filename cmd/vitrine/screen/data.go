@@ -41,7 +41,7 @@ func (s *Screen) Table(rows [][]string) error {
 
 // Verbatim writes the bytes of somebody's file to stdout as they are. A terminal gets no text that would steer it.
 func (s *Screen) Verbatim(body []byte) error {
-	if s.mode == Rich && (!utf8.Valid(body) || strings.ContainsFunc(string(body), steersBody)) {
+	if s.guarded && (!utf8.Valid(body) || strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
 		return failure.New(failure.Invalid, failure.Unshowable, "the text holds control characters that a terminal obeys").
 			Advise("Save it with --output FILE, or send it through a pipe.")
 	}
@@ -51,8 +51,8 @@ func (s *Screen) Verbatim(body []byte) error {
 	return unwritten(err)
 }
 
-// steersBody is steers for texts of many lines.
-func steersBody(r rune) bool { return steers(r) && r != '\n' && r != '\t' && r != '\r' }
+// steersBody is steers for texts of many lines. A carriage return that ends no line would write over what stands there.
+func steersBody(r rune) bool { return steers(r) && r != '\n' && r != '\t' }
 
 var (
 	added   = lipgloss.NewStyle().Foreground(lipgloss.Green)
@@ -62,7 +62,7 @@ var (
 // Diff writes the lines of a unified diff: as they are, so that programs can apply it, and coloured on a terminal, which
 // they cannot steer.
 func (s *Screen) Diff(lines []string) error {
-	if s.mode != Rich {
+	if !s.guarded {
 		return s.Verbatim([]byte(strings.Join(lines, "\n") + "\n"))
 	}
 	var text strings.Builder

@@ -26,12 +26,12 @@ func TestTable(t *testing.T) {
 }
 
 func TestVerbatim(t *testing.T) {
-	for _, text := range []string{"plain\r\n\ttext", strange, "\xff\x00"} {
-		for _, o := range []Options{{}, {Quiet: true}, {Color: true}} {
+	for _, text := range []string{"plain\r\n\ttext", strange, "\xff\x00", "over\rwritten", "at the end\r"} {
+		for _, o := range []Options{{}, {Quiet: true}, {Color: true}, {Terminal: true}, {Terminal: true, NoColor: true}, {Terminal: true, Environ: []string{"CI=1"}}} {
 			var out bytes.Buffer
 			o.Out, o.Err = &out, &out
 			err := New(o).Verbatim([]byte(text))
-			if o.Color && text != "plain\r\n\ttext" {
+			if (o.Color || o.Terminal) && text != "plain\r\n\ttext" {
 				if !failure.IsCode(err, failure.Unshowable) || out.Len() > 0 {
 					t.Errorf("a terminal got %q, %v", out.String(), err)
 				}
@@ -46,6 +46,11 @@ func TestDiffColoursAndCleans(t *testing.T) {
 	lines := []string{"--- a", "+++ b", "@@ -1 +1 @@", "-" + strings.ReplaceAll(strange, "\n", ""), "+new\r", " same\tx"}
 	var plain, rich bytes.Buffer
 	if err := New(Options{Out: &plain, Err: &plain}).Diff(lines); err != nil || plain.String() != strings.Join(lines, "\n")+"\n" {
+		t.Errorf("%q, %v", plain.String(), err)
+	}
+	plain.Reset()
+	o := Options{Out: &plain, Err: &plain, Terminal: true, NoColor: true}
+	if err := New(o).Diff(lines); err != nil || strings.ContainsAny(plain.String(), "\x1b\x07\u009b\u202e\u2028\r\t") || !strings.Contains(plain.String(), "\n+new\n") {
 		t.Errorf("%q, %v", plain.String(), err)
 	}
 	if err := New(Options{Out: &rich, Err: &rich, Color: true}).Diff(lines); err != nil {

@@ -27,6 +27,7 @@ const (
 // Options say where and how to write.
 type Options struct {
 	Out, Err       io.Writer
+	Terminal       bool     // Out is a terminal, whatever may be written to it
 	Environ        []string // in the form of os.Environ
 	JSON, Quiet    bool
 	Color, NoColor bool // the person's wish; it beats what the terminal suggests
@@ -35,6 +36,7 @@ type Options struct {
 // Screen writes the output of one command. Its methods may be called from several goroutines.
 type Screen struct {
 	mode     Mode
+	guarded  bool // stdout obeys control characters
 	quiet    bool
 	bars     bool // stderr is a terminal that may be repainted
 	raw      io.Writer
@@ -57,6 +59,7 @@ var (
 // New makes a screen.
 func New(o Options) *Screen {
 	s := &Screen{mode: modeOf(o), quiet: o.Quiet, raw: o.Out}
+	s.guarded = o.Terminal || s.mode == Rich
 	out, err := colorprofile.NoTTY, colorprofile.NoTTY
 	if s.mode == Rich {
 		out, err = colorprofile.Detect(o.Out, o.Environ), colorprofile.Detect(o.Err, o.Environ)
