@@ -85,7 +85,7 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) err
 		if string(g.Public) == r.PathValue("grantId") && g.RevokedAt.IsZero() {
 			return h.page(w, http.StatusOK, pages.Confirm{
 				Shell: v.shell("/connections"), Heading: "Disconnect this app?", Subject: g.Name, Detail: string(g.Public),
-				Text:   "Its access ends at once, and it has to ask you again. What it published stays.",
+				Text:   "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. What it published stays.",
 				Button: "Disconnect it", Action: "/connections/apps/" + string(g.Public) + "/unlink", Back: "/connections",
 			})
 		}

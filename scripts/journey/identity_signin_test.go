@@ -12,6 +12,7 @@ import (
 	"vitrine/scripts/idp/provider"
 	"vitrine/scripts/journey/wire"
 	"vitrine/shared/contract"
+	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 )
 
@@ -119,6 +120,10 @@ func TestT40SigningOutEndsTheSessionAndEverywhereAll(t *testing.T) {
 	p := agents(t)
 	one, two := p.signedIn(t, "ada@example.org"), p.signedIn(t, "ada@example.org")
 	token := two.cliToken(t)
+	var made contract.CreatedKey
+	a := do(t, p.with(token.AccessToken), "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "of the login"}, keyed()...)
+	succeed(t, json.Unmarshal(a.Body, &made))
+	login := p.with(made.Secret)
 	kept := one.cookies[sessionCookie]
 	if a := one.post(t, "/api/auth/sign-out", nil); a.Status != http.StatusSeeOther || one.cookies[sessionCookie] != "" {
 		t.Errorf("signing out answers %d and leaves %q", a.Status, one.cookies[sessionCookie])
@@ -126,11 +131,15 @@ func TestT40SigningOutEndsTheSessionAndEverywhereAll(t *testing.T) {
 	if one.cookies[sessionCookie] = kept; !one.signedOut(t) || two.signedOut(t) {
 		t.Error("the wrong session ended")
 	}
+	if a := do(t, login, "GET", p.Origins.API+"/v1/whoami", nil); a.Status != http.StatusOK {
+		t.Errorf("the key of the login answers %d", a.Status)
+	}
 	three := p.signedIn(t, "ada@example.org")
 	kept = two.cookies[sessionCookie]
 	if a := three.post(t, "/api/auth/sign-out-everywhere", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("signing out everywhere answers %d %s", a.Status, a.Body)
 	}
+	refused(t, do(t, login, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
 	if two.cookies[sessionCookie] = kept; !two.signedOut(t) || p.works(t, token.AccessToken) != 401 {
 		t.Error("something outlives it")
 	}

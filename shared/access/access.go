@@ -91,7 +91,7 @@ func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, reques
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
 		return Opened{}, refused()
 	}
-	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), ws.Epoch) {
+	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
 		return Opened{}, refused()
 	}
 	if found.Artifact, err = artifact.Follow(ctx, a.Store, *ws, found.Artifact); err != nil {

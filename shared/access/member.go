@@ -62,13 +62,17 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 	if who == nil || !grant.Live(now, *ws, *who) {
 		return Opened{}, stranger()
 	}
+	var login credential.Login
+	if grant.Client == oauth.CLI {
+		login = credential.Login{Grant: grant.Public, At: grant.CreatedAt}
+	}
 	operator := grant.Operator
 	if m.Delegated { // whatever the member is: the client is not ours
 		operator = time.Time{}
 	}
 	return Opened{
 		Actor: credential.Actor{
-			Operator: operator, Member: who.ID, Client: grant.Client, Scopes: m.scopes(*grant, *who), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
+			Operator: operator, Member: who.ID, Client: grant.Client, Login: login, Scopes: m.scopes(*grant, *who), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
 		},
 		Record: record, Member: who,
 	}, nil

@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/workspace"
 )
 
 // Scope is a right that a credential holds.
@@ -42,19 +43,35 @@ type Key struct {
 	// Registration is the agent's that the key was minted for; empty: none.
 	Registration id.Registration
 	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
-	Member     id.Member
+	Member id.Member
+	// Login is the login of the CLI that the key belongs to, and ends with.
+	Login      Login
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: live
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
+// Login is a grant of the CLI, by which it makes API keys. Its zero value: none.
+type Login struct {
+	Grant id.Public
+	At    time.Time // when the member agreed
+}
+
 // Has tells whether the key holds a scope.
 func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
 
-// Live tells whether the key may be used at an instant in a workspace of the given epoch.
-func (k Key) Live(now time.Time, epoch int64) bool {
-	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) && k.Epoch == epoch
+// Live tells whether the key may be used at an instant; w is its workspace as it is now.
+func (k Key) Live(now time.Time, w workspace.Workspace) bool {
+	return k.endedAt(w).IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) && k.Epoch == w.Epoch
+}
+
+// endedAt is when the key was revoked, or its login ended with all others; zero: neither.
+func (k Key) endedAt(w workspace.Workspace) time.Time {
+	if k.RevokedAt.IsZero() && !k.Login.At.IsZero() && !k.Login.At.After(w.LoginsEndedAt) {
+		return w.LoginsEndedAt
+	}
+	return k.RevokedAt
 }
 
 // Revocations is what Revoker needs of the store.

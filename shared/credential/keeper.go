@@ -20,8 +20,10 @@ import (
 
 // Keys is what Keeper needs of the store.
 type Keys interface {
-	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. Errors:
-	// *idempotency.Taken, not_authenticated (the workspace closed), database_unavailable.
+	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. If the key
+	// has a login, the login must not have ended, and ends the key from then on. Errors: *idempotency.Taken,
+	// not_authenticated (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys),
+	// database_unavailable.
 	CreateKey(ctx context.Context, c Creation) error
 	// APIKey reads a key strongly consistent, nil if there is none.
 	APIKey(ctx context.Context, public id.Public) (*Key, error)
@@ -87,7 +89,7 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 	token := Mint(APIKey, k.Environment, by.Workspace.ID, "")
 	key := Key{
 		ID: id.NewKey(token.Public), Public: token.Public, Workspace: by.Workspace.ID, Hash: token.Hash(k.Peppers), Name: name,
-		Scopes: []Scope{Publish, Read}, Epoch: by.Workspace.Epoch, Member: by.Member, CreatedAt: now,
+		Scopes: []Scope{Publish, Read}, Epoch: by.Workspace.Epoch, Member: by.Member, Login: by.Login, CreatedAt: now,
 	}
 	if life > 0 {
 		key.ExpiresAt = now.Add(life)
@@ -137,6 +139,7 @@ func (k *Keeper) List(ctx context.Context, by Actor) (contract.WebKeyList, error
 	}
 	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: contract.PageInfo{HasMore: more}}
 	for i, key := range keys {
+		key.RevokedAt = key.endedAt(by.Workspace)
 		out.Items[i] = contract.WebKey{APIKeySummary: key.Summary(), Revoked: !key.RevokedAt.IsZero()}
 	}
 	return out, nil

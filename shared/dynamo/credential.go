@@ -13,11 +13,12 @@ import (
 	"vitrine/shared/id"
 )
 
+// keyItem has the time of its login as pub_at, which lists show.
 func keyItem(k credential.Key) item {
 	return newItem(credentialKey(k.Public)).
 		str("id", string(k.ID)).str("ws", string(k.Workspace)).bin("mac", k.Hash.MAC).num("pepper", int64(k.Hash.Pepper)).
 		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
-		str("reg", string(k.Registration)).str("mem", string(k.Member)).
+		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.Login.Grant)).time("pub_at", k.Login.At).
 		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
 		str("g1p", keysOf(k.Workspace)).str("g1s", sortable(k.CreatedAt)+"#"+string(k.ID))
 }
@@ -31,6 +32,7 @@ func readKey(i item, public id.Public) *credential.Key {
 		Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, Name: i.getStr("name"),
 		Scopes: splitScopes(i.getStr("scopes")), Epoch: i.getNum("epoch"), FromAgent: i.getFlag("agent"),
 		Registration: id.Registration(i.getStr("reg")), Member: id.Member(i.getStr("mem")),
+		Login:     credential.Login{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
 		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"), LastUsedAt: i.getTime("used_at"),
 	}
 }

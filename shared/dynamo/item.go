@@ -95,6 +95,14 @@ func (i item) getBin(name string) []byte {
 	return nil
 }
 
+// getSet reads a set of strings.
+func (i item) getSet(name string) []string {
+	if v, ok := i[name].(*types.AttributeValueMemberSS); ok {
+		return v.Value
+	}
+	return nil
+}
+
 func (i item) getFlag(name string) bool {
 	v, ok := i[name].(*types.AttributeValueMemberBOOL)
 	return ok && v.Value
@@ -135,6 +143,8 @@ func attribute(value any) types.AttributeValue {
 		return number(v.UnixMilli())
 	case []byte:
 		return &types.AttributeValueMemberB{Value: v}
+	case []string:
+		return &types.AttributeValueMemberSS{Value: v}
 	case bool:
 		return &types.AttributeValueMemberBOOL{Value: v}
 	}

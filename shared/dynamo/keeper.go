@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"vitrine/shared/credential"
+	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 // CreateKey implements credential.Keys.
@@ -18,9 +20,24 @@ func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
 	s.checkFence(&t, c.Key.Workspace)
+	if c.Key.Login.Grant != "" {
+		s.entrust(&t, c.Key)
+	}
 	t.create(s.tables.Core, keyItem(c.Key))
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)
+}
+
+// entrust holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
+func (s *Store) entrust(t *transaction, k credential.Key) {
+	t.update(s.tables.Core, grantKey(k.Login.Grant), "ADD #api_keys :key",
+		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
+		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
+			if grant == nil || !grant.getTime("rev_at").IsZero() {
+				return fault.New(fault.NotAuthenticated, "this login has ended; sign in again")
+			}
+			return fault.New(fault.Forbidden, "this login has made %d API keys; sign in again, or make them in the dashboard", limits.LoginKeys)
+		})
 }
 
 // APIKey implements credential.Keys.

@@ -62,16 +62,46 @@ func (s *Store) change(ctx context.Context, k key, set, condition string, v valu
 	return nil, true, nil
 }
 
-// RevokeGrant implements oauth.GrantStore.
+// RevokeGrant implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
+// learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them apart.
 func (s *Store) RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
-	var t transaction
-	t.update(s.tables.Core, grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", "attribute_exists(#pk) AND attribute_not_exists(#rev_at)",
-		values{"now": at}, ended)
-	t.create(s.tables.Events, eventItem(e))
-	if err := s.commit(ctx, &t); !errors.Is(err, oauth.ErrGone) {
+	var keys []string
+	for {
+		known := len(keys)
+		err := s.revoke(ctx, public, &keys, at, e)
+		switch {
+		case errors.Is(err, oauth.ErrGone):
+			return nil
+		case errors.Is(err, errMoreKeys) && len(keys) > known:
+			continue
+		}
 		return err
 	}
-	return nil
+}
+
+// errMoreKeys says that more API keys belong to a grant than were known.
+var errMoreKeys = errors.New("the grant has other API keys")
+
+// revoke ends a grant with its API keys if these are all; else it tells which they are.
+func (s *Store) revoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
+	var t transaction
+	condition, v := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)", values{"now": at}
+	if n := len(*keys); n > 0 {
+		condition = "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND size(#api_keys) = :known"
+		v["known"] = n
+	}
+	t.update(s.tables.Core, grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", condition, v, func(old item) error {
+		if old == nil || !old.getTime("rev_at").IsZero() {
+			return oauth.ErrGone
+		}
+		*keys = old.getSet("api_keys")
+		return errMoreKeys
+	})
+	for _, k := range *keys {
+		t.update(s.tables.Core, credentialKey(id.Public(k)), "SET #rev_at = if_not_exists(#rev_at, :now)", "", values{"now": at}, nil)
+	}
+	t.create(s.tables.Events, eventItem(e))
+	return s.commit(ctx, &t)
 }
 
 // GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.

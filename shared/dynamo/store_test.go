@@ -428,7 +428,7 @@ func TestAKeyIsRevokedOnceAndKeepsItsFirstTime(t *testing.T) {
 		t.Errorf("%s, then %s (%v)", first, again, err)
 	}
 	found, _ := s.Find(ctx, k.Public, k.Workspace, access.Wants{})
-	if found.Key.Live(now(), 0) {
+	if found.Key.Live(now(), workspace.Workspace{}) {
 		t.Error("a revoked key lives")
 	}
 }

@@ -79,6 +79,7 @@ const (
 	DeviceLife         = 15 * time.Minute
 	UnusedClientLife   = 90 * Day
 	CLIKeyLife         = 90 * Day
+	LoginKeys          = 20 // API keys that one login of the CLI makes
 	KeyNameRunes       = 120
 	KeysListed         = 1000 // API keys of a workspace that a list shows
 	LinksListed        = 1000 // access links of an artifact or a workspace that a list shows
@@ -92,6 +93,12 @@ const (
 
 // ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
 const ProvisionGate = 17
+
+// A reader who is slower than this on average, after some patience, is cut off: it holds a function, and an account has few.
+const (
+	ReaderPatience = 30 * time.Second
+	ReaderRate     = 32 << 10 // bytes a second
+)
 
 // AllowanceShards is into how many counters the daily allowance is split, so that parallel first publishes do not meet.
 const AllowanceShards = 4

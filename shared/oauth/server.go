@@ -36,8 +36,8 @@ type GrantStore interface {
 	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Else it writes nothing
 	// and returns the grant as it is now.
 	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
-	// RevokeGrant stamps a live grant as revoked and records the event, in one transaction; one that is revoked already
-	// stays as it is.
+	// RevokeGrant stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
+	// transaction; one that is revoked already stays as it is.
 	RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error
 	// GrantsOf reads the newest grants of a member that have a refresh token and are not revoked; expired ones may be among
 	// them.

@@ -41,7 +41,8 @@ type Store interface {
 type People interface {
 	// Member reads a member with the workspace, strongly; nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
-	// SignOut moves the instant before which everything of a member ended, forward only, with its event, in one transaction.
+	// SignOut moves the instant before which everything of a member ended, forward only, the API keys of their logins
+	// included, with its event, in one transaction.
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
 
@@ -136,7 +137,8 @@ func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
 	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
-// EndAll signs a member out everywhere: sessions and grants of OAuth clients that are older hold no more from its commit on.
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys of the CLI's logins that are older
+// hold no more from its commit on.
 func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")

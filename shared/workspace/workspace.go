@@ -36,7 +36,9 @@ type Workspace struct {
 	Lock      id.Lockdown  // operator lockdown; empty: none
 	LockedAt  time.Time
 	Epoch     int64 // credentials of another epoch are dead
-	AutoDays  int   // how many days artifacts live unless asked otherwise; zero: the tier's default
+	// LoginsEndedAt ends every API key that the CLI got by a login until then; zero: none.
+	LoginsEndedAt time.Time
+	AutoDays      int // how many days artifacts live unless asked otherwise; zero: the tier's default
 }
 
 // Open tells whether credentials of the workspace work and its content may be read.
