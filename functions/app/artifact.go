@@ -23,27 +23,30 @@ import (
 func (h *Host) artifactRoutes() []route {
 	const all, one = "/artifacts", "/artifacts/{artifactId}"
 	see, publish, admin := credential.Read, credential.Publish, credential.Admin
+	change := func(right credential.Scope, handle memberHandler) handler {
+		return h.command(all, needs(right, unchanged(handle)))
+	}
 	return []route{
 		{method: "GET", path: "/v/{artifactId}", handle: discreet(h.admit(http.StatusFound, needs(see, h.private)))},
 		{method: "GET", path: one, handle: discreet(h.member(needs(see, h.artifact)))},
-		{method: "POST", path: one + "/pin", handle: h.command(all, needs(see, h.pin))},
-		{method: "POST", path: one + "/unpin", handle: h.command(all, needs(see, h.unpin))},
-		{method: "POST", path: one + "/title", handle: h.command(all, needs(publish, h.rename))},
+		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
+		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
+		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
 		{method: "GET", path: one + "/delete", handle: h.member(needs(publish, h.askDelete))},
-		{method: "POST", path: one + "/delete", handle: h.command(all, needs(publish, h.delete))},
+		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
 		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
-		{method: "POST", path: one + "/links", handle: discreet(h.command(all, needs(admin, h.createLink)))},
-		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(h.command(all, needs(admin, h.mintLink)))},
+		{method: "POST", path: one + "/links", handle: discreet(change(admin, h.createLink))},
+		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(change(admin, h.mintLink))},
 		{method: "GET", path: one + "/links/{linkId}/revoke", handle: h.member(needs(admin, h.askRevokeLink))},
-		{method: "POST", path: one + "/links/{linkId}/revoke", handle: h.command(all, needs(admin, h.revokeLink))},
-		{method: "POST", path: one + "/unlisted", handle: discreet(h.command(all, needs(admin, h.makeUnlisted)))},
+		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
+		{method: "POST", path: one + "/unlisted", handle: discreet(change(admin, h.makeUnlisted))},
 		{method: "GET", path: one + "/private", handle: h.member(needs(admin, h.askMakePrivate))},
-		{method: "POST", path: one + "/private", handle: h.command(all, needs(admin, h.makePrivate))},
+		{method: "POST", path: one + "/private", handle: change(admin, h.makePrivate)},
 		{method: "GET", path: one + "/lockdown", handle: h.member(needs(admin, h.askLock))},
-		{method: "POST", path: one + "/lockdown", handle: h.command(all, needs(admin, h.lock))},
+		{method: "POST", path: one + "/lockdown", handle: change(admin, h.lock)},
 		{method: "GET", path: one + "/lockdown/lift", handle: h.member(needs(admin, h.askUnlock))},
-		{method: "POST", path: one + "/lockdown/lift", handle: h.command(all, needs(admin, h.unlock))},
+		{method: "POST", path: one + "/lockdown/lift", handle: change(admin, h.unlock)},
 	}
 }
 
@@ -84,18 +87,19 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
 // showArtifact shows an artifact around what p tells already.
 func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Exhibit) error {
 	var a contract.WebArtifact
+	var found *artifact.Artifact
 	var links contract.WebLinkList
 	var revisions contract.RevisionList
 	err := together(
 		func() (err error) { a, err = h.Artifacts.Detail(r.Context(), v.Actor, named(r)); return err },
 		func() (err error) { links, err = h.Sharing.Of(r.Context(), v.Actor, named(r)); return err },
-		func() (err error) { revisions, err = h.history(r.Context(), v, named(r)); return err },
+		func() (err error) { found, revisions, err = h.history(r.Context(), v, named(r)); return err },
 	)
 	if err != nil {
 		return err
 	}
 	p.Shell, p.Artifact, p.Once = v.shell("/artifacts"), artifactRow(a.WebArtifactRow), once()
-	p.Entrypoint, p.Files, p.Size = a.Entrypoint, a.FileCount, a.SizeBytes
+	p.Entrypoint, p.Files, p.Size, p.ExpiresAt = a.Entrypoint, a.FileCount, a.SizeBytes, endOf(found)
 	if p.Error == "" {
 		p.Name = a.Title
 	}
@@ -109,22 +113,21 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 		numbers[row.ID] = row.Number
 	}
 	for _, l := range links.Items {
-		row := h.linkRow(l, &a.WebArtifactRow)
-		if row.Number = numbers[row.Revision]; row.Live() && a.Viewer == nil {
-			row.State = pages.Locked // with the artifact, by the operator
-		}
+		row := h.linkRow(l, found)
+		row.Number = numbers[row.Revision]
 		p.Links = append(p.Links, row)
 	}
 	p.More = links.PageInfo.HasMore
 	return h.page(w, status, p)
 }
 
-func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (contract.RevisionList, error) {
+func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (*artifact.Artifact, contract.RevisionList, error) {
 	a, err := h.Artifacts.Find(ctx, v.Actor, named)
 	if err != nil {
-		return contract.RevisionList{}, err
+		return nil, contract.RevisionList{}, err
 	}
-	return h.History.List(ctx, v.Actor, a)
+	list, err := h.History.List(ctx, v.Actor, a)
+	return a, list, err
 }
 
 func revisionRows(a contract.WebArtifact, items []contract.RevisionSummary) []pages.Revision {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/sharing"
 )
 
 const artifactPage = "/artifacts/" + artifactID
@@ -18,7 +21,7 @@ const artifactPage = "/artifacts/" + artifactID
 func did(s *house) []string {
 	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
 		verb, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"Web", "Detail", "Find", "List", "Of", "All", "Latest", "Pinned", "Revision"}, verb)
+		return slices.Contains([]string{"Web", "Detail", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
 	})
 }
 
@@ -95,6 +98,7 @@ func TestAnArtifactsPage(t *testing.T) {
 		private: {[]string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
 		locked:  {[]string{"Links locked", "Unlock the links", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
 		pinned:  {[]string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
+		deleted: {[]string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		ended:   {[]string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		draft:   {[]string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},
 		closed:  {[]string{"closed by the operator", "while it is closed", "Make it private", "/delete"}, []string{"Make the link", "/pin", "/v/", "/address", "Unlisted"}},
@@ -147,6 +151,23 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 			t.Errorf("%s a second time: %d", path, twice)
 		}
 	}
+	for _, tt := range []struct {
+		err error
+		why string
+	}{
+		{fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first"), "Nothing was changed: the access links of this artifact are locked; unlock them first."},
+		{fault.Bare(fault.ArtifactNotFound), "Nothing was changed: it may have ended or been deleted meanwhile."},
+		{fault.Bare(fault.RevisionRetained), "Nothing was changed: it may have ended or been deleted meanwhile."},
+	} {
+		for _, path := range []string{"/links", "/unlisted", "/private", "/lockdown", "/lockdown/lift", "/pin", "/unpin", "/title", "/delete"} {
+			s := newHouse()
+			s.fail = tt.err
+			r := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path])
+			if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, tt.why) || !strings.Contains(body, `href="`+artifactPage+`"`) {
+				t.Errorf("%s is refused for %v: %d\n%s", path, tt.err, r.StatusCode, body)
+			}
+		}
+	}
 	s := newHouse()
 	s.fail = fault.Bare(fault.PinnedArtifactCap)
 	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 || !strings.Contains(text(t, r), "Unpin another one") {
@@ -156,6 +177,13 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 	r := signedIn(s.handler(), "POST", artifactPage+"/title", url.Values{"title": {"  "}})
 	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") || !strings.Contains(body, `value="  "`) || s.title2 != "" {
 		t.Errorf("an empty title: %d", r.StatusCode)
+	}
+}
+
+func TestMakingPrivateTellsWhatStaysReachable(t *testing.T) {
+	body := text(t, signedIn(newHouse().handler(), "GET", artifactPage+"/private", nil))
+	if !strings.Contains(body, "work until the artifact ends, for about 14 days at most; deleting it ends them at once.") {
+		t.Errorf("the question promises too much:\n%s", body)
 	}
 }
 
@@ -175,8 +203,8 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		wanted      contract.CreateLink
 		has         string
 	}{
-		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, contract.CreateLink{Type: "share"}, "ends with the artifact at the latest"},
-		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, contract.CreateLink{Type: "share", ExpiresAt: new(contract.At(noon.Add(time.Hour)))}, "keeps the end that it was made with"},
+		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, contract.CreateLink{Type: "share"}, "ends on <time datetime=\"2026-03-17T12:00:00Z\""},
+		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, contract.CreateLink{Type: "share", ExpiresAt: new(contract.At(noon.Add(time.Hour)))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
 		"a revision link": {
 			"", "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, contract.CreateLink{Type: "revision", RevisionID: oldID, ExpiresAt: new(contract.At(noon.Add(time.Hour)))},
 			"ends on <time datetime=\"2026-03-14T13:00:00Z\"",
@@ -186,6 +214,9 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	} {
 		s := newHouse()
 		s.scene = tt.scene
+		if name == "one that was there" { // with an end of its own, whatever was asked for
+			s.linkEnd = new(contract.At(noon.Add(20 * time.Hour)))
+		}
 		host, lines := s.host()
 		h := host.Handler()
 		if tt.fields != nil {
@@ -206,12 +237,20 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			t.Errorf("%s: the secret is shown again", name)
 		}
 	}
+	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
+		s := newHouse()
+		h, _ := s.host()
+		h.Sharing = elsewhere{doorkeeper{s}}
+		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), address) {
+			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
+		}
+	}
 	for name, fields := range map[string]url.Values{
 		"no name": {"shows": {"share"}}, "another end": {"shows": {"share"}, "ends": {"2h"}, "once": {"page-0123456789"}},
 		"no revision": {"shows": {firstID}, "once": {"page-0123456789"}},
 	} {
 		s := newHouse()
-		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 || slices.Contains(s.calls, "Mint "+shareID) {
+		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 || slices.Contains(s.calls, "Address "+shareID) {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
@@ -220,6 +259,15 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 || !strings.Contains(text(t, r), "opens nothing any more") {
 		t.Errorf("a locked link: %d", r.StatusCode)
 	}
+}
+
+// elsewhere has links that lead to another artifact than the path says.
+type elsewhere struct{ doorkeeper }
+
+func (s elsewhere) Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error) {
+	a, err := s.doorkeeper.Address(ctx, by, l)
+	a.Artifact.ID = strangeID
+	return a, err
 }
 
 func TestRightsOfMembersHold(t *testing.T) {
@@ -248,12 +296,28 @@ func TestRightsOfMembersHold(t *testing.T) {
 
 func TestAllLinksOfAWorkspace(t *testing.T) {
 	body := text(t, signedIn(newHouse().handler(), "GET", "/access-links", nil))
-	for _, want := range []string{"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired", linkPath + "/revoke"} {
+	for _, want := range []string{
+		"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired", linkPath + "/revoke",
+		`datetime="2026-03-17T12:00:00Z">17 March 2026, 12:00 UTC</time>, with the artifact`, `datetime="2026-03-14T14:00:00Z"`,
+	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("lacks %q", want)
 		}
 	}
-	if strings.Contains(body, "/artifacts/"+strangeID+"/links/") {
-		t.Error("links that are over can be acted on")
+	if strings.Contains(body, "/artifacts/"+strangeID+"/links/") || strings.Contains(body, "oldest artifacts") {
+		t.Error("links that are over can be acted on, or some are said to be missing")
+	}
+	for scene, state := range map[string]string{locked: "Locked", closed: "Locked", ended: "Ended", deleted: "Ended"} {
+		s := newHouse()
+		s.scene, s.more = scene, true
+		for _, path := range []string{"/access-links", artifactPage} {
+			body := text(t, signedIn(s.handler(), "GET", path, nil))
+			if strings.Contains(body, ">Live<") || strings.Contains(body, "/address") || strings.Count(body, ">"+state+"<") < 2 {
+				t.Errorf("%s, %s: a link that opens nothing looks live", path, scene)
+			}
+			if path == "/access-links" && !strings.Contains(body, "Those of the oldest artifacts are missing") {
+				t.Error("the list looks complete")
+			}
+		}
 	}
 }

@@ -94,8 +94,8 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 	for _, s := range []struct{ path, button, done, did string }{
 		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
 		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
-		{artifactPage, makeLink, address, "Mint " + shareID},
-		{artifactPage, `form[action$="/address"] button`, address, "Mint " + shareID},
+		{artifactPage, makeLink, address, "Address " + shareID},
+		{artifactPage, `form[action$="/address"] button`, address, "Address " + shareID},
 		{linkPath + "/revoke", submit, "Who can see it", "RevokeLink " + shareID},
 		{artifactPage + "/private", submit, "Who can see it", "SetVisibility private"},
 		{artifactPage + "/lockdown", submit, "Who can see it", "Lock " + artifactID},

@@ -62,7 +62,10 @@ type house struct {
 	loopback, firstParty        bool
 	scene                       string // of an artifact: what is particular about it
 	wanted                      contract.CreateLink
-	title2                      string // of a renaming
+	linkEnd                     *contract.Time // of the share link, as it is stored
+	days                        int            // artifacts live, as the workspace chose
+	more                        bool           // links that are not listed
+	title2                      string         // of a renaming
 	scopes                      []credential.Scope
 	pinRefused, mintRefused     error
 	calling                     *sync.Mutex
@@ -119,7 +122,7 @@ func (s sessions) Open(ctx context.Context, given, requestID string) (session.Op
 		Member:  member.Member{ID: memberID, Workspace: homeID, Email: s.email, Scopes: all},
 		Actor: credential.Actor{
 			Member: memberID, Scopes: all, Policy: free, RequestID: requestID,
-			Workspace: workspace.Workspace{ID: homeID, Name: s.name, Plan: workspace.FreePlan, CreatedAt: noon, ClaimedAt: noon},
+			Workspace: workspace.Workspace{ID: homeID, Name: s.name, Plan: workspace.FreePlan, CreatedAt: noon, ClaimedAt: noon, AutoDays: s.days},
 		},
 	}, nil
 }

@@ -121,11 +121,12 @@ type Deletions interface {
 // this host which rights a member needs.
 type Sharing interface {
 	Of(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebLinkList, error)
-	All(ctx context.Context, by credential.Actor) (contract.WebLinkList, error)
+	// Overview answers the links of the workspace with their artifacts; more says that others are not in it.
+	Overview(ctx context.Context, by credential.Actor) (links []sharing.Shared, more bool, err error)
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
-	// Mint makes a fresh address of a link, for limits.LinkURLLife.
-	Mint(ctx context.Context, by credential.Actor, l id.Link) (contract.MintedLink, error)
+	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that opens nothing.
+	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
 }
 

@@ -1,14 +1,12 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
-	"vitrine/shared/credential"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -18,30 +16,19 @@ import (
 	"vitrine/shared/web"
 )
 
-// accessLinks lists the links of the workspace. Artifacts that are not among the newest go without a title.
+// accessLinks lists the links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) error {
-	var links contract.WebLinkList
-	var list contract.WebArtifactList
-	err := together(
-		func() (err error) { links, err = h.Sharing.All(r.Context(), v.Actor); return err },
-		func() (err error) {
-			list, err = h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Limit: limits.PageMax})
-			return err
-		},
-	)
+	links, more, err := h.Sharing.Overview(r.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
-	rows := make(map[id.Artifact]*contract.WebArtifactRow, len(list.Items))
-	for i := range list.Items {
-		rows[list.Items[i].ID] = &list.Items[i]
-	}
-	p := pages.AccessLinks{Shell: v.shell("/access-links"), More: links.PageInfo.HasMore}
-	for _, l := range links.Items {
-		row := h.linkRow(l, rows[l.ArtifactID])
-		row.Title = string(l.ArtifactID)
-		if a := rows[l.ArtifactID]; a != nil {
-			row.Title = a.Title
+	p := pages.AccessLinks{Shell: v.shell("/access-links"), More: more}
+	for _, l := range links {
+		row := h.linkRow(l.Link, l.Artifact)
+		if row.Title = row.Artifact; l.Artifact != nil {
+			row.Title = l.Artifact.Title
+		} else if !row.Over() {
+			row.State = pages.Ended
 		}
 		p.Items = append(p.Items, row)
 	}
@@ -49,7 +36,8 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) erro
 }
 
 // linkRow is a link as pages show it; of is its artifact, nil if it is not known.
-func (h *Host) linkRow(l contract.WebLinkRow, of *contract.WebArtifactRow) pages.AccessLink {
+func (h *Host) linkRow(l contract.WebLinkRow, of *artifact.Artifact) pages.AccessLink {
+	now := h.Now()
 	row := pages.AccessLink{
 		ID: string(l.ID), Artifact: string(l.ArtifactID), Share: l.Type == string(link.Share), State: pages.Live, CreatedAt: l.CreatedAt.Time,
 		EndsAt: orZero(l.ExpiresAt), RevokedAt: orZero(l.RevokedAt),
@@ -60,17 +48,34 @@ func (h *Host) linkRow(l contract.WebLinkRow, of *contract.WebArtifactRow) pages
 	if l.RevisionID != nil {
 		row.Revision = string(*l.RevisionID)
 	}
+	if end := endOf(of); !end.IsZero() && (row.EndsAt.IsZero() || end.Before(row.EndsAt)) {
+		row.EndsAt, row.With = end, true
+	}
+	past := !row.EndsAt.IsZero() && !now.Before(row.EndsAt)
 	switch {
 	case l.Revoked:
 		row.State = pages.Revoked
-	case !row.EndsAt.IsZero() && !h.Now().Before(row.EndsAt):
+	case past && !row.With:
 		row.State = pages.Expired
-	case of != nil && artifactRow(*of).Ended():
+	case past || of != nil && !of.Active(now):
 		row.State = pages.Ended
-	case of != nil && of.Lockdown:
+	case of != nil && (of.Lock != "" || !of.LinksOff.IsZero()):
 		row.State = pages.Locked
 	}
 	return row
+}
+
+// endOf is when an artifact ended, or ends by itself; zero: it does not, or is not known.
+func endOf(a *artifact.Artifact) time.Time {
+	switch {
+	case a == nil:
+		return time.Time{}
+	case a.Status == artifact.Deleted:
+		return a.DeletedAt
+	case a.PinnedAt.IsZero():
+		return a.ExpiresAt
+	}
+	return time.Time{}
 }
 
 // ends are the lives of links that the form offers; none: as long as the artifact's.
@@ -110,22 +115,32 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v visit) error
 	if err != nil {
 		return err
 	}
-	minted, err := h.Sharing.Mint(r.Context(), v.Actor, made.ID)
+	known := made.Type == string(link.Share) && made.CreatedAt.Before(begun.Truncate(time.Millisecond))
+	return h.showAddress(w, r, v, made.ID, known)
+}
+
+// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for a
+// while, and never longer than the link. known says that the link was there before somebody asked for one.
+func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id.Link, known bool) error {
+	minted, err := h.Sharing.Address(r.Context(), v.Actor, l)
+	if err == nil && minted.Artifact.ID != named(r) {
+		err = sharing.NotFound()
+	}
+	if absent(err) {
+		return explained{err, pages.Message{
+			Heading: "This link opens nothing any more", Text: "It has ended, is locked, or what it led to has ended, so that it has no address.",
+			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
+		}}
+	}
 	if err != nil {
 		return err
 	}
-	row := h.linkRow(contract.WebLinkRow{
-		ID: made.ID, Type: made.Type, ArtifactID: made.ArtifactID, RevisionID: made.RevisionID, CreatedAt: made.CreatedAt, ExpiresAt: asked.ExpiresAt,
-	}, nil)
-	known := row.Share && made.CreatedAt.Before(begun.Truncate(time.Millisecond))
-	return h.showAddress(w, r, v, pages.Address{Link: row, URL: minted.URL, Known: known})
-}
-
-// showAddress shows a link with its secret. Its address is good for a while, and never longer than the link.
-func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, p pages.Address) error {
-	web.Hide(r.Context(), p.URL)
-	p.Shell, p.Artifact, p.Until = v.shell("/artifacts"), r.PathValue("artifactId"), h.Now().Add(limits.LinkURLLife)
-	if end := p.Link.EndsAt; !p.Known && !end.IsZero() && end.Before(p.Until) {
+	web.Hide(r.Context(), minted.URL)
+	p := pages.Address{
+		Shell: v.shell("/artifacts"), Artifact: r.PathValue("artifactId"), Link: h.linkRow(minted.Link, minted.Artifact), URL: minted.URL,
+		Until: minted.Until, Known: known,
+	}
+	if end := p.Link.EndsAt; !end.IsZero() && end.Before(p.Until) {
 		p.Until = end
 	}
 	return h.page(w, http.StatusOK, p)
@@ -149,21 +164,7 @@ func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v visit) error {
 	if _, err := readForm(w, r); err != nil {
 		return err
 	}
-	row, err := h.find(r, v)
-	if err != nil {
-		return err
-	}
-	minted, err := h.Sharing.Mint(r.Context(), v.Actor, id.Link(row.ID))
-	if absent(err) {
-		return explained{err, pages.Message{
-			Heading: "This link opens nothing any more", Text: "It has ended, is locked, or what it led to has ended, so that it has no address.",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
-		}}
-	}
-	if err != nil {
-		return err
-	}
-	return h.showAddress(w, r, v, pages.Address{Link: row, URL: minted.URL})
+	return h.showAddress(w, r, v, id.Link(r.PathValue("linkId")), false)
 }
 
 func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) error {
@@ -190,83 +191,6 @@ func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v visit) error
 		return err
 	}
 	if _, err := h.Sharing.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
-		return err
-	}
-	redirect(w, artifactPath(named(r))+"#links")
-	return nil
-}
-
-func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
-		return err
-	}
-	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Unlisted)
-	if err != nil {
-		return err
-	}
-	row := h.linkRow(contract.WebLinkRow{ID: done.AccessLinkID, Type: string(link.Share), ArtifactID: done.ArtifactID}, nil)
-	return h.showAddress(w, r, v, pages.Address{Link: row, URL: done.UnlistedURL})
-}
-
-func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Make it private?", Button: "Make it private", Action: artifactPath(a.ID) + "/private",
-			Text: "Every link of this artifact ends at once and for good, those to one revision too. Only members see it then.",
-		}
-	})
-}
-
-func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
-		return err
-	}
-	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Private); err != nil {
-		return err
-	}
-	redirect(w, artifactPath(named(r))+"#links")
-	return nil
-}
-
-func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Lock the links?", Button: "Lock them", Action: artifactPath(a.ID) + "/lockdown",
-			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
-		}
-	})
-}
-
-func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Unlock the links?", Button: "Unlock them", Action: artifactPath(a.ID) + "/lockdown/lift",
-			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
-		}
-	})
-}
-
-func (h *Host) lock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.turn(w, r, v, idempotency.LockLinks, h.Reach.Lock)
-}
-
-func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.turn(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock)
-}
-
-func (h *Host) turn(
-	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
-	change func(context.Context, credential.Actor, sharing.Target) (contract.WebArtifact, error),
-) error {
-	form, err := readForm(w, r)
-	if err != nil {
-		return err
-	}
-	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
-	if err != nil {
-		return err
-	}
-	if _, err := change(r.Context(), v.Actor, sharing.Target{Command: command, Named: named(r)}); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")

@@ -33,6 +33,7 @@ const (
 	locked  = "locked"
 	pinned  = "pinned"
 	ended   = "ended"
+	deleted = "deleted"
 	closed  = "closed" // by the operator
 	draft   = "draft"
 	odd     = "odd" // nothing that browsers show
@@ -87,6 +88,9 @@ func (s artifacts) Detail(ctx context.Context, _ credential.Actor, a id.Artifact
 	case ended:
 		out.Status = "Expired"
 		return out, nil
+	case deleted:
+		out.Status, out.AutoDeleteAt = "Deleted", nil
+		return out, nil
 	case draft:
 		out.LastPublishedAt, out.LatestRevisionID = nil, nil
 		return out, nil
@@ -111,13 +115,29 @@ func (s artifacts) Find(ctx context.Context, by credential.Actor, a id.Artifact)
 	if a != artifactID {
 		return nil, fault.New(fault.NotFound, "no such artifact")
 	}
-	found := &artifact.Artifact{
-		ID: a, Owner: by.Workspace.ID, Title: s.title, Status: artifact.Live, Current: newestID, CreatedAt: noon.Add(-time.Hour), PublishedAt: noon, ExpiresAt: noon.Add(72 * time.Hour),
-	}
-	if s.scene == pinned {
-		found.PinnedAt = noon
-	}
+	found := s.found(a)
+	found.Owner = by.Workspace.ID
 	return found, nil
+}
+
+// found is the gate of an artifact in its scene.
+func (s *house) found(a id.Artifact) *artifact.Artifact {
+	found := &artifact.Artifact{
+		ID: a, Title: s.title, Status: artifact.Live, Current: newestID, CreatedAt: noon.Add(-time.Hour), PublishedAt: noon, ExpiresAt: noon.Add(72 * time.Hour),
+	}
+	switch s.scene {
+	case pinned:
+		found.PinnedAt = noon
+	case locked:
+		found.LinksOff = noon
+	case closed:
+		found.Lock, found.LockedAt = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", noon
+	case ended:
+		found.ExpiresAt = noon.Add(-time.Hour)
+	case deleted:
+		found.Status, found.DeletedAt = artifact.Deleted, noon.Add(-2*time.Hour)
+	}
+	return found
 }
 
 // shelf answers in place of what keeps artifacts.
@@ -258,14 +278,17 @@ func (s doorkeeper) Of(ctx context.Context, _ credential.Actor, a id.Artifact) (
 	return s.links(), nil
 }
 
-func (s doorkeeper) All(ctx context.Context, _ credential.Actor) (contract.WebLinkList, error) {
-	list := s.links()
-	for i := range list.Items {
+// Overview has the links of the artifact, and two that lead to one that is not there any more.
+func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor) ([]sharing.Shared, bool, error) {
+	var out []sharing.Shared
+	for i, l := range s.links().Items {
+		one := sharing.Shared{Link: l, Artifact: s.found(l.ArtifactID)}
 		if i > 1 {
-			list.Items[i].ArtifactID = strangeID // not among the newest
+			one.Link.ArtifactID, one.Artifact = strangeID, nil
 		}
+		out = append(out, one)
 	}
-	return list, s.called(ctx, "All")
+	return out, s.more, s.called(ctx, "Overview")
 }
 
 func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error) {
@@ -285,12 +308,22 @@ func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Ta
 	return made, nil
 }
 
-func (s doorkeeper) Mint(ctx context.Context, _ credential.Actor, l id.Link) (contract.MintedLink, error) {
-	err := cmp.Or(s.called(ctx, "Mint "+string(l)), s.mintRefused)
-	if err == nil && s.scene == locked {
+func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
+	err := cmp.Or(s.called(ctx, "Address "+string(l)), s.mintRefused)
+	if err == nil && (s.scene == locked || s.scene == closed || s.scene == ended || s.scene == deleted) {
 		err = sharing.NotFound()
 	}
-	return contract.MintedLink{URL: address}, err
+	if err != nil {
+		return sharing.Address{}, err
+	}
+	row := contract.WebLinkRow{ID: l, Type: "share", ArtifactID: artifactID, CreatedAt: contract.At(noon.Add(-time.Hour)), ExpiresAt: s.linkEnd}
+	switch i := slices.IndexFunc(s.links().Items, func(r contract.WebLinkRow) bool { return r.ID == l }); {
+	case l != shareID && i >= 0:
+		row = s.links().Items[i]
+	case s.wanted.Type == "revision": // the link that Create made
+		row.Type, row.RevisionID, row.ExpiresAt = "revision", &s.wanted.RevisionID, s.wanted.ExpiresAt
+	}
+	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: address, Until: noon.Add(24 * time.Hour)}, nil
 }
 
 func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (contract.RevokedLink, error) {

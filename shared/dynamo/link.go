@@ -184,20 +184,31 @@ func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
 	s.finish(&t, l.Command, l.Result, l.At)
 	v := values{"live": string(artifact.Live), "one": 1}
 	condition := "#status = :live AND " + ownedBy(v, l.Event.Workspace, l.Artifact.From)
+	set := "SET #links_off = :now ADD #ver :one"
 	if l.Lift {
-		t.update(s.tables.Core, artifactKey(l.Artifact.ID), "REMOVE #links_off ADD #ver :one", condition+" AND attribute_exists(#links_off)", v, moved)
-	} else {
+		set = "REMOVE #links_off ADD #ver :one"
+	} else if !l.Kept {
 		v["now"] = l.At
-		t.update(s.tables.Core, artifactKey(l.Artifact.ID), "SET #links_off = :now ADD #ver :one", condition+" AND attribute_not_exists(#links_off)", v, moved)
+	}
+	if l.Lift == l.Kept {
+		condition += " AND attribute_not_exists(#links_off)"
+	} else {
+		condition += " AND attribute_exists(#links_off)"
+	}
+	if l.Kept {
+		delete(v, "one")
+		t.check(s.tables.Core, artifactKey(l.Artifact.ID), condition, v, moved)
+	} else {
+		t.update(s.tables.Core, artifactKey(l.Artifact.ID), set, condition, v, moved)
+		t.create(s.tables.Events, eventItem(l.Event))
 	}
 	s.checkFence(&t, l.Event.Workspace)
-	t.create(s.tables.Events, eventItem(l.Event))
 	return s.commit(ctx, &t)
 }
 
-// LinksClosed implements sharing.Links.
-func (s *Store) LinksClosed(ctx context.Context, of []id.Artifact) (map[id.Artifact]time.Time, error) {
-	out := make(map[id.Artifact]time.Time, len(of))
+// Exhibits implements sharing.Links.
+func (s *Store) Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
+	out := make(map[id.Artifact]*artifact.Artifact, len(of))
 	for len(of) > 0 {
 		some := of[:min(len(of), batchMost)]
 		of = of[len(some):]
@@ -210,7 +221,9 @@ func (s *Store) LinksClosed(ctx context.Context, of []id.Artifact) (map[id.Artif
 			return nil, err
 		}
 		for _, a := range some {
-			out[a] = f.at(artifactKey(a)).getTime("links_closed")
+			if read := readArtifact(f.at(artifactKey(a)), a); read != nil {
+				out[a] = read
+			}
 		}
 	}
 	return out, nil

@@ -17,7 +17,8 @@ import (
 )
 
 // Create makes a link of an artifact that has a published revision. An artifact has one share link at most: while there
-// is one that works it is the answer, as it is, with its own end. Links to one revision are new each time.
+// is one that works it is the answer, as it is, with its own end, unless that is later than the one that is asked for. Links
+// to one revision are new each time.
 func (s *Sharer) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
 	now := s.Now()
 	if t.Record.Finished(now) {
@@ -77,6 +78,9 @@ func (s *Sharer) link(
 			}
 			if shared != nil {
 				l = *shared
+				if err := outlives(l, wanted.ExpiresAt); err != nil {
+					return err
+				}
 				return s.keep(ctx, by, c, l)
 			}
 			c.Replaces = a.Share
@@ -108,6 +112,18 @@ func (s *Sharer) shared(ctx context.Context, a *artifact.Artifact, now time.Time
 		return nil, err
 	}
 	return l, nil
+}
+
+// outlives refuses a share link that would be open longer than somebody asked for; end is zero for whatever there is.
+func outlives(l link.Link, end time.Time) error {
+	if end.IsZero() || !l.ExpiresAt.IsZero() && !l.ExpiresAt.After(end) {
+		return nil
+	}
+	until := "does not end"
+	if !l.ExpiresAt.IsZero() {
+		until = "ends on " + l.ExpiresAt.Format(time.RFC3339)
+	}
+	return fault.New(fault.InvalidRequest, "the artifact has the share link %s, which %s: ask without an end to use it as it is, or revoke it first", l.ID, until)
 }
 
 func fresh(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time.Time) link.Link {

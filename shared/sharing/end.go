@@ -58,7 +58,7 @@ func (s *Sharer) publicise(ctx context.Context, by credential.Actor, t Target) (
 		return contract.Visibility{}, err
 	}
 	out := contract.Visibility{ArtifactID: a.ID, Visibility: Unlisted, AccessLinkID: l.ID}
-	out.UnlistedURL, err = s.url(a, &l)
+	out.UnlistedURL, _, err = s.url(a, &l)
 	return out, err
 }
 
@@ -119,11 +119,9 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 		if a.Status != artifact.Live {
 			return artifact.NotFound()
 		}
-		if a.LinksOff.IsZero() == lift {
-			return nil
-		}
 		return s.Changes.LockLinks(ctx, Lock{
-			Command: t.Command, Result: []byte("{}"), Artifact: *a, Lift: lift, At: now, Event: s.record(by, now, action, "artifact", string(a.ID), a.Title),
+			Command: t.Command, Result: []byte("{}"), Artifact: *a, Lift: lift, Kept: a.LinksOff.IsZero() == lift, At: now,
+			Event: s.record(by, now, action, "artifact", string(a.ID), a.Title),
 		})
 	})
 	var taken *idempotency.Taken
@@ -138,7 +136,7 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 	return s.detail(ctx, by, t.Named, lift)
 }
 
-// relock answers a lock that was set or lifted before, with the artifact as it is now.
+// relock answers a command that was done before, with the artifact as it is now, but locked or not as the command left it.
 func (s *Sharer) relock(ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool) (contract.WebArtifact, error) {
 	if err := r.Compare(t.Command); err != nil {
 		return contract.WebArtifact{}, err
@@ -146,6 +144,7 @@ func (s *Sharer) relock(ctx context.Context, by credential.Actor, t Target, r *i
 	return s.detail(ctx, by, t.Named, lift)
 }
 
+// detail is the artifact with its links locked, or not, as a command leaves them.
 func (s *Sharer) detail(ctx context.Context, by credential.Actor, named id.Artifact, lift bool) (contract.WebArtifact, error) {
 	out, err := s.Details.Detail(ctx, by, named)
 	out.Lockdown = !lift

@@ -3,13 +3,14 @@ package sharing
 import (
 	"context"
 	"slices"
-	"time"
 
+	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/link"
+	"vitrine/shared/workspace"
 )
 
 // List answers the links of an artifact of the caller's workspace, whatever its status; artifact_not_found for any other.
@@ -36,22 +37,72 @@ func (s *Sharer) of(ctx context.Context, by credential.Actor, t Target) ([]contr
 		return nil, false, err
 	}
 	links, more, err := s.links(ctx, by, a.ID)
-	return rows(links, map[id.Artifact]time.Time{a.ID: a.LinksClosed}), more, err
+	return rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), more, err
 }
 
 // All answers the links of a member's workspace, up to limits.LinksListed.
 func (s *Sharer) All(ctx context.Context, by credential.Actor) (contract.WebLinkList, error) {
+	links, of, more, err := s.all(ctx, by)
+	return contract.WebLinkList{Items: rows(links, of), PageInfo: contract.PageInfo{HasMore: more}}, err
+}
+
+// Shared is a link and what it leads to.
+type Shared struct {
+	Link     contract.WebLinkRow
+	Artifact *artifact.Artifact // as the workspace has it; nil: it is not there any more
+}
+
+// Overview answers the links of a member's workspace as All does, each with its artifact.
+func (s *Sharer) Overview(ctx context.Context, by credential.Actor) (shared []Shared, more bool, err error) {
+	links, of, more, err := s.all(ctx, by)
+	if err == nil {
+		err = s.follow(ctx, by, of)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for _, l := range links {
+		shared = append(shared, Shared{row(l, of[l.Artifact]), of[l.Artifact]})
+	}
+	return shared, more, nil
+}
+
+// follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
+func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
+	sources := map[id.Workspace]*workspace.Workspace{}
+	for named, a := range of {
+		if a.Owner == by.Workspace.ID {
+			continue
+		}
+		source, known := sources[a.Owner]
+		if !known {
+			var err error
+			if source, err = s.Store.Workspace(ctx, a.Owner); err != nil {
+				return err
+			}
+			sources[a.Owner] = source
+		}
+		if source != nil && source.Into == by.Workspace.ID {
+			of[named] = a.ClaimedFrom(*source)
+		} else {
+			delete(of, named)
+		}
+	}
+	return nil
+}
+
+func (s *Sharer) all(ctx context.Context, by credential.Actor) ([]link.Link, map[id.Artifact]*artifact.Artifact, bool, error) {
 	links, more, err := s.links(ctx, by, "")
 	if err != nil {
-		return contract.WebLinkList{}, err
+		return nil, nil, false, err
 	}
-	var of []id.Artifact
+	var named []id.Artifact
 	for _, l := range links {
-		of = append(of, l.Artifact)
+		named = append(named, l.Artifact)
 	}
-	slices.Sort(of)
-	closed, err := s.Store.LinksClosed(ctx, slices.Compact(of))
-	return contract.WebLinkList{Items: rows(links, closed), PageInfo: contract.PageInfo{HasMore: more}}, err
+	slices.Sort(named)
+	of, err := s.Store.Exhibits(ctx, slices.Compact(named))
+	return links, of, more, err
 }
 
 // links reads the links of an artifact, or of all.
@@ -61,15 +112,23 @@ func (s *Sharer) links(ctx context.Context, by credential.Actor, of id.Artifact)
 	})
 }
 
-// rows are links as members see them, with when all links of their artifacts were closed.
-func rows(links []link.Link, closed map[id.Artifact]time.Time) []contract.WebLinkRow {
+// rows are links as members see them, with the artifacts that they lead to.
+func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.WebLinkRow {
 	out := make([]contract.WebLinkRow, len(links))
 	for i, l := range links {
-		ended := l.Ended(closed[l.Artifact])
-		out[i] = contract.WebLinkRow{
-			ID: l.ID, Type: string(l.Kind), ArtifactID: l.Artifact, RevisionID: revisionOf(l), CreatedAt: contract.At(l.CreatedAt),
-			ExpiresAt: contract.AtOrNull(l.ExpiresAt), RevokedAt: contract.AtOrNull(ended), Revoked: !ended.IsZero(),
-		}
+		out[i] = row(l, of[l.Artifact])
 	}
 	return out
+}
+
+// row is a link as members see it; nil: its artifact is not there any more.
+func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
+	ended := l.RevokedAt
+	if of != nil {
+		ended = l.Ended(of.LinksClosed)
+	}
+	return contract.WebLinkRow{
+		ID: l.ID, Type: string(l.Kind), ArtifactID: l.Artifact, RevisionID: revisionOf(l), CreatedAt: contract.At(l.CreatedAt),
+		ExpiresAt: contract.AtOrNull(l.ExpiresAt), RevokedAt: contract.AtOrNull(ended), Revoked: !ended.IsZero(),
+	}
 }

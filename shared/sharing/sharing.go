@@ -28,8 +28,8 @@ type Links interface {
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
 	// Links returns links, revoked ones included, newest first; more tells that there are others. A copy may serve.
 	Links(ctx context.Context, q Query) (rows []link.Link, more bool, err error)
-	// LinksClosed returns when all links of artifacts were closed last, zero for never. A copy may serve.
-	LinksClosed(ctx context.Context, of []id.Artifact) (map[id.Artifact]time.Time, error)
+	// Exhibits reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
+	Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
 	// Artifact reads the gate of an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	artifact.Workspaces
@@ -56,7 +56,7 @@ type Changes interface {
 	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
 	// CloseLinks ends all links of an artifact that were made up to now.
 	CloseLinks(ctx context.Context, c Closing) error
-	// LockLinks locks or unlocks all links of an artifact.
+	// LockLinks locks or unlocks all links of an artifact, or records that there was nothing to do.
 	LockLinks(ctx context.Context, l Lock) error
 }
 
@@ -91,6 +91,7 @@ type Lock struct {
 	Result   []byte
 	Artifact artifact.Artifact // as it was read
 	Lift     bool
+	Kept     bool // they are locked, or not, as asked: only the command is recorded
 	At       time.Time
 	Event    event.Event
 }
@@ -223,32 +224,46 @@ func (s *Sharer) record(by credential.Actor, at time.Time, action event.Action, 
 	}
 }
 
+// Address is a fresh URL of a link, and what it opens.
+type Address struct {
+	Shared
+	URL   string
+	Until time.Time // when the URL stops at the latest
+}
+
 // Mint makes a fresh URL of a link, good for limits.LinkURLLife or until the link ends.
 func (s *Sharer) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
+	minted, err := s.Address(ctx, by, named)
+	return contract.MintedLink{URL: minted.URL}, err
+}
+
+// Address is Mint for those who want to know more of the link.
+func (s *Sharer) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
-		return contract.MintedLink{}, err
+		return Address{}, err
 	}
 	a, err := s.owned(ctx, by, Target{Named: l.Artifact})
 	if fault.CodeOf(err) == fault.ArtifactNotFound {
 		err = NotFound()
 	}
 	if err != nil {
-		return contract.MintedLink{}, err
+		return Address{}, err
 	}
-	url, err := s.url(a, l)
-	return contract.MintedLink{URL: url}, err
+	url, until, err := s.url(a, l)
+	return Address{Shared: Shared{row(*l, a), a}, URL: url, Until: until}, err
 }
 
-// url signs a URL of a link that works now.
-func (s *Sharer) url(a *artifact.Artifact, l *link.Link) (string, error) {
+// url signs a URL of a link that works now, and tells when it stops at the latest.
+func (s *Sharer) url(a *artifact.Artifact, l *link.Link) (string, time.Time, error) {
 	now := s.Now()
 	if !l.Opens(a.ID, now) || !a.Readable(now) || a.Current == "" || !a.LinksOpen(l.CreatedAt) {
-		return "", NotFound()
+		return "", time.Time{}, NotFound()
 	}
 	until := now.Add(limits.LinkURLLife)
 	if !l.ExpiresAt.IsZero() && l.ExpiresAt.Before(until) {
 		until = l.ExpiresAt
 	}
-	return s.Addresses.Link(l.Public, a.Owner, a.ID, until)
+	url, err := s.Addresses.Link(l.Public, a.Owner, a.ID, until)
+	return url, until, err
 }

@@ -65,6 +65,7 @@ type AccessLink struct {
 	State             string
 	CreatedAt         time.Time
 	EndsAt, RevokedAt time.Time // zero: never
+	With              bool      // it ends at EndsAt with its artifact, not before
 }
 
 // Live tells whether the link opens something.
@@ -87,7 +88,7 @@ type AccessLinks struct {
 type Address struct {
 	Shell
 	Artifact string
-	Link     AccessLink // its end is not known when it was there before
+	Link     AccessLink
 	URL      string
 	Until    time.Time // when the address stops, at the latest
 	Known    bool      // the artifact had this link before somebody asked for one

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/sharing"
+)
+
+func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) error {
+	if _, err := readForm(w, r); err != nil {
+		return err
+	}
+	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Unlisted)
+	if err != nil {
+		return err
+	}
+	return h.showAddress(w, r, v, done.AccessLinkID, false)
+}
+
+// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes those.
+var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
+	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
+
+func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+		return pages.Confirm{
+			Heading: "Make it private?", Button: "Make it private", Action: artifactPath(a.ID) + "/private",
+			Text: "Every link of this artifact ends at once and for good, those to one revision too. Members alone find it then. " + copied,
+		}
+	})
+}
+
+func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
+	if _, err := readForm(w, r); err != nil {
+		return err
+	}
+	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Private); err != nil {
+		return err
+	}
+	redirect(w, artifactPath(named(r))+"#links")
+	return nil
+}
+
+func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+		return pages.Confirm{
+			Heading: "Lock the links?", Button: "Lock them", Action: artifactPath(a.ID) + "/lockdown",
+			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
+		}
+	})
+}
+
+func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+		return pages.Confirm{
+			Heading: "Unlock the links?", Button: "Unlock them", Action: artifactPath(a.ID) + "/lockdown/lift",
+			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
+		}
+	})
+}
+
+func (h *Host) lock(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.turn(w, r, v, idempotency.LockLinks, h.Reach.Lock)
+}
+
+func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.turn(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock)
+}
+
+func (h *Host) turn(
+	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
+	change func(context.Context, credential.Actor, sharing.Target) (contract.WebArtifact, error),
+) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
+	if err != nil {
+		return err
+	}
+	if _, err := change(r.Context(), v.Actor, sharing.Target{Command: command, Named: named(r)}); err != nil {
+		return err
+	}
+	redirect(w, artifactPath(named(r))+"#links")
+	return nil
+}
