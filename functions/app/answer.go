@@ -40,6 +40,9 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	m := words[status]
+	if status == http.StatusTooManyRequests {
+		m.Text += " Try again in " + pages.Wait(f.RetryAfter) + "."
+	}
 	if e, ok := errors.AsType[explained](err); ok {
 		m = e.words
 	}
@@ -60,6 +63,27 @@ type explained struct {
 // Unwrap gives the failure itself.
 func (e explained) Unwrap() error { return e.error }
 
+// unchanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
+func unchanged(handle memberHandler) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+		err := handle(w, r, v)
+		if kind := fault.KindOf(err); kind != fault.KindNotFound && kind != fault.KindGone {
+			return err
+		}
+		if _, told := errors.AsType[explained](err); told {
+			return err
+		}
+		why := "it may have ended or been deleted meanwhile"
+		if f := fault.Of(err); f.Message != string(f.Code) {
+			why = f.Message
+		}
+		return explained{err, pages.Message{
+			Heading: "That did not work", Text: "Nothing was changed: " + why + ".",
+			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
+		}}
+	}
+}
+
 // words are what pages say about a failure, by status.
 var words = map[int]pages.Message{
 	http.StatusForbidden:           {Heading: "Not yours to do", Text: "You are signed in, but your rights in this workspace do not go that far. Ask somebody who manages it."},
@@ -68,7 +92,7 @@ var words = map[int]pages.Message{
 	http.StatusNotFound:            {Heading: "Nothing on show here", Text: "There is no page at this address. Check it for a missing or an extra character."},
 	http.StatusMethodNotAllowed:    {Heading: "Not in this way", Text: "There is a page at this address, but it does not take requests of this kind."},
 	http.StatusBadRequest:          {Heading: "That was not understood", Text: "The request was not complete. Go back, reload the page and try again."},
-	http.StatusTooManyRequests:     {Heading: "Too much at once", Text: "There were too many requests. Wait a moment and try again."},
+	http.StatusTooManyRequests:     {Heading: "Too much at once", Text: "There were too many requests."},
 	http.StatusServiceUnavailable:  {Heading: "Not available right now", Text: "A part of this service does not answer. Try again in a moment."},
 	http.StatusInternalServerError: {Heading: "Something broke", Text: "That was our fault, not yours. Try again; if it happens again, tell the operator the number below."},
 }

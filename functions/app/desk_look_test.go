@@ -329,3 +329,22 @@ func TestASecondClickWaitsForTheFirst(t *testing.T) {
 	p.Click("[data-copies]")
 	p.Wait(`document.querySelector('[data-part="copied"]').textContent !== ""`) // copied, or what to do instead
 }
+
+func TestAFormThatWasStoppedOnItsWayIsSentAgain(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.Before(`{ window.later = []; window.passed = 0; const real = setTimeout; window.setTimeout = (f, ms) => ms < 1000 ? real(f, ms) : later.push(f) }
+		addEventListener("submit", e => { if (!e.defaultPrevented) { passed++; e.preventDefault() } })`)
+	p.Go(in.appURL + "/keys")
+	send := func() int {
+		return browser.Eval[int](&p.Document, `(document.getElementById("name").value = "Stopped", document.querySelector("main button").click(), passed)`)
+	}
+	if first, second := send(), send(); first != 1 || second != 1 {
+		t.Errorf("sent %d and %d times", first, second)
+	}
+	browser.Eval[bool](&p.Document, "(later.splice(0).forEach(f => f()), true)")
+	if n := send(); n != 2 {
+		t.Errorf("after a while it was sent %d times", n)
+	}
+	p.Clean()
+}

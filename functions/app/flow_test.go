@@ -217,6 +217,18 @@ func TestArtifactsAndTheirPages(t *testing.T) {
 	}
 }
 
+func TestTheLifeOfArtifactsIsWhatTheWorkspaceChose(t *testing.T) {
+	for days, want := range map[int]string{0: "3 days, at most 7 days", 5: "5 days, at most 7 days", 30: "7 days, at most 7 days"} {
+		s := newHouse()
+		s.days = days
+		for _, path := range []string{"/dashboard", "/settings"} {
+			if body := text(t, signedIn(s.handler(), "GET", path, nil)); !strings.Contains(body, "<dd>"+want+"</dd>") {
+				t.Errorf("%s with %d days chosen:\n%s", path, days, body)
+			}
+		}
+	}
+}
+
 func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 	s := newHouse()
 	h, lines := s.host()
@@ -318,7 +330,7 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 		}
 	}
 	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
-	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 || r.Header.Get("Retry-After") != "42" {
+	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 || r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 }

@@ -55,7 +55,7 @@ func (h *Host) limits(v visit) pages.Limits {
 	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
 	return pages.Limits{
 		PerDay: p.DailyNewArtifactAllowance, Files: p.FileCountCap, FileSize: p.FileSizeCapBytes, ArtifactSize: p.ArtifactSizeCapBytes,
-		DefaultLife: time.Duration(p.DefaultTTLSeconds) * time.Second, LongestLife: time.Duration(p.MaxTTLSeconds) * time.Second,
+		DefaultLife: v.Actor.Workspace.Life(v.Actor.Policy), LongestLife: time.Duration(p.MaxTTLSeconds) * time.Second,
 		PerMinute: p.ActorRateLimitPerMinute,
 	}
 }

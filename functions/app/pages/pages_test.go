@@ -174,6 +174,8 @@ func TestNumbersForPeople(t *testing.T) {
 		size(999_999): "1 MB", size(5_000_000_000_000): "5 TB",
 		most(10 << 20): "10 MiB", most(1500): "1.5 kB",
 		Span(24 * time.Hour): "1 day", Span(72 * time.Hour): "3 days", Span(36 * time.Hour): "36 hours", Span(90 * time.Second): "90 seconds",
+		Wait(0): "1 second", Wait(1100 * time.Millisecond): "2 seconds", Wait(90 * time.Second): "90 seconds", Wait(91 * time.Second): "2 minutes",
+		Wait(time.Hour + time.Second): "61 minutes", Wait(100 * time.Minute): "2 hours", Wait(24*time.Hour + 1): "25 hours",
 		utc(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))):     "1 March 2026, 22:05 UTC",
 		machine(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))): "2026-03-01T22:05:00Z",
 	} {

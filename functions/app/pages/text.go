@@ -89,6 +89,18 @@ func Span(d time.Duration) string {
 	return plural(int(d/time.Second), "second")
 }
 
+// Wait is how long somebody has to wait, for people: never less than it is.
+func Wait(d time.Duration) string {
+	unit, name := time.Second, "second"
+	switch {
+	case d > 90*time.Minute:
+		unit, name = time.Hour, "hour"
+	case d > 90*time.Second:
+		unit, name = time.Minute, "minute"
+	}
+	return plural(int(max(1, (d+unit-1)/unit)), name)
+}
+
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -1,9 +1,13 @@
 // Makes forms harmless to impatient fingers, and copies what is shown once. Every page works without it.
 
+// A form that was stopped on its way may be sent again after a while: what it does is done once, however often it comes.
+const patience = 3000;
+
 for (const form of document.forms) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = "yes";
+    setTimeout(() => delete form.dataset.sent, patience);
   });
 }
 
