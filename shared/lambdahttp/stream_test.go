@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"vitrine/shared/limits"
 )
 
 func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
@@ -153,6 +155,48 @@ func TestAStreamThatNobodyReadsIsCutAtTheDeadline(t *testing.T) {
 			t.Errorf("the handler is told %v, the gateway %v", failed, err)
 		}
 	})
+}
+
+// TestASlowReaderIsCutOff reads a file in pieces of 64 KB, of which the handler has one more in hand.
+func TestASlowReaderIsCutOff(t *testing.T) {
+	const piece, pieces = 64 << 10, 100
+	worth := piece * time.Second / limits.ReaderRate // what a reader may take for one
+	for name, c := range map[string]struct {
+		pause time.Duration
+		whole bool
+		least int // pieces that arrive
+	}{
+		"fast enough":     {worth * 9 / 10, true, pieces},
+		"a little slower": {worth * 3 / 2, false, 25},
+		"hardly at all":   {limits.ReaderPatience * 2 / 3, false, 1},
+		"never":           {limits.ReaderPatience * 2, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed error
+				_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+					for n := 0; n < pieces && failed == nil; n++ {
+						_, failed = w.Write(make([]byte, piece))
+					}
+				})
+				began, got := time.Now(), 0
+				var err error
+				for err == nil && got < pieces {
+					<-time.After(c.pause) // of the bubble
+					if _, err = io.ReadFull(body, make([]byte, piece)); err == nil {
+						got++
+					}
+				}
+				synctest.Wait()
+				if (err == nil) != c.whole || (failed == nil) != c.whole || got < c.least {
+					t.Errorf("%d pieces, the reader is told %v, the handler %v", got, err, failed)
+				}
+				if took, most := time.Since(began), limits.ReaderPatience+time.Duration(got+1)*worth+c.pause; took > most {
+					t.Errorf("%d pieces held the function for %v, want %v at most", got, took, most)
+				}
+			})
+		})
+	}
 }
 
 func TestHTTPAPIsAreNeverStreamed(t *testing.T) {
