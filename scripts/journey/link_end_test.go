@@ -144,6 +144,53 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 	}
 }
 
+// TestACommandThatFindsNothingToDoIsDoneOnceToo repeats locks and pins that were there, and ends of those that were not.
+func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	a := s.made.ArtifactID
+	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
+	first, kept, lifted, loose := keyed(), keyed(), keyed(), keyed()
+	tell := func(path string, idem []string, locked bool) {
+		t.Helper()
+		if got := asks[contract.WebArtifact](t, s.who, 200, "POST", path, nil, idem...); got.Lockdown != locked {
+			t.Errorf("%s answers locked: %t", path, got.Lockdown)
+		}
+	}
+	tell(lock+"/lift", loose, false)
+	tell(lock, first, true)
+	tell(lock+"/lift", loose, false) // which opens nothing now
+	tell(lock, kept, true)
+	refused(t, s.get(t, s.made.AgentViewURL), 404, fault.NotFound)
+	tell(lock+"/lift", lifted, false)
+	tell(lock, kept, true) // which locks nothing now
+	if view := s.get(t, s.made.AgentViewURL); view.Status != http.StatusOK {
+		t.Errorf("the public view answers %d", view.Status)
+	}
+	if done := s.events(t, s.agent); done["access_link.lockdown.set"] != 1 || done["access_link.lockdown.lifted"] != 1 {
+		t.Errorf("%v", done)
+	}
+	pinned, still, unpinned, never := keyed(), keyed(), keyed(), keyed()
+	keep := func(path string, idem []string, want bool) {
+		t.Helper()
+		if got := asks[contract.WebArtifact](t, s.who, 200, "POST", path, nil, idem...); got.Pinned != want {
+			t.Errorf("%s answers pinned: %t", path, got.Pinned)
+		}
+	}
+	keep(unpinPath(a), never, false)
+	keep(pinPath(a), pinned, true)
+	keep(unpinPath(a), never, false) // which unpins nothing now
+	keep(pinPath(a), still, true)
+	if s.counted(t) != "1" {
+		t.Errorf("%s counted", s.counted(t))
+	}
+	keep(unpinPath(a), unpinned, false)
+	keep(pinPath(a), still, true)
+	if s.counted(t) != "0" {
+		t.Errorf("%s counted", s.counted(t))
+	}
+}
+
 func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)

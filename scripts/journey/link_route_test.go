@@ -226,3 +226,37 @@ func TestLinksEndByThemselves(t *testing.T) {
 	s.clock.pass(time.Minute)
 	s.denied(t, brief)
 }
+
+// TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd asks with and without an end while there is a link.
+func TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	a := s.made.ArtifactID
+	until := func(d time.Duration) contract.CreateLink {
+		end := contract.At(s.options.Now().Add(d))
+		return contract.CreateLink{Type: "share", ExpiresAt: &end}
+	}
+	hour, idem := until(time.Hour), keyed()
+	endless := answered[contract.CreatedLink](t, s.agent, 201, "POST", linksPath(a), shareLink, idem...)
+	for _, path := range []string{linksPath(a), "/v1/web" + strings.TrimPrefix(linksPath(a), "/v1")} {
+		who := s.agent
+		if strings.HasPrefix(path, "/v1/web") {
+			who = s.who.Agent
+		}
+		got := do(t, who, "POST", s.Origins.API+path, hour, keyed()...)
+		if refused(t, got, 400, fault.InvalidRequest); !strings.Contains(got.Message(), string(endless.ID)) {
+			t.Errorf("%s does not say which link is in the way", got.Message())
+		}
+	}
+	if again := answered[contract.CreatedLink](t, s.agent, 201, "POST", linksPath(a), shareLink, idem...); again.ID != endless.ID {
+		t.Errorf("a repetition answers %s", again.ID)
+	}
+	revokes(t, s.agent, endless.ID)
+	ends := links(t, s.agent, a, hour)
+	for name, ask := range map[string]contract.CreateLink{"no end": shareLink, "the same end": hour, "a later one": until(2 * time.Hour)} {
+		if got := links(t, s.agent, a, ask); got.ID != ends.ID {
+			t.Errorf("%s: %s, not %s", name, got.ID, ends.ID)
+		}
+	}
+	refused(t, tryLink(t, s.agent, a, until(time.Minute)), 400, fault.InvalidRequest)
+}

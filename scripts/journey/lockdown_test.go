@@ -143,6 +143,10 @@ func TestWhatCannotBeLockedIsRefused(t *testing.T) {
 		t.Log(name)
 		refused(t, tries(t, op, "POST", locksPath, body, keyed()...), 400, fault.InvalidRequest)
 	}
+	own := tries(t, op, "POST", locksPath, lockOf("workspace", string(op.workspace)), keyed()...)
+	if refused(t, own, 400, fault.InvalidRequest); !strings.Contains(own.Message(), "your own workspace") {
+		t.Error(own.Message())
+	}
 	for _, body := range []contract.SetLockdown{
 		lockOf("artifact", string(id.NewArtifact())), lockOf("artifact", "x"), lockOf("workspace", a), lockOf("workspace", string(id.NewWorkspace())),
 	} {
@@ -172,6 +176,27 @@ func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 		t.Errorf("%+v, then %+v", first, up)
 	}
 	if n := s.events(t, s.agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
+		t.Errorf("%v", n)
+	}
+}
+
+func TestT50ALockdownThatIsInEffectIsAnsweredOnceToo(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	op, a, idem := s.operator(t), string(s.made.ArtifactID), keyed()
+	set := locks(t, op, "artifact", a)
+	s.clock.pass(time.Second)
+	kept := asks[contract.Lockdown](t, op, 201, "POST", locksPath, lockOf("artifact", a), idem...)
+	other := lockOf("artifact", a)
+	other.ReasonCode = "malware"
+	refused(t, tries(t, op, "POST", locksPath, other, idem...), 400, fault.InvalidIdempotencyKey)
+	lifts(t, op, "artifact", a)
+	again := asks[contract.Lockdown](t, op, 201, "POST", locksPath, lockOf("artifact", a), idem...)
+	if kept != set || again != set {
+		t.Errorf("%+v, then %+v, then %+v", set, kept, again)
+	}
+	s.wide().opens(t, s.agent, s.made)
+	if n := s.events(t, s.agent); n["platform.lockdown.set"] != 1 {
 		t.Errorf("%v", n)
 	}
 }

@@ -19,10 +19,11 @@ import (
 type Pins interface {
 	// Pin keeps an artifact from expiring and counts it, in one transaction that holds only while it is as it was read,
 	// has not expired and the count is below p.Most. Errors: *idempotency.Taken, ErrMoved, pinned_artifact_cap_exceeded,
-	// not_authenticated (the workspace closed), database_unavailable.
+	// not_authenticated (the workspace closed), database_unavailable. An artifact that is kept has to be pinned already, and
+	// only the command is recorded.
 	Pin(ctx context.Context, p Pinning) error
 	// Unpin lets a pinned artifact expire at p.Artifact.ExpiresAt and counts it no more, in one transaction that holds
-	// only while it is as it was read. Errors: as of Pin, without the cap.
+	// only while it is as it was read. Errors: as of Pin, without the cap. One that is kept is not pinned, likewise.
 	Unpin(ctx context.Context, p Pinning) error
 }
 
@@ -33,6 +34,7 @@ type Pinning struct {
 	Workspace id.Workspace
 	Artifact  Artifact // as it was read; to be unpinned, with the time when it ends from now on
 	Most      int      // artifacts that the workspace may pin, at least one
+	Kept      bool     // there is nothing to do
 	At        time.Time
 	Event     event.Event
 }
@@ -95,7 +97,7 @@ func (p *Pinner) pin(ctx context.Context, by credential.Actor, t Target, now tim
 	case !a.Active(now) || a.Current == "":
 		return nil, fault.New(fault.ArtifactNotFound, "only a live artifact with a published revision can be pinned")
 	case !a.PinnedAt.IsZero():
-		return &a, nil
+		return &a, p.Store.Pin(ctx, p.kept(by, t, a, now))
 	}
 	planned := p.plan(by, t, a, event.ArtifactPinned, now)
 	a.PinnedAt = now
@@ -116,7 +118,7 @@ func (p *Pinner) unpin(ctx context.Context, by credential.Actor, t Target, now t
 	case !a.Active(now):
 		return nil, NotFound()
 	case a.PinnedAt.IsZero():
-		return &a, nil
+		return &a, p.Store.Unpin(ctx, p.kept(by, t, a, now))
 	}
 	if least := now.Add(limits.UnpinnedLife); a.ExpiresAt.Before(least) {
 		a.ExpiresAt = least
@@ -125,6 +127,11 @@ func (p *Pinner) unpin(ctx context.Context, by credential.Actor, t Target, now t
 	a.PinnedAt = time.Time{}
 	planned.Result = p.result(&a, now)
 	return &a, p.Store.Unpin(ctx, planned)
+}
+
+// kept finishes a command that finds what it asks for.
+func (p *Pinner) kept(by credential.Actor, t Target, a Artifact, now time.Time) Pinning {
+	return Pinning{Command: t.Command, Result: p.result(&a, now), Workspace: by.Workspace.ID, Artifact: a, Kept: true, At: now}
 }
 
 func (p *Pinner) plan(by credential.Actor, t Target, a Artifact, action event.Action, now time.Time) Pinning {

@@ -3,7 +3,8 @@ package contract
 import "vitrine/shared/id"
 
 // CreateLink asks for an access link (strict). RevisionID goes with type revision and with no other; ExpiresAt ends the link
-// itself, beside the life of each URL that is minted for it; a share link that is there already keeps its own end.
+// itself, beside the life of each URL that is minted for it; a share link that is there already keeps its own end, and is
+// refused where that is later.
 type CreateLink struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	Type       string      `json:"type" enum:"share,revision"`

@@ -71,6 +71,10 @@ func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
 	v := values{"id": string(l.ID), "at": c.At}
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.At)
+	if c.Kept {
+		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, relocked)
+		return s.commit(ctx, &t)
+	}
 	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, relocked)
 	if l.Scope == lockdown.Artifact {
 		v["owner"], v["one"] = string(c.Target.Owner), 1

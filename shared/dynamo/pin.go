@@ -13,6 +13,9 @@ import (
 
 // Pin implements artifact.Pins. Nothing falls due of a pinned artifact but its draft.
 func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
+	if p.Kept {
+		return s.keepPin(ctx, p, "attribute_exists(#pin_at)")
+	}
 	c := changeOf(p.Workspace, p.Artifact, p.At)
 	c.sets("pin_at", p.At)
 	c.holds("attribute_exists(#cur) AND attribute_not_exists(#pin_at)")
@@ -30,6 +33,9 @@ func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
 
 // Unpin implements artifact.Pins.
 func (s *Store) Unpin(ctx context.Context, p artifact.Pinning) error {
+	if p.Kept {
+		return s.keepPin(ctx, p, "attribute_not_exists(#pin_at)")
+	}
 	c := changeOf(p.Workspace, p.Artifact, p.At)
 	if p.Artifact.From == "" {
 		c.sets("exp", p.Artifact.ExpiresAt)
@@ -49,6 +55,17 @@ func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *change, count 
 	count(&t)
 	s.checkFence(&t, p.Workspace)
 	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// keepPin records a command while the artifact is what it asks for.
+func (s *Store) keepPin(ctx context.Context, p artifact.Pinning, found string) error {
+	v := values{"live": string(artifact.Live)}
+	condition := "#status = :live AND " + ownedBy(v, p.Workspace, p.Artifact.From) + " AND " + found
+	var t transaction
+	s.finish(&t, p.Command, p.Result, p.At)
+	t.check(s.tables.Core, artifactKey(p.Artifact.ID), condition, v, moved)
+	s.checkFence(&t, p.Workspace)
 	return s.commit(ctx, &t)
 }
 

@@ -51,7 +51,8 @@ type Store interface {
 	// Target finds what is to be closed, strongly; nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
 	// Lock puts a lockdown into effect in one transaction that holds only while the target has none and is where it was
-	// found; a workspace is closed for writing with it. Errors: *idempotency.Taken, ErrMoved, database_unavailable.
+	// found; a workspace is closed for writing with it. One that is kept has to be in effect instead, and only the command
+	// is recorded. Errors: *idempotency.Taken, ErrMoved, database_unavailable.
 	Lock(ctx context.Context, c Change) error
 	// Lift ends a lockdown in one transaction that holds only while it is in effect. Errors: *idempotency.Taken, ErrMoved,
 	// database_unavailable.
@@ -70,6 +71,7 @@ type Change struct {
 	Result   []byte
 	Lockdown Lockdown // as it is from then on
 	Target   Target
+	Kept     bool // it was in effect before
 	At       time.Time
 	Event    event.Event
 }

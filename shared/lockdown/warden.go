@@ -83,12 +83,17 @@ func (w *Warden) set(ctx context.Context, by credential.Actor, c idempotency.Com
 	if !valid(l.Scope, l.Target) {
 		return l, missing()
 	}
+	if l.Target == string(by.Workspace.ID) {
+		return l, fault.New(fault.InvalidRequest, "this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
+	}
 	effective, err := w.Store.Effective(ctx, l.Scope, l.Target)
 	if err != nil {
 		return l, err
 	}
 	if effective != nil {
-		return *effective, nil
+		kept := planned(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
+		kept.Kept = true
+		return *effective, w.Store.Lock(ctx, kept)
 	}
 	t, err := w.Store.Target(ctx, l.Scope, l.Target)
 	switch {
