@@ -191,14 +191,10 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 // before it is published, the base must still be the newest revision; from the draft on nobody else can publish.
 func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
 	manifest, body := e.manifest(base, before, after)
-	session, err := p.account.CreateSession(ctx, p.idem, manifest)
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+	session, plan, err := p.account.Open(ctx, p.idem, manifest, []client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
 	if err != nil {
 		return outdated(err)
-	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
-	plan, err := p.account.Plan(session, []client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
-	if err != nil {
-		return err
 	}
 	p.stats = e.stats(plan.Stats, base, len(after))
 	if err := p.store(ctx, plan); err != nil {

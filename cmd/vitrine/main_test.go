@@ -168,6 +168,7 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer lists CURSOR                 every page names CURSOR for the next
 //	peer has PATH FILE                PATH in the newest revision is what FILE holds
 //	peer tree DIR                     the newest revision is what DIR holds
+//	peer stale N                      the URLs of a session end before they are used, N times over
 //	peer calls FILE                   write the calls so far to FILE, PUTs in order, and forget them
 //	peer session FILE                 write the body of the last session that was asked for to FILE
 //	peer most N                       the most PUTs at a time were N
@@ -207,6 +208,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	case "remove":
 		name := ts.MkAbs(args[1])
 		p.onStart = func() { os.Remove(name) }
+	case "stale":
+		p.stale = number(1)
 	case "together":
 		p.gate, p.opens = make(chan struct{}), number(1)
 	case "calls":

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -22,7 +24,13 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var s contract.CreateSession
-	d := json.NewDecoder(r.Body)
+	body, _ := io.ReadAll(r.Body)
+	last := r.Header.Get("Idempotency-Key") + string(body)
+	if p.repeats(last) {
+		answer(w, 200, p.sign())
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil || s.Files == nil {
 		p.object("create: %v, files %v", err, s.Files)
@@ -45,7 +53,30 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 	if p.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z") {
 		return
 	}
-	answer(w, 200, p.session(s))
+	p.begin(s, last)
+	answer(w, 200, p.sign())
+}
+
+// repeats tells whether a call opens the session that is open.
+func (p *peer) repeats(call string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return call == p.last
+}
+
+// sign answers the session with fresh URLs; those before end.
+func (p *peer) sign() contract.Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.signed++
+	out := p.session
+	out.Files = slices.Clone(out.Files)
+	for i, t := range out.Files {
+		if t.Status == "upload_required" {
+			out.Files[i].PutURL = fmt.Sprintf("%s/o/%03d?X-Amz-Signature=s3cret%d.%d", p.upload.URL, i, i, p.signed)
+		}
+	}
+	return out
 }
 
 // isInTheWay answers 409 if the artifact that a session is for has a draft; the text may name it.
@@ -99,8 +130,8 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// session opens a session for the declared files; empty ones and those of the newest revision are there already.
-func (p *peer) session(s contract.CreateSession) contract.Session {
+// begin opens a session for the declared files; empty ones and those of the newest revision are there already.
+func (p *peer) begin(s contract.CreateSession, last string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := contract.Session{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: p.nextRevision(), Status: "pending", ExpiresAt: contract.At(epoch.Add(time.Hour))}
@@ -110,7 +141,7 @@ func (p *peer) session(s contract.CreateSession) contract.Session {
 			known[sum(text)] = text
 		}
 	}
-	for i, f := range s.Files {
+	for _, f := range s.Files {
 		p.order = append(p.order, f.Path)
 		text, reused := known[f.SHA256]
 		p.files[f.Path] = &stored{declared: f, bytes: []byte(text), there: reused || f.SizeBytes == 0}
@@ -127,10 +158,9 @@ func (p *peer) session(s contract.CreateSession) contract.Session {
 		soon := contract.At(epoch.Add(15 * time.Minute))
 		out.Files = append(out.Files, contract.UploadTarget{
 			Status: "upload_required", Path: f.Path, ExpiresAt: &soon, RequiredHeaders: headers,
-			PutURL: fmt.Sprintf("%s/o/%03d?X-Amz-Signature=s3cret%d", p.upload.URL, i, i),
 		})
 	}
-	return out
+	p.session, p.last, p.signed = out, last, 0
 }
 
 // nextRevision is the id of the revision under way.

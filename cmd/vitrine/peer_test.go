@@ -45,11 +45,15 @@ type peer struct {
 	policy  contract.UsagePolicy
 	bits    int // difficulty of the proof of work, 0 for none
 	burnt   map[string]bool
-	onStart func()        // runs before a session is answered
-	onCall  func(string)  // runs before a route is answered, if not nil
-	arrived chan string   // gets the path of every PUT, if not nil
-	gate    chan struct{} // PUTs wait until it is closed, if not nil
-	opens   int           // opens the gate when so many PUTs wait
+	onStart func()           // runs before a session is answered
+	onCall  func(string)     // runs before a route is answered, if not nil
+	arrived chan string      // gets the path of every PUT, if not nil
+	session contract.Session // that was opened, by last
+	last    string           // Idempotency-Key and body of the call that opened it
+	signed  int              // how often its URLs were signed
+	stale   int              // so many first signings of a session end before they are used
+	gate    chan struct{}    // PUTs wait until it is closed, if not nil
+	opens   int              // opens the gate when so many PUTs wait
 	putting int
 	most    int
 	hosts   map[string]string // changes to the discovery document

@@ -15,8 +15,9 @@ import (
 func (p *peer) pathOf(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var i int
-	if _, err := fmt.Sscanf(r.PathValue("name"), "%03d", &i); err != nil || i >= len(p.order) || r.URL.RawQuery != fmt.Sprintf("X-Amz-Signature=s3cret%d", i) {
+	var i, j, round int
+	_, err := fmt.Sscanf(r.PathValue("name")+"?"+r.URL.RawQuery, "%03d?X-Amz-Signature=s3cret%d.%d", &i, &j, &round)
+	if err != nil || i >= len(p.order) || i != j || round < 1 || round > p.signed {
 		p.wrong = append(p.wrong, "put: the URL was changed to "+r.URL.String())
 		return ""
 	}
@@ -53,7 +54,20 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if p.ended(r) {
+		misdeed{status: 403, code: "AccessDenied"}.answer("put", w)
+		return
+	}
 	p.store(w, r, path, body)
+}
+
+// ended tells whether the URL is one of those that end before they are used.
+func (p *peer) ended(r *http.Request) bool {
+	var i, round int
+	_, err := fmt.Sscanf(r.URL.RawQuery, "X-Amz-Signature=s3cret%d.%d", &i, &round)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return err == nil && round <= p.stale
 }
 
 func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {

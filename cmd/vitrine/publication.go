@@ -145,11 +145,7 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 // deliver carries a manifest and its files through a session to a published revision, which has so many files and bytes.
 func (p *publication) deliver(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
 	p.fresh = manifest.ArtifactID == ""
-	session, err := p.account.CreateSession(ctx, p.idem, manifest)
-	if err != nil {
-		return err
-	}
-	plan, err := p.account.Plan(session, sources)
+	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,9 @@ func (c *Caller) stored(p parcel, resp *http.Response) error {
 		f.Transient = true
 	}
 	f.RetryAfter = retryAfter(resp.Header)
+	if status == http.StatusForbidden {
+		return errForbidden{f}
+	}
 	return f
 }
 

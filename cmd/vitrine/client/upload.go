@@ -43,12 +43,27 @@ type Plan struct {
 	Stats UploadStats
 
 	parcels []parcel
+	permits *permits
 }
 
 // parcel is a file with the place to send it to.
 type parcel struct {
 	file   File
 	target contract.UploadTarget
+}
+
+// Open opens a session for a manifest and plans the upload of its files, those that it declares. The signed URLs of the
+// plan end within minutes; Upload gets new ones by repeating the call, which idem makes the same session.
+func (a *Account) Open(ctx context.Context, idem string, m contract.CreateSession, files []File) (contract.Session, Plan, error) {
+	s, err := a.CreateSession(ctx, idem, m)
+	if err != nil {
+		return s, Plan{}, err
+	}
+	plan, err := a.Plan(s, files)
+	plan.permits = &permits{account: a, session: s.UploadSessionID, repeat: func(ctx context.Context) (contract.Session, error) {
+		return a.CreateSession(ctx, idem, m)
+	}}
+	return s, plan, err
 }
 
 // Plan checks that the session answers for exactly these files.
@@ -109,7 +124,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	for range min(Parallel, len(plan.parcels)) {
 		senders.Go(func() {
 			for next := range queue {
-				if err := a.caller.put(within, next, p.Sent); err != nil {
+				if err := a.deliver(within, plan.permits, next, p.Sent); err != nil {
 					stop(err)
 					return
 				}

@@ -261,3 +261,50 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 		})
 	}
 }
+
+func TestNewURLsAreForTheSameSession(t *testing.T) {
+	for name, again := range map[string]string{
+		"the same":                 "upl_00000000000000000000000001",
+		"another session":          "upl_00000000000000000000000002",
+		"an answer without a file": "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			session := func(id, path string) *http.Response {
+				return reply(200, `{"upload_session_id":"`+id+`","files":[{"status":"upload_required","path":"`+path+`","put_url":"https://store.test/o/1?sig=`+id+path+`"}]}`)
+			}
+			sessions, puts := 0, 0
+			w := &wire{respond: func(r *http.Request) (*http.Response, error) {
+				switch {
+				case r.Method == http.MethodPost && sessions == 0:
+					sessions++
+					return session("upl_00000000000000000000000001", "f"), nil
+				case r.Method == http.MethodPost && again == "":
+					return session("upl_00000000000000000000000001", "g"), nil
+				case r.Method == http.MethodPost:
+					sessions++
+					return session(again, "f"), nil
+				}
+				if puts++; puts == 1 {
+					return reply(403, "<Error><Code>AccessDenied</Code></Error>"), nil
+				}
+				return read(r)
+			}}
+			a, sum := account(w), &tally{}
+			_, plan, err := a.Open(t.Context(), "cli_publish_1", contract.CreateSession{}, []File{text("f", "0123456789")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = a.Upload(t.Context(), plan, sum)
+			if name == "the same" {
+				if err != nil || puts != 2 || sessions != 2 || sum.bytes.Load() != 10 || sum.files.Load() != 1 {
+					t.Errorf("%s: %v after %d PUTs and %d sessions, %d bytes", name, err, puts, sessions, sum.bytes.Load())
+				}
+				return
+			}
+			demand(t, err, failure.BadResponse, failure.Other)
+			if puts != 1 {
+				t.Errorf("%s: %d PUTs", name, puts)
+			}
+		})
+	}
+}

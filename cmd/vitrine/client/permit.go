@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// renewals is how often one file gets a new signed URL. The first suffices unless a file takes as long as a URL lives.
+const renewals = 3
+
+// errForbidden marks the refusal of a signed URL, which ends some time after it was made.
+type errForbidden struct{ *failure.Failure }
+
+func (e errForbidden) Unwrap() error { return e.Failure }
+
+// permits are the upload targets of a session that were signed anew, for all senders together.
+type permits struct {
+	account *Account
+	session id.Session
+	repeat  func(context.Context) (contract.Session, error)
+
+	mu      sync.Mutex
+	round   int
+	targets map[string]contract.UploadTarget // of the last round
+}
+
+// deliver sends a file, with a new URL if its own has ended.
+func (a *Account) deliver(ctx context.Context, all *permits, p parcel, sent func(int64)) error {
+	round := 0
+	for try := 0; ; try++ {
+		err := a.caller.put(ctx, p, sent)
+		_, refused := errors.AsType[errForbidden](err)
+		if !refused || all == nil || try == renewals {
+			return err
+		}
+		target, now, renewed := all.after(ctx, round, p.file)
+		if renewed != nil {
+			return renewed
+		}
+		p.target, round = target, now
+	}
+}
+
+// after is the target of a file that was signed after a round, and the round of it. It asks the server if nobody has yet.
+func (all *permits) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.round == round {
+		if err := all.renew(ctx); err != nil {
+			return t, round, err
+		}
+	}
+	t = all.targets[f.Path]
+	if t.Status != "upload_required" || !all.account.usable(f, t) {
+		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
+	}
+	return t, all.round, err
+}
+
+func (all *permits) renew(ctx context.Context) error {
+	s, err := all.repeat(ctx)
+	if err == nil && s.UploadSessionID != all.session {
+		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session has become another one")
+	}
+	if err != nil {
+		return err
+	}
+	all.targets = make(map[string]contract.UploadTarget, len(s.Files))
+	for _, t := range s.Files {
+		all.targets[t.Path] = t
+	}
+	all.round++
+	return nil
+}
