@@ -11,7 +11,8 @@ const linkGuide = `vitrine link ARTIFACT makes a link that opens an artifact wit
 A link shows the newest revision, or with --revision-id that one for good. An artifact has one link
 of the first kind: asking again gives a fresh URL for it. Every URL opens for 24 hours, or until the
 link ends. list shows links with their ids, without URLs; revoke ends one with all its URLs at once.
-If the link that is there ends later than --expires asks, it is exit code 7, link_lasts_longer.
+If the link that is there ends later than --expires asks, it is exit code 7, link_lasts_longer; if
+it ends earlier, it stays as it is, and expires_at says when.
 
 With --json: link gives schema_version, access_link_id, type, artifact_id, revision_id, url,
 expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.

@@ -58,8 +58,10 @@ type madeLink struct {
 	ArtifactID    id.Artifact `json:"artifact_id"`
 	RevisionID    id.Revision `json:"revision_id,omitempty"`
 	URL           string      `json:"url"`
-	// ExpiresAt is the end of the link, if one was asked for.
+	// ExpiresAt is the end of the link, if it has one.
 	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
+
+	endless bool // it is known that the link has no end
 }
 
 // urlLife is how long a URL of a link opens; the link itself lives on.
@@ -72,35 +74,57 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 		return madeLink{}, err
 	}
 	l := madeLink{SchemaVersion: schemaVersion, ID: made.ID, Type: made.Type, ArtifactID: artifact, RevisionID: want.RevisionID, ExpiresAt: want.ExpiresAt}
-	if want.ExpiresAt != nil {
-		if err := lasting(ctx, by, artifact, made.ID, want.ExpiresAt.Time); err != nil {
+	if made.Type == share { // else it was made just now
+		if err := l.learn(ctx, by); err != nil {
 			return madeLink{}, err
 		}
+	}
+	if want.ExpiresAt != nil && (l.endless || l.ExpiresAt.After(want.ExpiresAt.Time)) {
+		return madeLink{}, lasts(l.ID, l.ExpiresAt)
 	}
 	l.URL, err = by.MintLink(ctx, made.ID)
 	return l, err
 }
 
+// learn finds out when the link ends: one that was there already may have another end than was asked for. One that is not
+// listed yet was made just now, and has that.
+func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
+	list, err := by.Links(ctx, l.ArtifactID)
+	if err != nil {
+		return err
+	}
+	l.endless = l.ExpiresAt == nil
+	for _, row := range list.Items {
+		if row.ID == l.ID {
+			l.ExpiresAt, l.endless = row.ExpiresAt, row.ExpiresAt == nil
+		}
+	}
+	return nil
+}
+
 // lasting fails if the artifact has a share link that ends later than end: there is one such link at a time, and asking
-// for another gives that one. With only, no other link counts; a link that is not listed yet was made just now.
-func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, only id.Link, end time.Time) error {
+// for another gives that one.
+func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
 	list, err := by.Links(ctx, artifact)
 	if err != nil {
 		return err
 	}
 	for _, row := range list.Items {
-		ended := row.RevokedAt != nil
-		if row.Type != share || ended || only != "" && row.ID != only || row.ExpiresAt != nil && !row.ExpiresAt.After(end) {
-			continue
+		if row.Type == share && row.RevokedAt == nil && (row.ExpiresAt == nil || row.ExpiresAt.After(end)) {
+			return lasts(row.ID, row.ExpiresAt)
 		}
-		when := "never ends by itself"
-		if row.ExpiresAt != nil {
-			when = "ends on " + row.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")
-		}
-		return failure.New(failure.Conflict, failure.LinkLasts, "the artifact has a share link already, which %s", when).
-			Advise("End it first, for everyone who has it: vitrine link revoke %s", row.ID)
 	}
 	return nil
+}
+
+// lasts is the failure of a share link that is there and ends at end, nil for never.
+func lasts(l id.Link, end *contract.Time) error {
+	when := "never ends by itself"
+	if end != nil {
+		when = "ends on " + end.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return failure.New(failure.Conflict, failure.LinkLasts, "the artifact has a share link already, which %s", when).
+		Advise("End it first, for everyone who has it: vitrine link revoke %s", l)
 }
 
 func (a *app) link(ctx context.Context, text, revision, expires string) error {
@@ -147,9 +171,12 @@ func (a *app) opens(l madeLink) string {
 	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
 	}
-	text := "for 24 hours; vitrine link " + string(l.ArtifactID) + " makes a fresh URL"
-	if l.RevisionID != "" {
-		text = "for 24 hours"
+	text := "for 24 hours"
+	if l.ExpiresAt == nil && !l.endless {
+		text = "for 24 hours, or until the link ends"
+	}
+	if l.RevisionID == "" {
+		text += "; vitrine link " + string(l.ArtifactID) + " makes a fresh URL"
 	}
 	if l.ExpiresAt != nil {
 		text += "; the link ends " + screen.When(l.ExpiresAt.Time, a.now())

@@ -116,7 +116,7 @@ func (p *publication) base(ctx context.Context, w wishes) (*contract.AgentView, 
 		_ = f.Advise("%s", client.NoArtifact) // err holds f
 	}
 	if err == nil && !w.end.IsZero() {
-		err = lasting(ctx, p.account, w.of.artifact, "", w.end)
+		err = lasting(ctx, p.account, w.of.artifact, w.end)
 	}
 	return &view, err
 }
@@ -186,6 +186,9 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 	f.Message = "published as " + string(artifact) + ", but without a link: " + f.Message
 	if f.Code != failure.LinkLasts {
 		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " + string(artifact)
+		if !end.IsZero() { // without it the link would have no end
+			f.Hint = "Make the link: vitrine link " + string(artifact) + " --expires " + end.Format(time.RFC3339)
+		}
 	}
 	return &f
 }
@@ -197,7 +200,9 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 		return err
 	}
 	v, err := p.account.SetVisibility(ctx, artifact, unlisted)
-	p.link = madeLink{ID: v.AccessLinkID, ArtifactID: artifact, URL: v.UnlistedURL}
+	if err == nil {
+		p.link = linkOf(ctx, p.account, v)
+	}
 	return err
 }
 

@@ -19,7 +19,7 @@ type published struct {
 	URL string `json:"url"`
 	contract.Published
 	AccessLinkID id.Link `json:"access_link_id,omitempty"`
-	// LinkExpiresAt is the end of the link, if one was asked for.
+	// LinkExpiresAt is the end of the link, if it has one.
 	LinkExpiresAt *contract.Time     `json:"link_expires_at,omitempty"`
 	ClaimURL      string             `json:"claim_url,omitempty"`
 	ClaimToken    string             `json:"claim_token,omitempty"`

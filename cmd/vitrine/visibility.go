@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
@@ -30,6 +31,13 @@ type visibility struct {
 	contract.Visibility
 }
 
+// linkOf is the link that an unlisted artifact has. When it ends is not worth a failure: it opens already.
+func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) madeLink {
+	l := madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL}
+	_ = l.learn(ctx, by) // then it stays open when it ends
+	return l
+}
+
 func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 	if wish != private && wish != unlisted {
 		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
@@ -43,7 +51,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		case a.screen.IsJSON():
 			return a.screen.Object(visibility{schemaVersion, v})
 		case wish == unlisted:
-			return a.screen.Result(v.UnlistedURL, a.linkRows(madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL})...)
+			return a.screen.Result(v.UnlistedURL, a.linkRows(linkOf(ctx, h.account, v))...)
 		}
 		ended := 0
 		if v.RevokedAccessLinkIDs != nil {
