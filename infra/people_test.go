@@ -199,6 +199,7 @@ func (h *held) member(t *testing.T) {
 		ask[any](t, &m, "GET", path, nil)
 	}
 	key := ask[contract.CreatedKey](t, &m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key", wire.NewKey())
+	h.keeps(t, &m, key.Secret)
 	ask[any](t, &m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
 	ask[any](t, &m, "PATCH", "/v1/web/settings", contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
 	agent, _ := h.agent(t)
@@ -221,6 +222,7 @@ func (h *held) person(t *testing.T) {
 	b := &browser{t: t, app: h.anyone.At.AppURL, cookies: map[string]string{}}
 	b.visit("/claim")
 	b.visit("/api/auth/sign-in")
+	b.visit(regexp.MustCompile(`/assets/[^"/]+/vitrine\.css`).FindString(b.page))
 	for _, path := range []string{"/dashboard", "/artifacts", "/settings", "/connections", "/keys"} {
 		b.visit(path)
 	}
@@ -233,6 +235,7 @@ func (h *held) person(t *testing.T) {
 	b.visit("/claim")
 	b.submit("/claim", map[string]string{"claim_token": h.abandoned(t)})
 	b.twice("/claim/confirm", nil)
+	h.owner(b)
 	for _, answer := range []string{"/agent-auth/claim", "/agent-auth/claim/deny"} {
 		agent, _ := h.agent(t)
 		b.visit(agent.Claim.VerificationURI)

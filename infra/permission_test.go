@@ -17,8 +17,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
@@ -55,6 +53,7 @@ type held struct {
 	mu      sync.Mutex
 	refused []string
 	used    map[string]map[string]bool // rights that each host used
+	visited visited
 }
 
 // clock is the time of the jobs, which the test lets pass.
@@ -160,13 +159,13 @@ func (h *held) open(t *testing.T, host string, getenv func(string) string, p pol
 
 func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
 	t.Helper()
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	handler, err := assemble[host](services, quiet)
+	log := slog.New(&h.visited).With("host", host)
+	handler, err := assemble[host](services, log)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
 	if host == "upload" {
-		handler = edge.New(edge.Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host(), Next: handler, Log: quiet})
+		handler = edge.New(edge.Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host(), Next: handler, Log: log})
 	}
 	server := &http.Server{Handler: handler}
 	go server.Serve(l)
@@ -196,85 +195,6 @@ func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middlewa
 	}
 }
 
-// need is one right that a call takes.
-type need struct {
-	action, resource string
-	about            map[string]string
-}
-
-// needsOf lists the rights that a call takes, with resources named as the templates' constructs.
-func needsOf(parameters any, tables dynamo.Tables) (out []need) {
-	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
-	table := func(action string, name *string) {
-		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
-	}
-	keyed := func(action, name string, keys map[string]types.AttributeValue) {
-		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{"dynamodb:LeadingKeys": keys["pk"].(*types.AttributeValueMemberS).Value}})
-	}
-	object := func(action string, key *string, kms string) {
-		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
-			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
-	}
-	switch in := parameters.(type) {
-	case *dynamodb.GetItemInput:
-		table("GetItem", in.TableName)
-	case *dynamodb.PutItemInput:
-		table("PutItem", in.TableName)
-	case *dynamodb.UpdateItemInput:
-		table("UpdateItem", in.TableName)
-	case *dynamodb.DeleteItemInput:
-		keyed("DeleteItem", *in.TableName, in.Key)
-	case *dynamodb.BatchWriteItemInput:
-		for name, writes := range in.RequestItems {
-			for _, w := range writes {
-				if w.PutRequest != nil {
-					keyed("BatchWriteItem", name, w.PutRequest.Item)
-				} else {
-					keyed("BatchWriteItem", name, w.DeleteRequest.Key)
-				}
-			}
-		}
-	case *dynamodb.BatchGetItemInput:
-		for name := range in.RequestItems {
-			table("BatchGetItem", &name)
-		}
-	case *dynamodb.QueryInput:
-		table("Query", in.TableName)
-		if in.IndexName != nil {
-			out[len(out)-1].resource += "/index/" + *in.IndexName
-		}
-	case *dynamodb.TransactWriteItemsInput:
-		for _, i := range in.TransactItems {
-			switch {
-			case i.Put != nil:
-				table("PutItem", i.Put.TableName)
-			case i.Update != nil:
-				table("UpdateItem", i.Update.TableName)
-			case i.Delete != nil:
-				keyed("DeleteItem", *i.Delete.TableName, i.Delete.Key)
-			case i.ConditionCheck != nil:
-				table("ConditionCheckItem", i.ConditionCheck.TableName)
-			}
-		}
-	case *s3.GetObjectInput:
-		object("GetObject", in.Key, "Decrypt")
-		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
-	case *s3.HeadObjectInput:
-		object("GetObject", in.Key, "Decrypt")
-	case *s3.DeleteObjectsInput:
-		for _, o := range in.Delete.Objects {
-			out = append(out, need{action: "s3:DeleteObject", resource: "Objects.Arn/" + *o.Key})
-		}
-	case *s3.PutObjectInput:
-		object("PutObject", in.Key, "GenerateDataKey")
-	case *s3.ListObjectsV2Input:
-		out = append(out, need{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
-	default:
-		out = append(out, need{action: fmt.Sprintf("something unknown: %T", in)})
-	}
-	return out
-}
-
 func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h := hold(t)
 	defer func() { // also when a route failed for want of a right
@@ -301,10 +221,12 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.reuses(t, g, page)
 	h.operator(t, g, published.ArtifactID)
 	h.visit(t, g, published)
+	h.documents(t)
 	h.member(t)
 	h.person(t)
 	h.works(t)
 	h.reportUnused(t)
+	h.reportUnvisited(t)
 }
 
 // publishAgain takes the ways that a first publication does not: a file whose digest nobody declared, and a finalize
@@ -397,10 +319,11 @@ func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	h.ok(t, g, "GET", g.At.AppURL+"/al/"+string(public), nil)
 	for _, target := range []string{
 		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts", artifact + "/revisions",
-		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", artifact + "/file-content?path=index.html", view.Files[0].URL,
+		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", p.AgentViewURL, artifact + "/file-content?path=index.html", view.Files[0].URL,
 	} {
 		h.ok(t, g, "GET", target, nil)
 	}
+	h.ok(t, g, "HEAD", view.Files[0].URL, nil)
 	h.ok(t, g, "DELETE", artifact, nil, "Idempotency-Key", wire.NewKey())
 	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
 }
@@ -415,7 +338,6 @@ func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, 
 
 // unreached are rights whose use no route brings about yet.
 var unreached = map[string]string{
-	"app dynamodb:GetItem Core.Arn": "a link to a revision that is not the current one",
 	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that are gone",
 }
 

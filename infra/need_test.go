@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/shared/dynamo"
+)
+
+// need is one right that a call takes.
+type need struct {
+	action, resource string
+	about            map[string]string
+}
+
+// needsOf lists the rights that a call takes, with resources named as the templates' constructs.
+func needsOf(parameters any, tables dynamo.Tables) (out []need) {
+	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
+	table := func(action string, name *string) {
+		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
+	}
+	keyed := func(action, name string, keys map[string]types.AttributeValue) {
+		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{"dynamodb:LeadingKeys": keys["pk"].(*types.AttributeValueMemberS).Value}})
+	}
+	object := func(action string, key *string, kms string) {
+		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
+			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
+	}
+	switch in := parameters.(type) {
+	case *dynamodb.GetItemInput:
+		table("GetItem", in.TableName)
+	case *dynamodb.PutItemInput:
+		table("PutItem", in.TableName)
+	case *dynamodb.UpdateItemInput:
+		table("UpdateItem", in.TableName)
+	case *dynamodb.DeleteItemInput:
+		keyed("DeleteItem", *in.TableName, in.Key)
+	case *dynamodb.BatchWriteItemInput:
+		for name, writes := range in.RequestItems {
+			for _, w := range writes {
+				if w.PutRequest != nil {
+					keyed("BatchWriteItem", name, w.PutRequest.Item)
+				} else {
+					keyed("BatchWriteItem", name, w.DeleteRequest.Key)
+				}
+			}
+		}
+	case *dynamodb.BatchGetItemInput:
+		for name := range in.RequestItems {
+			table("BatchGetItem", &name)
+		}
+	case *dynamodb.QueryInput:
+		table("Query", in.TableName)
+		if in.IndexName != nil {
+			out[len(out)-1].resource += "/index/" + *in.IndexName
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		for _, i := range in.TransactItems {
+			switch {
+			case i.Put != nil:
+				table("PutItem", i.Put.TableName)
+			case i.Update != nil:
+				table("UpdateItem", i.Update.TableName)
+			case i.Delete != nil:
+				keyed("DeleteItem", *i.Delete.TableName, i.Delete.Key)
+			case i.ConditionCheck != nil:
+				table("ConditionCheckItem", i.ConditionCheck.TableName)
+			}
+		}
+	case *s3.GetObjectInput:
+		object("GetObject", in.Key, "Decrypt")
+		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
+	case *s3.HeadObjectInput:
+		object("GetObject", in.Key, "Decrypt")
+	case *s3.DeleteObjectsInput:
+		for _, o := range in.Delete.Objects {
+			out = append(out, need{action: "s3:DeleteObject", resource: "Objects.Arn/" + *o.Key})
+		}
+	case *s3.PutObjectInput:
+		object("PutObject", in.Key, "GenerateDataKey")
+	case *s3.ListObjectsV2Input:
+		out = append(out, need{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
+	default:
+		out = append(out, need{action: fmt.Sprintf("something unknown: %T", in)})
+	}
+	return out
+}

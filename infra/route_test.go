@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	gotoken "go/token"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/scripts/journey/wire"
+	"vitrine/shared/contract"
+	"vitrine/shared/id"
+)
+
+// visited are the routes that answered well, from the log lines of the hosts.
+type visited struct {
+	mu     sync.Mutex
+	routes map[string]bool // host, method and path
+}
+
+// hostLog is the log of one host.
+type hostLog struct {
+	*visited
+	host string
+}
+
+func (v *visited) Enabled(context.Context, slog.Level) bool { return true }
+
+func (v *visited) Handle(context.Context, slog.Record) error { return nil }
+
+func (v *visited) WithGroup(string) slog.Handler { return v }
+
+func (v *visited) WithAttrs(attrs []slog.Attr) slog.Handler {
+	for _, a := range attrs {
+		if a.Key == "host" {
+			return hostLog{v, a.Value.String()}
+		}
+	}
+	return v
+}
+
+func (o hostLog) WithAttrs([]slog.Attr) slog.Handler { return o }
+
+func (o hostLog) Handle(_ context.Context, r slog.Record) error {
+	var method, path string
+	var status int64
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "method":
+			method = a.Value.String()
+		case "route":
+			path = a.Value.String()
+		case "status":
+			status = a.Value.Int64()
+		}
+		return true
+	})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.routes == nil {
+		o.routes = map[string]bool{}
+	}
+	if status >= 200 && status < 400 {
+		o.routes[o.host+" "+method+" "+strings.ReplaceAll(path, "...}", "}")] = true
+	}
+	return nil
+}
+
+// reportUnvisited names routes whose rights nobody tried.
+func (h *held) reportUnvisited(t *testing.T) {
+	t.Helper()
+	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), written(t))
+	if len(routes) < 100 {
+		t.Fatalf("the hosts have %d routes only", len(routes))
+	}
+	for _, r := range routes {
+		if !h.visited.routes[r] {
+			t.Errorf("nobody visits %s", r)
+		}
+	}
+}
+
+// documented are the routes of a host's document.
+func documented(t *testing.T, host string) (routes []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "openapi", host+".json"))
+	var document struct{ Paths map[string]map[string]any }
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range document.Paths {
+		for method := range methods {
+			routes = append(routes, host+" "+strings.ToUpper(method)+" "+path)
+		}
+	}
+	return routes
+}
+
+// written are the routes of the app host, which has no document: they are read from its source.
+func written(t *testing.T) (routes []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "functions", "app", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed []*ast.File
+	words := map[string]constant.Value{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.ValueSpec); ok && len(s.Values) == len(s.Names) {
+				for i, name := range s.Names {
+					if _, known := words[name.Name]; !known {
+						words[name.Name] = value(s.Values[i], words)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, f := range parsed {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if r, ok := n.(*ast.CompositeLit); ok {
+				routes = append(routes, routeOf(t, r, words)...)
+			}
+			return true
+		})
+	}
+	return routes
+}
+
+// routeOf is the route that a literal is, if it has a method and a path.
+func routeOf(t *testing.T, literal *ast.CompositeLit, words map[string]constant.Value) []string {
+	t.Helper()
+	fields := map[string]constant.Value{}
+	for _, e := range literal.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if name, ok := kv.Key.(*ast.Ident); ok && (name.Name == "method" || name.Name == "path") {
+				fields[name.Name] = value(kv.Value, words)
+			}
+		}
+	}
+	if len(fields) != 2 {
+		return nil
+	}
+	for name, v := range fields {
+		if v.Kind() != constant.String {
+			t.Errorf("the %s of a route of the app host is no constant that this test understands", name)
+			return nil
+		}
+	}
+	return []string{"app " + constant.StringVal(fields["method"]) + " " + constant.StringVal(fields["path"])}
+}
+
+// value is what a constant of strings stands for.
+func value(e ast.Expr, words map[string]constant.Value) constant.Value {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return constant.MakeFromLiteral(e.Value, e.Kind, 0)
+	case *ast.Ident:
+		if v, known := words[e.Name]; known {
+			return v
+		}
+	case *ast.BinaryExpr:
+		x, y := value(e.X, words), value(e.Y, words)
+		if e.Op == gotoken.ADD && x.Kind() == constant.String && y.Kind() == constant.String {
+			return constant.BinaryOp(x, e.Op, y)
+		}
+	}
+	return constant.MakeUnknown()
+}
+
+// documents visits what needs no credential.
+func (h *held) documents(t *testing.T) {
+	t.Helper()
+	api, app := h.anyone.At.APIURL, h.anyone.At.AppURL
+	for _, target := range []string{
+		api + "/.well-known/jwks.json", api + "/.well-known/oauth-authorization-server", api + "/.well-known/oauth-protected-resource",
+		api + "/.well-known/oauth-protected-resource/v1/whoami", api + "/auth.md", api + "/v1/public/cli-version",
+		app + "/", app + "/healthz", app + "/robots.txt", app + "/.well-known/gpc.json", app + "/signed-out",
+	} {
+		h.ok(t, h.anyone, "GET", target, nil)
+	}
+	for _, path := range []string{"/oauth2/register", "/oauth2/token"} {
+		h.ok(t, h.anyone, "OPTIONS", api+path, nil, "Origin", "https://client.example", "Access-Control-Request-Method", "POST")
+	}
+}
+
+// keeps publishes twice with an API key of a member's workspace and shares both revisions, by key and by member.
+func (h *held) keeps(t *testing.T, m *wire.Agent, secret string) {
+	t.Helper()
+	g := *h.anyone
+	g.Key = secret
+	page := wire.File{Path: "index.html", Body: []byte("<p>shared</p>")}
+	old, err := g.PublishFiles(t.Context(), "Shared", "", page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.PublishFiles(t.Context(), "Shared", old.ArtifactID, wire.File{Path: "index.html", Body: []byte("<p>newer</p>")}); err != nil {
+		t.Fatal(err)
+	}
+	one := "/v1/artifacts/" + string(old.ArtifactID)
+	h.shares(t, &g, one, "/v1/access-links", old.RevisionID)
+	for _, word := range []string{"private", "unlisted"} {
+		ask[any](t, &g, "PUT", one+"/visibility", map[string]string{"visibility": word})
+	}
+	ask[any](t, &g, "PATCH", one+"/display-metadata", map[string]string{"title": "Another title"})
+	mine := "/v1/web/artifacts/" + string(old.ArtifactID)
+	h.shares(t, m, mine, "/v1/web/access-links", old.RevisionID)
+	for _, path := range []string{mine, mine + "/revisions", "/v1/web/access-links"} {
+		ask[any](t, m, "GET", path, nil)
+	}
+	for _, verb := range []string{"/pin", "/unpin", "/access-link-lockdown", "/access-link-lockdown/lift"} {
+		ask[any](t, m, "POST", mine+verb, nil, "Idempotency-Key", wire.NewKey())
+	}
+}
+
+// shares makes a link to a revision that is not the newest, opens it on both hosts, and ends it.
+func (h *held) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
+	t.Helper()
+	made := ask[contract.CreatedLink](t, g, "POST", artifact+"/access-links", contract.CreateLink{Type: "revision", RevisionID: r}, "Idempotency-Key", wire.NewKey())
+	ask[any](t, g, "GET", artifact+"/access-links", nil)
+	link := links + "/" + string(made.ID)
+	public, blob, err := wire.SplitLink(ask[contract.MintedLink](t, g, "POST", link+"/mint", nil).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{g.At.APIURL + "/v1/access-links/resolve", g.At.AppURL + "/api/access-links/resolve"} {
+		h.ok(t, h.anyone, "POST", target, contract.ResolveRequest{PublicID: public, Blob: blob})
+	}
+	ask[any](t, g, "POST", link+"/revoke", nil)
+}
+
+// owner does on the pages of an artifact whatever its members can.
+func (h *held) owner(b *browser) {
+	b.t.Helper()
+	b.visit("/artifacts")
+	one := regexp.MustCompile(`/artifacts/art_[0-9A-Z]+`).FindString(b.page)
+	does := func(page, action string, fill map[string]string) {
+		b.t.Helper()
+		b.visit(page)
+		b.submit(action, fill)
+	}
+	does(one, one+"/pin", nil)
+	does(one, one+"/unpin", nil)
+	does(one, one+"/title", map[string]string{"title": "A title of mine"})
+	b.visit("/v" + strings.TrimPrefix(one, "/artifacts"))
+	b.visit(one)
+	revision := regexp.MustCompile(`value="(rev_[0-9A-Z]+)"`).FindStringSubmatch(b.page)
+	if revision == nil {
+		b.t.Fatal("the page offers no link to a revision")
+	}
+	b.submit(one+"/links", map[string]string{"shows": revision[1], "ends": "1h"})
+	b.visit(one)
+	does(one, regexp.MustCompile(one+`/links/[^"/]+/address`).FindString(b.page), nil)
+	b.visit("/access-links")
+	revoke := regexp.MustCompile(one + `/links/[^"/]+/revoke`).FindString(b.page)
+	does(revoke, revoke, nil)
+	for _, action := range []string{"/lockdown", "/lockdown/lift", "/private"} {
+		does(one+action, one+action, nil)
+	}
+	does(one, one+"/unlisted", nil)
+	does(one+"/delete", one+"/delete", nil)
+}
