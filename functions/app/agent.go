@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 const (
 	agentPath = "/agent-auth/claim"
+	otherOne  = "Another link of an agent was opened in this browser since the page was shown, so nothing was changed. This is that other request: answer it only if it is the one that you mean."
 	badCode   = "This is not the code that the agent shows, or the request has changed meanwhile. Check the six digits; after a few wrong ones the request ends."
 )
 
@@ -68,7 +71,7 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v visit, status
 	}
 	return h.page(w, status, pages.AgentRequest{
 		Shell: v.shell(""), Parcel: parcel(asked.Artifacts, asked.Count, limits.ClaimListed), RegisteredAt: asked.CreatedAt,
-		ExpiresAt: asked.ExpiresAt, Network: asked.Network, Error: problem,
+		ExpiresAt: asked.ExpiresAt, EndsAt: asked.CreatedAt.Add(limits.RegistrationLife), Network: asked.Network, Attempt: mark(token), Error: problem,
 	})
 }
 
@@ -79,10 +82,26 @@ func attempt(r *http.Request) string {
 	return token
 }
 
+// mark names an attempt on its page without its token, so that an answer is for what the page showed: any link of an agent
+// that is opened in the browser replaces the cookie.
+func mark(token string) string {
+	sum := sha256.Sum256([]byte("page of an attempt\n" + token))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// meant tells whether a form answers the attempt that the browser came with. Without one there is nothing to answer.
+func meant(r *http.Request, form map[string]string) bool {
+	token := attempt(r)
+	return token == "" || form["attempt"] == mark(token)
+}
+
 func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) error {
 	form, err := readForm(w, r)
 	if err != nil {
 		return err
+	}
+	if !meant(r, form) {
+		return h.showAgent(w, r, v, http.StatusConflict, otherOne)
 	}
 	_, err = h.Agents.Complete(r.Context(), v.Actor, contract.CompleteClaim{AttemptToken: attempt(r), UserCode: form["user_code"]})
 	if fault.CodeOf(err) == fault.InvalidRequest {
@@ -104,8 +123,12 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) err
 }
 
 func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	form, err := readForm(w, r)
+	if err != nil {
 		return err
+	}
+	if !meant(r, form) {
+		return h.showAgent(w, r, v, http.StatusConflict, otherOne)
 	}
 	if err := h.Agents.Refuse(r.Context(), v.Actor, attempt(r)); err != nil {
 		return agentOver(err)

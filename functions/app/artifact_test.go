@@ -224,7 +224,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
 		body := text(t, r)
-		if r.StatusCode != 200 || strings.Count(body, ">"+address+"<") != 1 || !strings.Contains(body, tt.has) || !strings.Contains(body, "shown this once") {
+		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) || !strings.Contains(body, "shown this once") {
 			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
 		}
 		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(lines.String(), blob) {
@@ -241,7 +241,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		s := newHouse()
 		h, _ := s.host()
 		h.Sharing = elsewhere{doorkeeper{s}}
-		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), address) {
+		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), linkAddress) {
 			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
 		}
 	}

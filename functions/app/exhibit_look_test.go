@@ -94,8 +94,8 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 	for _, s := range []struct{ path, button, done, did string }{
 		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
 		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
-		{artifactPage, makeLink, address, "Address " + shareID},
-		{artifactPage, `form[action$="/address"] button`, address, "Address " + shareID},
+		{artifactPage, makeLink, linkAddress, "Address " + shareID},
+		{artifactPage, `form[action$="/address"] button`, linkAddress, "Address " + shareID},
 		{linkPath + "/revoke", submit, "Who can see it", "RevokeLink " + shareID},
 		{artifactPage + "/private", submit, "Who can see it", "SetVisibility private"},
 		{artifactPage + "/lockdown", submit, "Who can see it", "Lock " + artifactID},
@@ -128,7 +128,7 @@ func TestTheMadeLinkIsForOneRevision(t *testing.T) {
 	p.WaitText(oldID)
 	p.Click("[data-copies]")
 	p.Wait(`document.querySelector('[data-part="copied"]').textContent !== ""`)
-	if shown := p.Text("#secret"); shown != address {
+	if shown := p.Text("#secret"); shown != linkAddress {
 		t.Errorf("shows %q", shown)
 	}
 	in.mu.Lock()

@@ -376,7 +376,7 @@ var doors = map[string]url.Values{
 	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},
 	"/claim":         {"claim_token": {claimToken}},
 	"/claim/confirm": {"claim_token": {claimToken}, "once": {"page-0123456789"}},
-	agentPath:        {"user_code": {"123456"}}, agentPath + "/deny": {},
+	agentPath:        {"user_code": {"123456"}, "attempt": {mark(attemptText)}}, agentPath + "/deny": {"attempt": {mark(attemptText)}},
 	"/device": {"code": {userCode}}, "/device/approve": {"code": {userCode}}, "/device/deny": {"code": {userCode}},
 	"/oauth/consent/allow": {"req": {"abc"}}, "/oauth/consent/deny": {"req": {"abc"}},
 }

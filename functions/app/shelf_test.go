@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	newestID  = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
-	oldID     = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z8"
-	firstID   = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7" // its files are gone
-	draftID   = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6"
-	shareID   = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
-	pinnedID  = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z8"
-	strangeID = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8ZZ" // of somebody else
-	linkPath  = "/artifacts/" + artifactID + "/links/" + shareID
-	address   = "http://localhost:8704/al/T5Y6V7X8Z9ABCDEF#" + blob
+	newestID    = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	oldID       = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z8"
+	firstID     = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7" // its files are gone
+	draftID     = "rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6"
+	shareID     = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	pinnedID    = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z8"
+	strangeID   = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8ZZ" // of somebody else
+	linkPath    = "/artifacts/" + artifactID + "/links/" + shareID
+	linkAddress = "http://localhost:8704/al/T5Y6V7X8Z9ABCDEF#" + blob
 )
 
 // The scenes of an artifact.
@@ -323,7 +323,7 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	case s.wanted.Type == "revision": // the link that Create made
 		row.Type, row.RevisionID, row.ExpiresAt = "revision", &s.wanted.RevisionID, s.wanted.ExpiresAt
 	}
-	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: address, Until: noon.Add(24 * time.Hour)}, nil
+	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
 }
 
 func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (contract.RevokedLink, error) {
@@ -331,7 +331,7 @@ func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (
 }
 
 func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sharing.Target, word string) (contract.Visibility, error) {
-	return contract.Visibility{ArtifactID: t.Named, Visibility: word, AccessLinkID: shareID, UnlistedURL: address}, s.called(ctx, "SetVisibility "+word)
+	return contract.Visibility{ArtifactID: t.Named, Visibility: word, AccessLinkID: shareID, UnlistedURL: linkAddress}, s.called(ctx, "SetVisibility "+word)
 }
 
 func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {

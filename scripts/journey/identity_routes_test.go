@@ -105,7 +105,7 @@ func (w *window) forms(t testing.TB) (forms map[string]url.Values, complete map[
 	request := url.Values{"req": {app.authorize(t, app.request("read")).Query().Get("req")}}
 	forms, complete = map[string]url.Values{
 		"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {}, "/keys": {"name": {"K"}, "once": {once}}, "/claim": {"claim_token": {made.ClaimToken}},
-		"/claim/confirm": {"claim_token": {made.ClaimToken}, "once": {once}}, "/agent-auth/claim": {"user_code": {s.UserCode}}, "/agent-auth/claim/deny": {},
+		"/claim/confirm": {"claim_token": {made.ClaimToken}, "once": {once}}, "/agent-auth/claim": w.answers(s.UserCode), "/agent-auth/claim/deny": w.answers(""),
 		"/device": code, "/device/approve": code, "/device/deny": code, "/oauth/consent/allow": request, "/oauth/consent/deny": request,
 	}, map[string]bool{}
 	for path := range forms {

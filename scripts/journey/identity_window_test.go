@@ -243,7 +243,13 @@ func (w *window) opensAttempt(t testing.TB, s contract.StartedClaim) wire.Answer
 // types sends the code of an agent.
 func (w *window) types(t testing.TB, code string) wire.Answer {
 	t.Helper()
-	return w.post(t, "/agent-auth/claim", url.Values{"user_code": {code}})
+	return w.post(t, "/agent-auth/claim", w.answers(code))
+}
+
+// answers are the fields of the page that shows the agent of the window's cookie.
+func (w *window) answers(code string) url.Values {
+	sum := sha256.Sum256([]byte("page of an attempt\n" + w.cookies[attemptCookie]))
+	return url.Values{"user_code": {code}, "attempt": {base64.RawURLEncoding.EncodeToString(sum[:16])}}
 }
 
 // anotherCode is six digits that are not these.

@@ -36,7 +36,9 @@ type AgentRequest struct {
 	Shell
 	Parcel
 	RegisteredAt, ExpiresAt time.Time
+	EndsAt                  time.Time // of what it may do
 	Network                 string
+	Attempt                 string // names what is shown; the answer brings it back
 	Error                   string
 }
 

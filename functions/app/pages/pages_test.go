@@ -50,7 +50,7 @@ func all(zero bool) map[string]Page {
 		"claim":            Claim{Shell: shell, SignedIn: true, Error: hostile},
 		"claim-out":        Claim{SignIn: hostile},
 		"preview":          ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
-		"agent":            AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Error: hostile},
+		"agent":            AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Attempt: hostile, Error: hostile},
 		"device":           Device{Shell: shell, Code: hostile, Error: hostile},
 		"request":          DeviceRequest{Shell: shell, Client: spoofing, Name: spoofing, Network: hostile, Rights: []string{hostile}, Code: hostile},
 		"consent":          Consent{Shell: shell, Client: spoofing, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
