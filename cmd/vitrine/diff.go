@@ -23,7 +23,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Use: "diff ARTIFACT [REVISION [REVISION]]", Short: "Compare revisions of an artifact", Long: diffGuide,
 		Args: cobra.RangeArgs(1, 3),
 		RunE: a.does(func(ctx context.Context, args []string) error {
-			t, err := parseTarget(args[0])
+			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}

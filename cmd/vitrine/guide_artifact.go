@@ -2,7 +2,7 @@ package main
 
 // targetNote tells what every command accepts as ARTIFACT.
 const targetNote = `
-ARTIFACT is an id (art_...) or the address of the artifact's page`
+ARTIFACT is an id (art_...) or the address of a page of the artifact`
 
 const readNote = targetNote + `, or a share URL in quotes.
 `
@@ -27,11 +27,16 @@ Flags:
 const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its newest revision.
 
   vitrine show art_00000000000000000000000002
+  vitrine show art_00000000000000000000000002 --revision-id rev_00000000000000000000000011
   vitrine show art_00000000000000000000000002 --json
 
 With --json it is the agent view: schema_version, artifact_id, revision_id, title, created_at,
 expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_type, url, sha256}],
 safety_warnings, bundle; with a credential also private_url. The urls are signed and end soon.
+
+Flags:
+  --revision-id ID  this revision instead of the newest; the address of its page (?revision=rev_...,
+                    in quotes) means it too
 ` + readNote + `A share URL needs no sign-in and shows what it opens.
 `
 
@@ -79,25 +84,28 @@ const pullGuide = `vitrine pull ARTIFACT PATH prints a file of an artifact, exac
   vitrine pull art_00000000000000000000000002 index.html --json
 
 stdout gets text alone; files that are no text, or larger than about 5 MB, need --output. With
---json: schema_version, path, sha256, size_bytes, content_type, is_binary, and body for text; with
---output also output, and neither is_binary nor body.
+--output - all of them go to stdout, though to a terminal no bytes that would steer it.
+With --json: schema_version, path, sha256, size_bytes, content_type, is_binary, and body for text;
+with --output also output, and neither is_binary nor body.
 
 Flags:
-  --revision-id ID  the file of this revision instead of the newest
-  --output FILE     save it; a file that is there is never replaced
-  --force           replace it after all
+  --revision-id ID  the file of this revision instead of the newest; the address of its page
+                    (?revision=rev_..., in quotes) means it too
+  --output FILE     save it; a file that is there is never replaced; - is stdout
+  --force           replace a regular file after all
 ` + readNote + `A share URL needs no sign-in.
 `
 
 const editGuide = `vitrine edit ARTIFACT PATH changes a text file and publishes the result as a new revision.
 
   vitrine edit art_00000000000000000000000002 index.html --edits edits.json
-  echo '[{"old_string":"Helo","new_string":"Hello"}]' | vitrine edit art_... index.html
+  vitrine edit art_00000000000000000000000002 index.html < edits.json
 
-The edits are a JSON array of 1 to 100 {old_string, new_string, replace_all?}. They are literal and
-made in order, each on the result of those before. old_string must be there exactly once, matches
-that overlap included, unless replace_all is true. If one does not fit, nothing is sent, and the
-error names it, such as edits[2]: exit code 4, edit_failed.
+edits.json holds, for example, [{"old_string":"Helo","new_string":"Hello"}]: a JSON array of 1 to
+100 {old_string, new_string, replace_all?}. Edits are literal and made in order, each on the result
+of those before. old_string must be there exactly once, matches that overlap included, unless
+replace_all is true. If one does not fit, nothing is sent, and the error names it, such as edits[2]:
+exit code 4, edit_failed.
 
 If somebody publishes meanwhile, the edits are made anew on the newer revision, up to 3 times;
 then it is exit code 4 with patch_conflict. A draft of somebody else is waited for, for seconds.

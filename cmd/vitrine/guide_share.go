@@ -18,7 +18,7 @@ With --json: link gives schema_version, access_link_id, type, artifact_id, revis
 expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.
 
 Flags:
-  --revision-id ID  pin the link to this revision
+  --revision-id ID  pin the link to this revision; the address of its page means it too
   --expires WHEN    3d, 12h, 1d12h, a date such as 2026-12-31 (00:00 UTC), or a time of RFC 3339
 ` + targetNote + `.
 `

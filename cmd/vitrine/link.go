@@ -129,7 +129,14 @@ func lasts(l id.Link, end *contract.Time) error {
 
 func (a *app) link(ctx context.Context, text, revision, expires string) error {
 	want := contract.CreateLink{Type: share}
-	pinned, err := parseRevision(revision)
+	t, err := parseTarget(text)
+	if err == nil && t.isShare() {
+		err = shareIsForReading()
+	}
+	if err != nil {
+		return err
+	}
+	pinned, err := t.of(revision)
 	if err != nil {
 		return err
 	}
@@ -141,7 +148,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 		return err
 	}
 	want.ExpiresAt = contract.AtOrNull(end)
-	return a.own(ctx, text, func(ctx context.Context, h *holding) error {
+	return a.hold(ctx, t, func(ctx context.Context, h *holding) error {
 		l, err := linkTo(ctx, h.account, "cli_link_"+a.chance(), h.artifact, want)
 		if err != nil {
 			return err

@@ -32,10 +32,7 @@ type pinned struct {
 
 // pin acts for the person of the stored login: an API key may not do that.
 func (a *app) pin(ctx context.Context, text string, keep bool) error {
-	t, err := parseTarget(text)
-	if err == nil && t.isShare() {
-		err = shareIsForReading()
-	}
+	t, err := parseOwn(text)
 	if err != nil {
 		return err
 	}

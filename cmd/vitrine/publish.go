@@ -112,7 +112,13 @@ func (w *wishes) check(now time.Time) (err error) {
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
 	}
 	if w.artifact != "" {
-		if w.of, err = parseTarget(w.artifact); err != nil || w.of.isShare() {
+		if w.of, err = parseWhole(w.artifact); err == nil && w.of.isShare() {
+			err = shareIsForReading()
+		}
+		if err != nil && w.of.revision != "" {
+			return err
+		}
+		if err != nil {
 			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
 				Advise("It begins with art_; publish prints it. The address of the artifact's page does too.")
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -30,19 +31,23 @@ func (a *app) pullCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pull ARTIFACT PATH", Short: "Print or save a file of an artifact", Long: pullGuide,
 		Args: exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.does(func(ctx context.Context, args []string) (err error) {
+		RunE: a.does(func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
 				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
 			}
-			if o.revision, err = parseRevision(revision); err != nil {
+			t, err := parseTarget(args[0])
+			if err != nil {
 				return err
 			}
-			return a.pull(ctx, args[0], o)
+			if o.revision, err = t.of(revision); err != nil {
+				return err
+			}
+			return a.pull(ctx, t, o)
 		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&revision, "revision-id", "", "of this revision instead of the newest")
-	f.StringVar(&o.output, "output", "", "save to this file")
+	f.StringVar(&o.output, "output", "", "save to this file, - for stdout")
 	f.BoolVar(&o.force, "force", false, "let --output replace a file")
 	return cmd
 }
@@ -60,13 +65,14 @@ type pulled struct {
 	Output   string  `json:"output,omitempty"`
 }
 
-func (a *app) pull(ctx context.Context, text string, o order) error {
-	t, err := parseTarget(text)
+func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	switch {
-	case err != nil:
-		return err
-	case o.force && o.output == "":
-		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output").Advise("Name the file to replace: --output FILE --force")
+	case o.force && (o.output == "" || o.output == stdout):
+		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
+	case o.output == stdout && a.screen.IsJSON():
+		return failure.New(failure.Invalid, failure.Usage, "--output - and --json both write to stdout").Advise("Leave one of them out, or name a file: --output FILE")
+	case o.output == stdout:
+		return a.pullOut(ctx, t, o)
 	case o.output != "":
 		return a.pullTo(ctx, t, o)
 	}
@@ -86,7 +92,7 @@ func (a *app) pull(ctx context.Context, text string, o order) error {
 	case a.screen.IsJSON():
 		return a.screen.Object(p)
 	case p.Body == nil:
-		return unprintable(p, text, o)
+		return unprintable(p, t, o)
 	}
 	return a.screen.Verbatim([]byte(*p.Body))
 }
@@ -99,13 +105,45 @@ func missing(err error, path string) error {
 	return err
 }
 
-func unprintable(p pulled, text string, o order) error {
+func unprintable(p pulled, t target, o order) error {
 	why := "is larger than what is printed"
 	if *p.IsBinary {
 		why = "is no text"
 	}
+	command := "the same command with --output FILE" // a share URL is not repeated
+	if !t.isShare() {
+		command = "vitrine pull " + string(t.artifact) + " " + quoted(o.path)
+		if o.revision != "" {
+			command += " --revision-id " + string(o.revision)
+		}
+		command += " --output " + quoted(path.Base(o.path))
+	}
 	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType, screen.Bytes(p.SizeBytes)).
-		Advise("Save it: vitrine pull ARTIFACT %s --output FILE", quoted(o.path))
+		Advise("Save it: %s", command)
+}
+
+// stdout is the name of a file that is written to standard output.
+const stdout = "-"
+
+// pullOut writes a file of any kind to stdout, once all of it has arrived as it was announced.
+func (a *app) pullOut(ctx context.Context, t target, o order) error {
+	v, d, err := a.look(ctx, t, o.revision)
+	if err != nil {
+		return err
+	}
+	f, err := fileOf(v, o.path)
+	if err != nil {
+		return err
+	}
+	body, err := d.Fetch(ctx, f, fileMost)
+	if errors.Is(err, client.ErrLarge) {
+		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path, screen.Bytes(f.SizeBytes)).
+			Advise("Save it: --output FILE")
+	}
+	if err != nil {
+		return err
+	}
+	return a.screen.Verbatim(body)
 }
 
 // shownMost is the largest text that is read through a share URL or compared, in bytes.
@@ -133,10 +171,10 @@ func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err 
 	return p, nil
 }
 
-func fileOf(v contract.AgentView, path string) (contract.AgentViewFile, error) {
-	i := slices.IndexFunc(v.Files, func(f contract.AgentViewFile) bool { return f.Path == path })
+func fileOf(v contract.AgentView, name string) (contract.AgentViewFile, error) {
+	i := slices.IndexFunc(v.Files, func(f contract.AgentViewFile) bool { return f.Path == name })
 	if i < 0 {
-		return contract.AgentViewFile{}, client.Missing(path)
+		return contract.AgentViewFile{}, client.Missing(name)
 	}
 	return v.Files[i], nil
 }

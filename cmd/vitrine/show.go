@@ -11,10 +11,13 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	var revision string
+	cmd := &cobra.Command{
 		Use: "show ARTIFACT", Short: "Show an artifact and its files", Long: showGuide, Args: one("show", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0]) }),
+		RunE: a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
 	}
+	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
+	return cmd
 }
 
 // shown is the JSON result of show; PrivateURL is for members and absent for a share URL.
@@ -24,12 +27,16 @@ type shown struct {
 	PrivateURL string `json:"private_url,omitempty"`
 }
 
-func (a *app) show(ctx context.Context, text string) error {
+func (a *app) show(ctx context.Context, text, revision string) error {
 	t, err := parseTarget(text)
 	if err != nil {
 		return err
 	}
-	v, _, err := a.look(ctx, t, "")
+	named, err := t.of(revision)
+	if err != nil {
+		return err
+	}
+	v, _, err := a.look(ctx, t, named)
 	switch {
 	case err != nil:
 		return err
@@ -66,7 +73,7 @@ func (a *app) revisionsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revisions ARTIFACT", Short: "List the revisions of an artifact", Long: revisionsGuide, Args: one("revisions", "one ARTIFACT"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
-			t, err := parseTarget(args[0])
+			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}

@@ -13,12 +13,13 @@ import (
 	"vitrine/shared/id"
 )
 
-// target is an artifact as a person names it: by its id, by the address of its page, or by a share URL.
+// target is an artifact as a person names it: by its id, by the address of a page of it, or by a share URL.
 type target struct {
 	artifact id.Artifact
-	app      string    // host of an address, "" for an id
-	public   id.Public // of a share URL
-	blob     string    // its secret
+	revision id.Revision // that an address names, "" for the newest
+	app      string      // host of an address, "" for an id
+	public   id.Public   // of a share URL
+	blob     string      // its secret
 }
 
 var (
@@ -37,10 +38,12 @@ func parseTarget(text string) (target, error) {
 	}
 	path := strings.TrimSuffix(u.Path, "/")
 	t := target{app: u.Scheme + "://" + u.Host}
-	if before, last, ok := cut(path, "/v/"); ok {
-		_, malformed := id.Artifact(last).Bits()
-		if t.artifact, t.app = id.Artifact(last), t.app+before; malformed == nil {
-			return t, nil
+	for _, page := range []string{"/v/", "/artifacts/"} {
+		before, last, ok := cut(path, page)
+		if _, malformed := id.Artifact(last).Bits(); ok && malformed == nil {
+			t.artifact, t.app = id.Artifact(last), t.app+before
+			t.revision, err = revisionIn(u)
+			return t, err
 		}
 	}
 	if before, last, ok := cut(path, "/al/"); ok && publicForm.MatchString(last) && blobForm.MatchString(u.Fragment) {
@@ -48,6 +51,31 @@ func parseTarget(text string) (target, error) {
 		return t, nil
 	}
 	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")
+}
+
+// revisionIn is the revision that the address of a page names.
+func revisionIn(u *url.URL) (id.Revision, error) {
+	query, err := url.ParseQuery(u.RawQuery)
+	named := query["revision"]
+	if err == nil && len(named) == 0 {
+		return "", nil
+	}
+	if err == nil && len(named) == 1 {
+		if _, malformed := id.Revision(named[0]).Bits(); malformed == nil {
+			return id.Revision(named[0]), nil
+		}
+	}
+	return "", unnamed("the address does not say which revision it means")
+}
+
+// parseWhole reads an argument that stands for an artifact with all its revisions.
+func parseWhole(text string) (target, error) {
+	t, err := parseTarget(text)
+	if err == nil && t.revision != "" {
+		err = failure.New(failure.Invalid, failure.Usage, "the address is one of a single revision, %s; this is about the whole artifact", t.revision).
+			Advise("Give the id %s, or the address without what follows its ?", t.artifact)
+	}
+	return t, err
 }
 
 // cut splits a path at the last separator.
@@ -90,14 +118,20 @@ type holding struct {
 
 // own finds the artifact for a command that changes it: a share URL is not enough to name it.
 func (a *app) own(ctx context.Context, text string, work func(context.Context, *holding) error) error {
-	t, err := parseTarget(text)
-	if err == nil && t.isShare() {
-		err = shareIsForReading()
-	}
+	t, err := parseOwn(text)
 	if err != nil {
 		return err
 	}
 	return a.hold(ctx, t, work)
+}
+
+// parseOwn reads an argument that names a whole artifact to change.
+func parseOwn(text string) (target, error) {
+	t, err := parseWhole(text)
+	if err == nil && t.isShare() {
+		err = shareIsForReading()
+	}
+	return t, err
 }
 
 func shareIsForReading() error {
@@ -147,6 +181,14 @@ func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contr
 			Advise("Leave --revision-id out, or give the id of the artifact instead of a share URL.")
 	}
 	return v, d, err
+}
+
+// of is the revision that --revision-id names, else the one that the target names, else "".
+func (t target) of(flag string) (id.Revision, error) {
+	if flag == "" {
+		return t.revision, nil
+	}
+	return parseRevision(flag)
 }
 
 // parseRevision checks the value of a flag; "" passes.

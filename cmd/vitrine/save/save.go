@@ -22,6 +22,12 @@ type File struct {
 func To(name string, force bool) (*File, error) {
 	f := &File{name: name, force: force}
 	info, err := os.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 && force {
+		info, err = os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a link that leads nowhere", name).Advise("Name another --output, or remove the link.")
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -30,6 +36,9 @@ func To(name string, force bool) (*File, error) {
 		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder", name).Advise("Name a file in it: --output FILE")
 	case !force:
 		return nil, f.taken()
+	case !info.Mode().IsRegular():
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is no regular file, so it is not replaced", name).
+			Advise("Name another --output; --output - writes to stdout.")
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
 		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there", name).Advise("Make the folder, or name another --output.")
@@ -107,6 +116,9 @@ func (f *File) place() (err error) {
 	}
 	mode := os.FileMode(fileMode)
 	if info, err := os.Stat(f.name); err == nil {
+		if !info.Mode().IsRegular() {
+			return fs.ErrExist // it came meanwhile
+		}
 		mode = info.Mode().Perm() // of the file that is replaced, or of the one that took the place by the umask
 	}
 	if err := os.Chmod(draft, mode); err != nil {

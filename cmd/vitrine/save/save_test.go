@@ -1,6 +1,7 @@
 package save
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -83,6 +84,56 @@ func TestAFileThatComesMeanwhileStays(t *testing.T) {
 	}
 	f.Discard()
 	demand(t, name, "theirs", 1)
+}
+
+// listen makes a file that is not regular, on every system.
+func listen(t *testing.T, name string) error {
+	l, err := net.Listen("unix", name)
+	if err == nil {
+		t.Cleanup(func() { l.Close() })
+	}
+	return err
+}
+
+func TestOnlyRegularFilesAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	socket, toSocket, nowhere, toFile, file := filepath.Join(dir, "s"), filepath.Join(dir, "to-s"), filepath.Join(dir, "nowhere"), filepath.Join(dir, "to-file"), filepath.Join(dir, "file")
+	for _, err := range []error{
+		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere), os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{socket, toSocket, nowhere, os.DevNull} {
+		for _, force := range []bool{false, true} {
+			if _, err := To(name, force); !failure.IsCode(err, failure.Unsavable) {
+				t.Errorf("To(%s, %v): %v", name, force, err)
+			}
+		}
+	}
+	f, err := To(toFile, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "new")
+	if err := f.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	demand(t, toFile, "new", 5)
+	demand(t, file, "old", 5) // the link was replaced, not what it leads to
+	later := filepath.Join(dir, "later")
+	if f, err = To(later, true); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "new")
+	if err := listen(t, later); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Keep(); !failure.IsCode(err, failure.Unsavable) {
+		t.Errorf("over a socket that came meanwhile: %v", err)
+	}
+	f.Discard()
 }
 
 func TestPlacesThatCannotBeWritten(t *testing.T) {
