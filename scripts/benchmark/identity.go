@@ -128,7 +128,7 @@ func commanding(g *wire.Agent, status int, method, target string, body any) task
 
 func (b *bench) keyCreations(people []*person) func(context.Context) ([]task, error) {
 	return func(context.Context) (tasks []task, err error) {
-		for n := range stockSize {
+		for n := range b.stocked() {
 			p := people[n%len(people)]
 			tasks = append(tasks, commanding(p.Agent, http.StatusCreated, "POST", p.At.APIURL+"/v1/web/keys", contract.CreateKey{Name: "made"}))
 		}
@@ -138,7 +138,7 @@ func (b *bench) keyCreations(people []*person) func(context.Context) ([]task, er
 
 func (b *bench) keyRevocations(people []*person) func(context.Context) ([]task, error) {
 	return func(ctx context.Context) ([]task, error) {
-		return each(ctx, stockSize, func(ctx context.Context, n int) (task, error) {
+		return each(ctx, b.stocked(), func(ctx context.Context, n int) (task, error) {
 			p := people[n%len(people)]
 			var made contract.CreatedKey
 			a, err := p.Do(ctx, "POST", p.At.APIURL+"/v1/web/keys", contract.CreateKey{Name: "to revoke"}, "Idempotency-Key", wire.NewKey())
@@ -151,7 +151,7 @@ func (b *bench) keyRevocations(people []*person) func(context.Context) ([]task, 
 // pins has each person pin an artifact and let go of it, some of them at a time.
 func (b *bench) pins(people []*person) func(context.Context) ([]task, error) {
 	return func(context.Context) (tasks []task, err error) {
-		for n := range stockSize {
+		for n := range b.stocked() {
 			p, verb := people[n%len(people)], "/pin"
 			if n/len(people)%2 == 1 {
 				verb = "/unpin"
@@ -168,7 +168,7 @@ func (b *bench) claims(people []*person) func(context.Context) ([]task, error) {
 		if err := b.openGate(ctx); err != nil {
 			return nil, err
 		}
-		return each(ctx, gateMost, func(ctx context.Context, n int) (task, error) {
+		return each(ctx, min(gateMost, b.stocked()), func(ctx context.Context, n int) (task, error) {
 			p := people[n%len(people)]
 			g, made, err := b.anyone.Provision(ctx)
 			if err == nil {

@@ -59,6 +59,7 @@ type options struct {
 	measure   mode // nil: rows of the publish flow and of content reads
 	inMemory  bool // the tables are, not on disk
 	artifacts int  // of the large workspace whose cost is compared
+	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
 }
 
 // mode is what is measured once engines and hosts run. Its error may be a broken budget.

@@ -33,7 +33,7 @@ func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
 
 func TestEveryRouteHasARow(t *testing.T) {
 	o := short(t, "/1$")
-	o.measure = (*bench).routes
+	o.measure, o.inMemory, o.stock = (*bench).routes, true, 32
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func (b *bench) show(ctx context.Context, i int, files []wire.File) (shown, erro
 // changes are tasks on artifacts, some on each, so that what one has does not grow much.
 func (b *bench) changes(ctx context.Context, of func(s shown, turn int) task) (tasks []task, err error) {
 	const turns = 4
-	all, err := b.publishes(ctx, stockSize/turns)
+	all, err := b.publishes(ctx, b.stocked()/turns)
 	for turn := range turns {
 		for _, s := range all {
 			tasks = append(tasks, of(s, turn))
@@ -77,11 +77,11 @@ func (b *bench) linkCreations(ctx context.Context) ([]task, error) {
 // linkTasks are requests about links, each of an artifact of its own.
 func (b *bench) linkTasks(status int, method string, path func(contract.CreatedLink) string) func(context.Context) ([]task, error) {
 	return func(ctx context.Context) ([]task, error) {
-		all, err := b.publishes(ctx, stockSize)
+		all, err := b.publishes(ctx, b.stocked())
 		if err != nil {
 			return nil, err
 		}
-		return each(ctx, stockSize, func(ctx context.Context, n int) (task, error) {
+		return each(ctx, b.stocked(), func(ctx context.Context, n int) (task, error) {
 			s := all[n]
 			var made contract.CreatedLink
 			a, err := s.Do(ctx, "POST", s.path("/access-links"), s.toRevision(), "Idempotency-Key", wire.NewKey())
@@ -106,7 +106,7 @@ func (b *bench) renamings(ctx context.Context) ([]task, error) {
 
 // patches are sessions on a revision of ten files, of which one is changed by a diff that has come.
 func (b *bench) patches(ctx context.Context) ([]task, error) {
-	return each(ctx, stockSize, func(ctx context.Context, n int) (task, error) {
+	return each(ctx, b.stocked(), func(ctx context.Context, n int) (task, error) {
 		before := site()[1]
 		after := bytes.Replace(before.Body, []byte("40em"), []byte("60em"), 1)
 		diff := []byte(udiff.Unified(before.Path, before.Path, string(before.Body), string(after)))

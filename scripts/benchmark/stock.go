@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,11 +18,13 @@ import (
 	"vitrine/shared/ephemeral"
 )
 
-// How much is made for a row that uses something up.
+// How much is made for a row that uses something up, unless the options say less.
 const (
 	stockSize = 240
 	gateMost  = 100 // workspaces that the gate lets through in a minute, as far as it opens
 )
+
+func (b *bench) stocked() int { return cmp.Or(b.stock, stockSize) }
 
 // each does something n times, some at once, and returns the results. The first error ends it.
 func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
@@ -73,7 +76,7 @@ func (d drafted) publish(ctx context.Context) error {
 }
 
 func (b *bench) publications(ctx context.Context) (tasks []task, err error) {
-	drafts, err := b.drafts(ctx, stockSize, b.inTurn)
+	drafts, err := b.drafts(ctx, b.stocked(), b.inTurn)
 	for _, d := range drafts {
 		tasks = append(tasks, d.publish)
 	}
@@ -81,7 +84,7 @@ func (b *bench) publications(ctx context.Context) (tasks []task, err error) {
 }
 
 func (b *bench) deletions(ctx context.Context) ([]task, error) {
-	return each(ctx, stockSize, func(ctx context.Context, i int) (task, error) {
+	return each(ctx, b.stocked(), func(ctx context.Context, i int) (task, error) {
 		g := b.inTurn(i)
 		p, err := g.PublishFiles(ctx, "Report", "", site()[:1]...)
 		return once(asking(g, 200, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(p.ArtifactID))), err
@@ -127,7 +130,7 @@ func found(ctx context.Context, g *wire.Agent, files []wire.File) error {
 
 // sessions are sessions of files that have come as far as they have to.
 func (b *bench) sessions(ctx context.Context, make func() []wire.File) ([]task, error) {
-	return each(ctx, stockSize, func(ctx context.Context, i int) (task, error) {
+	return each(ctx, b.stocked(), func(ctx context.Context, i int) (task, error) {
 		g, files := b.inTurn(i), make()
 		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))
 		for n, target := range session.Files {
@@ -143,7 +146,7 @@ func (b *bench) sessions(ctx context.Context, make func() []wire.File) ([]task, 
 }
 
 func (b *bench) provisions(ctx context.Context) ([]task, error) {
-	tasks := make([]task, gateMost)
+	tasks := make([]task, min(gateMost, b.stocked()))
 	for n := range tasks {
 		tasks[n] = func(ctx context.Context) error {
 			_, _, err := b.anyone.Provision(ctx)
@@ -158,7 +161,7 @@ func (b *bench) revocations(ctx context.Context) ([]task, error) {
 	if err := b.openGate(ctx); err != nil {
 		return nil, err
 	}
-	tasks, err := each(ctx, gateMost, func(ctx context.Context, _ int) (task, error) {
+	tasks, err := each(ctx, min(gateMost, b.stocked()), func(ctx context.Context, _ int) (task, error) {
 		g, _, err := b.anyone.Provision(ctx)
 		if err == nil {
 			err = asking(g, 200, "GET", g.At.APIURL+"/v1/whoami")(ctx, 0)
