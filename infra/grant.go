@@ -59,6 +59,7 @@ func (d *data) serveMembers() []awsiam.PolicyStatement {
 		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
 			"dynamodb:ConditionCheckItem"),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
+		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
 		allow(d.events.TableArn(), "dynamodb:PutItem"),
 		allow(d.hot.TableArn(), "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
 	}

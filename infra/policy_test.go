@@ -129,7 +129,7 @@ func on(resource string, actions ...string) (out []string) {
 // servesMembers is what members do takes, files left out.
 var servesMembers = slices.Concat(
 	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
-	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
 // rights is everything that each role may do: nothing is granted that is not here.

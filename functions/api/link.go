@@ -119,11 +119,17 @@ func (h *Host) setVisibility(ctx context.Context, call *web.Call, in *visibility
 }
 
 func (h *Host) allLinks(ctx context.Context, call *web.Call, _ *struct{}) (contract.WebLinkList, error) {
-	return h.Sharer.All(ctx, call.Actor)
+	return whole(h.Sharer.All(ctx, call.Actor))
 }
 
 func (h *Host) webLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebLinkList, error) {
-	return h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact))
+	return whole(h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact)))
+}
+
+// whole is a list without cursor: what it does not have, no other page would.
+func whole(list contract.WebLinkList, err error) (contract.WebLinkList, error) {
+	list.PageInfo = contract.PageInfo{}
+	return list, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {

@@ -65,7 +65,8 @@ type WebLinkRow struct {
 	Revoked    bool         `json:"revoked"`
 }
 
-// WebLinkList answers web.accessLinks.listAll and web.accessLinks.listForArtifact.
+// WebLinkList answers web.accessLinks.listAll and web.accessLinks.listForArtifact, newest first: all links up to the newest
+// 1000, without pages.
 type WebLinkList struct {
 	Items    []WebLinkRow `json:"items"`
 	PageInfo PageInfo     `json:"page_info"`

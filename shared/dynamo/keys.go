@@ -51,7 +51,7 @@ import (
 //	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
-// (g2p, g2s) lists what falls due.
+// (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
 
 const (
 	metaSort = "META"
@@ -208,9 +208,15 @@ func artifactSort(created time.Time, a id.Artifact) string {
 	return sortable(created) + "#" + string(a)
 }
 
-// linkSort orders links by their artifact, then as they were made.
-func linkSort(a id.Artifact, created time.Time, p id.Public) string {
-	return string(a) + "#" + sortable(created) + "#" + string(p)
+// linksTo names the partition of gsi2 with the links of an artifact.
+func linksTo(a id.Artifact) string { return "A#" + string(a) + "#L" }
+
+// linkSort orders links as they were made.
+func linkSort(created time.Time, p id.Public) string { return sortable(created) + "#" + string(p) }
+
+// listedLinkSort orders links of a workspace likewise. It ends with the artifact, which the index carries nowhere else.
+func listedLinkSort(created time.Time, p id.Public, a id.Artifact) string {
+	return linkSort(created, p) + "#" + string(a)
 }
 
 // due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ func linkItem(l link.Link) item {
 	return newItem(linkKey(l.Public)).
 		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
 		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
-		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.Artifact, l.CreatedAt, l.Public))
+		str("g1p", linksOf(l.Workspace)).str("g1s", listedLinkSort(l.CreatedAt, l.Public, l.Artifact)).
+		str("g2p", linksTo(l.Artifact)).str("g2s", linkSort(l.CreatedAt, l.Public))
 }
 
 func readLink(i item, p id.Public) *link.Link {
@@ -229,9 +231,13 @@ func (s *Store) Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact
 	return out, nil
 }
 
-// Links implements sharing.Links. It reads partitions as List does, for the same reasons: those of a claim's source before
-// the workspace's own, which are all without one.
+// Links implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
+// partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
+// without one.
 func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
+	if q.Artifact != "" {
+		return s.linksTo(ctx, q)
+	}
 	var claimed []workspace.Workspace
 	asked, start := make(chan error, 1), time.Now()
 	go func() {
@@ -263,38 +269,79 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, 
 	return out[:min(len(out), q.Limit)], len(out) > q.Limit, err
 }
 
-// linksIn adds the links of one partition, at most one more than q.Limit.
+// linksTo reads the rows of the newest links of an artifact.
+func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
+	keys, err := s.newest(ctx, dueIndex, "g2p", linksTo(q.Artifact), q.Limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	more := len(keys) > q.Limit
+	keys = keys[:min(len(keys), q.Limit)]
+	out := make([]link.Link, 0, len(keys))
+	for some := range slices.Chunk(keys, batchMost) {
+		var b batch
+		for _, k := range some {
+			b.want(linkKey(publicOf(k)))
+		}
+		f, err := s.read(ctx, b)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, k := range some {
+			if l := readLink(f.at(linkKey(publicOf(k))), publicOf(k)); l != nil { // else the index is ahead of this copy
+				l.Workspace = q.Workspace
+				out = append(out, *l)
+			}
+		}
+	}
+	link.Sort(out)
+	return out, more, nil
+}
+
+// publicOf is the id that the key of a link has.
+func publicOf(i item) id.Public { return id.Public(strings.TrimPrefix(i.getStr("pk"), linkKey("").pk)) }
+
+// linksIn adds the newest links of a workspace's partition, at most one more than q.Limit.
 func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, rows map[id.Public]link.Link) error {
-	condition, v := "#g1p = :list", values{"list": linksOf(w)}
-	if q.Artifact != "" {
-		condition += " AND begins_with(#g1s, :artifact)"
-		v["artifact"] = string(q.Artifact) + "#"
+	found, err := s.newest(ctx, listIndex, "g1p", linksOf(w), q.Limit+1)
+	for _, i := range found {
+		l := listedLink(i)
+		rows[l.Public] = l
 	}
+	return err
+}
+
+// newest reads what an index has last in a partition, up to n items.
+func (s *Store) newest(ctx context.Context, index, attribute, list string, n int) (rows []item, err error) {
+	condition := "#" + attribute + " = :list"
 	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(q.Limit + 1)),
+		TableName: &s.tables.Core, IndexName: &index, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"list": list}.attributes(), ScanIndexForward: aws.Bool(false),
 	}
-	for left := q.Limit + 1; left > 0; {
+	for len(rows) < n {
+		in.Limit = aws.Int32(int32(n - len(rows)))
 		out, err := s.client.Query(ctx, in)
 		if err != nil {
-			return unavailable(err)
+			return nil, unavailable(err)
 		}
 		for _, i := range out.Items {
-			l := listedLink(i)
-			rows[l.Public] = l
+			rows = append(rows, i)
 		}
-		if left -= len(out.Items); out.LastEvaluatedKey == nil {
-			return nil
+		if out.LastEvaluatedKey == nil {
+			break
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return nil
+	return rows, nil
 }
 
-// listedLink is a link as the index has it.
+// listedLink is a link as the index has it. Rows of before name the artifact first.
 func listedLink(i item) link.Link {
-	l := readLink(i, id.Public(strings.TrimPrefix(i.getStr("pk"), linkKey("").pk)))
-	a, _, _ := strings.Cut(i.getStr("g1s"), "#")
-	l.Artifact = id.Artifact(a)
+	l := readLink(i, publicOf(i))
+	for _, part := range strings.Split(i.getStr("g1s"), "#") {
+		if strings.HasPrefix(part, "art_") {
+			l.Artifact = id.Artifact(part)
+		}
+	}
 	return *l
 }

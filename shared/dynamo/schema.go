@@ -12,7 +12,7 @@ import (
 // The indexes of table core; table events has the first one too.
 const (
 	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact
-	dueIndex  = "gsi2" // g2p, g2s: what falls due
+	dueIndex  = "gsi2" // g2p, g2s: what falls due, and the links of an artifact; keys alone
 )
 
 // Listed are the attributes that listIndex carries beside the keys: what rows of lists show. CloudFormation takes 20 and no

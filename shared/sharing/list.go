@@ -40,7 +40,7 @@ func (s *Sharer) of(ctx context.Context, by credential.Actor, t Target) ([]contr
 	return rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), more, err
 }
 
-// All answers the links of a member's workspace, up to limits.LinksListed.
+// All answers the newest links of a member's workspace, up to limits.LinksListed.
 func (s *Sharer) All(ctx context.Context, by credential.Actor) (contract.WebLinkList, error) {
 	links, of, more, err := s.all(ctx, by)
 	return contract.WebLinkList{Items: rows(links, of), PageInfo: contract.PageInfo{HasMore: more}}, err

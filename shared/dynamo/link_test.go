@@ -1,0 +1,83 @@
+package dynamo
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/shared/id"
+	"vitrine/shared/link"
+	"vitrine/shared/sharing"
+)
+
+// linked stores a link that was made some minutes after the clock of the desk; old: as it was written before links of a
+// workspace were listed by time.
+func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, old bool) id.Public {
+	t.Helper()
+	l := link.Link{ID: id.NewLink(), Workspace: w, Artifact: a, Kind: link.Share, CreatedAt: d.clock.Add(time.Duration(minutes) * time.Minute)}
+	l.Public, _ = l.ID.Public()
+	i := linkItem(l)
+	if old {
+		i.str("g1s", string(a)+"#"+sortable(l.CreatedAt)+"#"+string(l.Public))
+		delete(i, "g2p")
+		delete(i, "g2s")
+	}
+	var tx transaction
+	tx.create(d.tables.Core, i)
+	if err := d.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+	return l.Public
+}
+
+// listed are the links of a query, and whether there are others.
+func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more bool) {
+	t.Helper()
+	rows, more, err := d.Links(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rows {
+		if l.Workspace != q.Workspace || q.Artifact != "" && l.Artifact != q.Artifact || l.Artifact == "" {
+			t.Errorf("%+v", l)
+		}
+		public = append(public, l.Public)
+	}
+	return public, more
+}
+
+// TestTheNewestLinksAreListed has more links than a list shows, of artifacts whose ids are in another order than the links.
+func TestTheNewestLinksAreListed(t *testing.T) {
+	d := newDesk(t)
+	w, artifacts := id.NewWorkspace(), []id.Artifact{id.NewArtifact(), id.NewArtifact(), id.NewArtifact()}
+	slices.Sort(artifacts)
+	var newest []id.Public
+	of := map[id.Artifact][]id.Public{}
+	for n := range 230 { // more than are read in one go
+		a := artifacts[2-n%3]
+		if n > 200 {
+			a = artifacts[0]
+		}
+		p := d.linked(t, w, a, n, false)
+		newest, of[a] = append([]id.Public{p}, newest...), append([]id.Public{p}, of[a]...)
+	}
+	d.linked(t, id.NewWorkspace(), id.NewArtifact(), 1000, false)
+	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 40}); !more || !slices.Equal(got, newest[:40]) {
+		t.Errorf("%t; %v, want %v", more, got, newest[:40])
+	}
+	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 230}); more || !slices.Equal(got, newest) {
+		t.Errorf("%t; %d links", more, len(got))
+	}
+	for a, want := range of {
+		if got, more := d.listed(t, sharing.Query{Workspace: w, Artifact: a, Limit: 1000}); more || !slices.Equal(got, want) {
+			t.Errorf("%t; %d of %d links", more, len(got), len(want))
+		}
+		if got, more := d.listed(t, sharing.Query{Workspace: w, Artifact: a, Limit: 5}); !more || !slices.Equal(got, want[:5]) {
+			t.Errorf("%t; %v, want %v", more, got, want[:5])
+		}
+	}
+	early := d.linked(t, w, artifacts[1], -1, true)
+	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 231}); more || !slices.Equal(got, append(newest, early)) {
+		t.Errorf("%t; %d links with one of before", more, len(got))
+	}
+}
