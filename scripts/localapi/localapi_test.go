@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -119,48 +118,5 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 	if _, err := h.Handler("app"); err == nil || !strings.Contains(err.Error(), "no template has a gateway for host app") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestOnlyWhatIsOlderThanItsSourcesIsMadeAnew(t *testing.T) {
-	root := t.TempDir()
-	s := Sources{Root: root, Log: t.Output()}
-	now := time.Now().Truncate(time.Second)
-	write := func(name string, at time.Time) {
-		t.Helper()
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range []string{file, filepath.Dir(file)} {
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	write("source/a.go", now.Add(-time.Hour))
-	made := 0
-	wantMade := func(when string, want int) {
-		t.Helper()
-		err := s.make(filepath.Join(root, "out", "file"), []string{"source"}, func() error {
-			made++
-			write("out/file", now.Add(time.Hour)) // the end of a step that takes long
-			return nil
-		})
-		if err != nil || made != want {
-			t.Errorf("%s: made %d times, %v", when, made, err)
-		}
-	}
-	wantMade("at first", 1)
-	wantMade("again", 1)
-	write("source/b_test.go", now.Add(-time.Hour))
-	wantMade("with another test", 1)
-	write("source/below/c.go", now.Add(time.Minute)) // while the step ran
-	wantMade("with a source that changed meanwhile", 2)
-	if err := s.make(filepath.Join(root, "out", "file"), []string{"gone"}, nil); err == nil || !strings.Contains(err.Error(), "gone") {
-		t.Errorf("a source that is not there: %v", err)
 	}
 }

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"syscall"
-	"time"
+
+	"vitrine/scripts/local/fresh"
 )
 
 // Root returns the folder of the repository: the nearest one with the go.mod of
@@ -75,48 +73,11 @@ func npmPlatform() string {
 func buildS3D(ctx context.Context, repository string, log io.Writer) (string, error) {
 	source := filepath.Join(repository, "scripts", "s3d")
 	program := filepath.Join(repository, ".vitrine", "bin", "s3d")
-	if fresh, err := newerThanSources(program, source); fresh || err != nil {
-		return program, err
-	}
-	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
-		return "", err
-	}
-	unlock, err := lockFile(ctx, program+".lock")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if fresh, err := newerThanSources(program, source); fresh || err != nil {
-		return program, err
-	}
-	fmt.Fprintln(log, "building the S3 engine (about a minute the first time)")
-	return program, goBuild(ctx, source, program)
-}
-
-// newerThanSources reports whether the program exists and no source in the
-// folder is newer.
-func newerThanSources(program, source string) (bool, error) {
-	built, err := os.Stat(program)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	entries, err := os.ReadDir(source)
-	if err != nil {
-		return false, err
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			return false, err
-		}
-		if !strings.HasSuffix(entry.Name(), "_test.go") && info.ModTime().After(built.ModTime()) {
-			return false, nil
-		}
-	}
-	return true, nil
+	f := fresh.File{Path: program, Sources: []string{source}, Lock: program + ".lock"}
+	return program, fresh.Make(ctx, f, func() error {
+		fmt.Fprintln(log, "building the S3 engine (about a minute the first time)")
+		return goBuild(ctx, source, program)
+	})
 }
 
 // goBuild builds beside the program and renames, so that the program is always
@@ -133,31 +94,4 @@ func goBuild(ctx context.Context, source, program string) error {
 		return fmt.Errorf("`go build` in %s failed (%w): %s", source, err, bytes.TrimSpace(output))
 	}
 	return os.Rename(program+".new", program)
-}
-
-// lockFile waits for the exclusive lock on the file and returns its release.
-// The lock ends with the process, so none is ever left behind.
-func lockFile(ctx context.Context, path string) (func(), error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { file.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			file.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		select {
-		case <-ctx.Done():
-			file.Close()
-			return nil, fmt.Errorf("wait for another build of the S3 engine: %w", context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestAMissingDynoxideNamesTheCommand(t *testing.T) {
@@ -73,38 +72,6 @@ func TestABuildThatFailsIsQuoted(t *testing.T) {
 	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { nonsense }\n")
 	_, err := buildS3D(t.Context(), repository, &sharedWriter{})
 	wantError(t, err, "go build", source, "nonsense")
-}
-
-func TestAProgramIsFreshUntilASourceIsNewer(t *testing.T) {
-	dir := t.TempDir()
-	program, source := filepath.Join(dir, "program"), filepath.Join(dir, "source")
-	writeFile(t, filepath.Join(source, "main.go"), "package main")
-	later := time.Now().Add(time.Hour)
-
-	wantFresh := func(want bool, when string) {
-		t.Helper()
-		if got, err := newerThanSources(program, source); got != want || err != nil {
-			t.Errorf("%s: %v, %v", when, got, err)
-		}
-	}
-	wantFresh(false, "no program")
-	writeFile(t, program, "")
-	if err := os.Chtimes(program, later, later); err != nil {
-		t.Fatal(err)
-	}
-	wantFresh(true, "program newer")
-	writeFile(t, filepath.Join(source, "main_test.go"), "package main")
-	touch(t, filepath.Join(source, "main_test.go"), later.Add(time.Hour))
-	wantFresh(true, "only a test newer")
-	touch(t, filepath.Join(source, "main.go"), later.Add(time.Hour))
-	wantFresh(false, "source newer")
-}
-
-func touch(t *testing.T, path string, at time.Time) {
-	t.Helper()
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func writeFile(t *testing.T, path, content string) {
