@@ -99,13 +99,13 @@ func (b *bench) finalizations(ctx context.Context) ([]task, error) {
 // reuses are sessions none of whose files has to come, because the workspace has them.
 func (b *bench) reuses(ctx context.Context) ([]task, error) {
 	known := marked("known")
-	for _, g := range b.agents {
-		if _, err := g.PublishFiles(ctx, "Report", "", known...); err != nil {
-			return nil, err
+	if _, err := each(ctx, len(b.agents), func(ctx context.Context, n int) (p contract.Published, err error) {
+		if p, err = b.agents[n].PublishFiles(ctx, "Report", "", known...); err == nil {
+			err = found(ctx, b.agents[n], known)
 		}
-		if err := found(ctx, g, known); err != nil {
-			return nil, err
-		}
+		return p, err
+	}); err != nil {
+		return nil, err
 	}
 	return b.sessions(ctx, func() []wire.File { return known })
 }
