@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -108,8 +109,8 @@ type editing struct {
 // editTries is how often an edit starts over because somebody published meanwhile.
 const editTries = 3
 
-// fileMost is the largest file that the contract allows, in bytes.
-const fileMost = 25 << 20
+// fileMost is the largest file that there can be, in bytes.
+const fileMost = limits.SchemaFile
 
 // errNewer says that another revision came while an edit was under way.
 var errNewer = errors.New("a newer revision is there")

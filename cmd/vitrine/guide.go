@@ -98,7 +98,8 @@ Flags:
   --title TEXT        1 to 160 characters; else the name of the file or folder, or with
                       --artifact-id the title that the artifact has
   --entrypoint FILE   the file that opens first, as a path below the folder
-  --render-mode MODE  html, markdown, text, image, audio or video; else by the entrypoint
+  --render-mode MODE  html, markdown, text, image, audio or video; else by the entrypoint, or with
+                      --artifact-id as it was while the same file opens first
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
 `
 

@@ -12,6 +12,7 @@ import (
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 // Kinds of access links.
@@ -65,7 +66,7 @@ type madeLink struct {
 }
 
 // urlLife is how long a URL of a link opens; the link itself lives on.
-const urlLife = 24 * time.Hour
+const urlLife = limits.LinkURLLife
 
 // linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
 func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {

@@ -9,12 +9,13 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
+	"vitrine/shared/limits"
 )
 
 // Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.
 const (
-	listUsual = 50
-	listPage  = 100
+	listUsual = limits.PageDefault
+	listPage  = limits.PageMax
 	listMost  = 10000
 )
 
@@ -49,7 +50,7 @@ func (a *app) list(ctx context.Context, p paging) error {
 	if p.all {
 		p.limit = listMost
 	}
-	if p.limit < 1 || p.limit > listMost || len(p.cursor) > 500 {
+	if p.limit < 1 || p.limit > listMost || len(p.cursor) > limits.CursorLength {
 		return failure.New(failure.Invalid, failure.Usage, "--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
 			Advise("vitrine list --all lists all.")
 	}
@@ -87,6 +88,9 @@ func (a *app) showList(l contract.ArtifactList) error {
 	var rows [][]string
 	for _, s := range l.Data {
 		state := "expires " + screen.When(s.ExpiresAt.Time, a.now())
+		if a.outlives(s.ExpiresAt) {
+			state = "pinned"
+		}
 		if s.RevisionID == nil {
 			state = "not published yet"
 		}
@@ -95,6 +99,8 @@ func (a *app) showList(l contract.ArtifactList) error {
 	switch {
 	case len(rows) == 0:
 		a.screen.Note("There is nothing here yet; vitrine publish PATH publishes something")
+	case l.PageInfo.HasMore && len(l.Data) >= listMost:
+		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
 		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", quoted(*l.PageInfo.NextCursor))
 	}

@@ -153,7 +153,7 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer left FILE                    write what logins have left at the server to FILE
 //	peer host NAME URL                change the discovery document
 //	peer result NAME VALUE            change a member of publish's answer
-//	peer cap count|file|total N       change the usage policy
+//	peer cap count|file|total|left N  change the usage policy
 //	peer pow BITS                     ask for a proof of work
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
@@ -247,6 +247,8 @@ func (p *peer) setCap(name string, n int) {
 		p.policy.FileSizeCapBytes = int64(n)
 	case "total":
 		p.policy.ArtifactSizeCapBytes = int64(n)
+	case "left":
+		p.policy.DailyNewArtifactsRemaining = &n
 	}
 }
 

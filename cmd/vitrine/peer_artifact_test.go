@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,6 +39,7 @@ type snapshot struct {
 	title      string
 	entrypoint string
 	files      map[string]string
+	mode       string // "" for html
 }
 
 func (s *snapshot) size() (sum int64) {
@@ -66,7 +68,7 @@ const theirDraft = "rev_00000000000000000000000099"
 func (w *world) overtake(route string) {
 	if yields, made := w.drafts[route]; made {
 		delete(w.drafts, route)
-		w.yields, w.draft = yields, &snapshot{theirDraft, w.title, "index.html", map[string]string{"index.html": "<h1>Draft</h1>\n"}}
+		w.yields, w.draft = yields, &snapshot{theirDraft, w.title, "index.html", map[string]string{"index.html": "<h1>Draft</h1>\n"}, ""}
 	}
 	queue := w.meanwhile[route]
 	if len(queue) == 0 {
@@ -81,7 +83,7 @@ func (w *world) overtake(route string) {
 func revisionID(n int) id.Revision { return id.Revision(fmt.Sprintf("rev_%026d", 10+n)) }
 
 func (w *world) add(title, entrypoint string, files map[string]string) {
-	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files})
+	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files, ""})
 }
 
 // release makes a draft the newest revision.
@@ -103,6 +105,14 @@ func (w *world) refuses() (draft id.Revision, yes bool) {
 		w.release(w.draft)
 	}
 	return draft, true
+}
+
+// ends is when the artifact expires: of one that is pinned, when it would have.
+func (w *world) ends() time.Time {
+	if w.pinned {
+		return epoch.Add(-time.Hour)
+	}
+	return epoch.Add(72 * time.Hour)
 }
 
 func (w *world) newest() *snapshot { return &w.revisions[len(w.revisions)-1] }
@@ -193,7 +203,7 @@ func (p *peer) list(w http.ResponseWriter, r *http.Request) {
 	for i := from; i < min(from+limit, p.world.others+1) && !p.world.deleted; i++ {
 		s := contract.ArtifactSummary{
 			ID: id.Artifact(fmt.Sprintf("art_%026d", 2+i)), Status: "active", Title: p.world.title, Entrypoint: "index.html", FileCount: 4, SizeBytes: 2048,
-			ExpiresAt: contract.At(epoch.Add(72 * time.Hour)), CreatedAt: contract.At(epoch), UpdatedAt: contract.At(epoch),
+			ExpiresAt: contract.At(p.world.ends()), CreatedAt: contract.At(epoch), UpdatedAt: contract.At(epoch),
 		}
 		if i == 0 {
 			s.RevisionID = &p.world.newest().id
@@ -223,7 +233,7 @@ func (p *peer) view(w http.ResponseWriter, r *http.Request) {
 
 func (p *peer) viewOf(s *snapshot) contract.PublicAgentView {
 	v := contract.PublicAgentView{
-		ArtifactID: artifact, RevisionID: s.id, Title: p.world.title, CreatedAt: contract.At(epoch), ExpiresAt: contract.At(epoch.Add(72 * time.Hour)),
+		ArtifactID: artifact, RevisionID: s.id, Title: p.world.title, CreatedAt: contract.At(epoch), ExpiresAt: contract.At(p.world.ends()),
 		Entrypoint: s.entrypoint, RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint, SafetyWarnings: []contract.SafetyWarning{},
 		Bundle: contract.Bundle{Status: "disabled"},
 	}
@@ -293,7 +303,7 @@ func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	for i := len(p.world.revisions); i > 0; i-- {
 		s, at := p.world.revisions[i-1], contract.At(epoch)
 		l.Items = append(l.Items, contract.RevisionSummary{
-			RevisionID: s.id, RevisionNumber: &i, Status: "published", Entrypoint: s.entrypoint, RenderMode: "html", FileCount: len(s.files),
+			RevisionID: s.id, RevisionNumber: &i, Status: "published", Entrypoint: s.entrypoint, RenderMode: cmp.Or(s.mode, "html"), FileCount: len(s.files),
 			SizeBytes: s.size(), CreatedAt: at, PublishedAt: &at,
 		})
 	}

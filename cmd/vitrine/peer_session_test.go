@@ -183,13 +183,21 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	draft := &snapshot{p.nextRevision(), p.opened.Title, p.opened.Entrypoint, p.merge()}
+	draft := &snapshot{p.nextRevision(), p.opened.Title, p.opened.Entrypoint, p.merge(), p.mode()}
 	if p.opened.ArtifactID != "" {
 		p.world.draft, p.world.yields = draft, 0
 	}
 	answer(w, 200, contract.Finalized{
 		UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: draft.id, Status: "draft", Title: draft.title, FileCount: len(draft.files), SizeBytes: draft.size(),
 	})
+}
+
+// mode is how what comes out is shown: the one that was asked for, else that of the base.
+func (p *peer) mode() string {
+	if base := p.world.revision(p.opened.BaseRevisionID); base != nil && p.opened.RenderMode == "" {
+		return base.mode
+	}
+	return p.opened.RenderMode
 }
 
 // merge is what comes out of the session on its base.
@@ -223,7 +231,7 @@ func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	draft := p.world.draft
 	if draft == nil { // of an artifact that is new
-		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil}
+		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil, ""}
 	}
 	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(draft.id) {
 		p.wrong = append(p.wrong, "publish: "+r.URL.Path)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"vitrine/cmd/vitrine/client"
@@ -12,6 +13,7 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 // publication is one publish under way: by whom, and what came of it.
@@ -19,6 +21,7 @@ type publication struct {
 	account *client.Account
 	by      credential // zero if ephemeral
 	screen  *screen.Screen
+	now     func() time.Time
 	idem    string                // one Idempotency-Key for its three mutations
 	trial   *contract.Provisioned // nil unless ephemeral
 	path    string                // as it was given
@@ -31,7 +34,7 @@ type publication struct {
 
 // enter finds the server and a workspace to publish in: a new one, or that of the credential.
 func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
-	p = &publication{screen: a.screen, idem: "cli_publish_" + a.chance()}
+	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.chance()}
 	if ephemeral {
 		a.tellIgnored()
 		return p, p.provision(ctx, a)
@@ -84,22 +87,43 @@ func (p *publication) carry(ctx context.Context, files *folder.Folder, w wishes)
 	if err := within(policy, files); err != nil {
 		return err
 	}
+	if w.artifact == "" {
+		if err := p.allowed(policy); err != nil {
+			return err
+		}
+	}
 	if err := files.Digest(ctx); err != nil {
 		return err
 	}
 	whole := declare(files, w)
 	part, ok := partOf(whole, base)
-	if !ok {
-		return p.send(ctx, whole, files)
+	if ok {
+		p.tellGone(part.DeletedPaths)
+		if err = p.send(ctx, part, files); !unbuildable(err) {
+			return err
+		}
+		p.screen.Note("The server cannot build on the revision that is there; everything is published anew")
+		p.idem += ".whole" // the same key with another body would be refused
 	}
-	p.tellGone(part.DeletedPaths)
-	err = p.send(ctx, part, files)
-	if !unbuildable(err) {
+	if whole.RenderMode, err = p.mode(ctx, whole, base); err != nil {
 		return err
 	}
-	p.screen.Note("The server cannot build on the revision that is there; everything is published anew")
-	p.idem += ".whole" // the same key with another body would be refused
 	return p.send(ctx, whole, files)
+}
+
+// mode is how a revision that goes whole is shown: as its base is, if the same file opens first and nobody asks for
+// another. A revision that goes in part has it from its base.
+func (p *publication) mode(ctx context.Context, whole contract.CreateSession, base *contract.AgentView) (string, error) {
+	if whole.RenderMode != "" || base == nil || base.Entrypoint != whole.Entrypoint {
+		return whole.RenderMode, nil
+	}
+	list, err := p.account.Revisions(ctx, whole.ArtifactID)
+	for _, r := range list.Items {
+		if r.RevisionID == base.RevisionID && slices.Contains(renderModes, r.RenderMode) {
+			return r.RenderMode, nil
+		}
+	}
+	return "", err
 }
 
 // base is what a new revision builds on, nil for a new artifact. Links that would outlast the wished end are found here,
@@ -123,7 +147,7 @@ func (p *publication) base(ctx context.Context, w wishes) (*contract.AgentView, 
 
 func (p *publication) tellGone(paths []string) {
 	if len(paths) > 0 {
-		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), few(paths))
+		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), folder.Few(paths))
 	}
 }
 
@@ -220,6 +244,19 @@ func within(policy contract.UsagePolicy, files *folder.Folder) error {
 		return beyond(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
 	}
 	return nil
+}
+
+// allowed finds before anything is sent that no new artifact can be published today.
+func (p *publication) allowed(policy contract.UsagePolicy) error {
+	if left := policy.DailyNewArtifactsRemaining; left == nil || *left > 0 {
+		return nil
+	}
+	now := p.now().UTC()
+	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight, UTC
+	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded, "the workspace has published its %d new artifacts of today", policy.DailyNewArtifactAllowance).
+		Advise("New ones can be published from %s; a revision of one that is there, with --artifact-id, now.", screen.When(anew, now))
+	f.RetryAfter = anew.Sub(now)
+	return f
 }
 
 func beyond(code fault.Code, format string, args ...any) error {

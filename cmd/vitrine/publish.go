@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
+	"vitrine/shared/limits"
 )
 
 // wishes are the flags of publish.
@@ -98,8 +99,8 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 func (w *wishes) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
 	switch n := utf8.RuneCountInString(w.title); {
-	case w.titled && (n == 0 || n > folder.TitleRunes || !utf8.ValidString(w.title)):
-		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, folder.TitleRunes).
+	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):
+		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, limits.TitleRunes).
 			Advise("Give another --title, or none to take the name of the path.")
 	case w.artifact != "" && w.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
@@ -133,18 +134,9 @@ func (a *app) tellSkipped(s folder.Skipped) {
 		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("Left out %d that look like secrets: %s", len(s.Secrets), few(s.Secrets))
+		a.screen.Note("Left out %d that look like secrets: %s", len(s.Secrets), folder.Few(s.Secrets))
 	}
 	if len(s.Other) > 0 {
-		a.screen.Note("Skipped %d: %s", len(s.Other), few(s.Other))
+		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))
 	}
-}
-
-// few lists the first names of many.
-func few(names []string) string {
-	const shown = 5
-	if len(names) <= shown {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }

@@ -15,6 +15,7 @@ import (
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 // order is what pull is asked for.
@@ -147,7 +148,7 @@ func (a *app) pullOut(ctx context.Context, t target, o order) error {
 }
 
 // shownMost is the largest text that is read through a share URL or compared, in bytes.
-const shownMost = 5 << 20
+const shownMost = limits.InlineAnswer
 
 // pullShared reads a file through a share URL.
 func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err error) {

@@ -93,7 +93,7 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 		rows = append(rows, screen.Row{Name: "View", Value: r.PrivateURL + " (for members of the workspace)"})
 	}
 	rows = append(rows, []screen.Row{
-		{Name: "Expires", Value: screen.When(r.ExpiresAt.Time, a.now())},
+		{Name: "Expires", Value: a.expiry(r.ExpiresAt)},
 		{Name: "Title", Value: r.Title},
 		{Name: "Files", Value: files},
 		{Name: "Artifact", Value: string(r.ArtifactID)},

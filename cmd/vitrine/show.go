@@ -53,12 +53,23 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	return a.screen.Table(files)
 }
 
+// outlives tells whether an artifact that is there should have expired: then it is pinned.
+func (a *app) outlives(expires contract.Time) bool { return !expires.After(a.now()) }
+
+// expiry says when an artifact that is there expires.
+func (a *app) expiry(at contract.Time) string {
+	if a.outlives(at) {
+		return "never, while it is pinned"
+	}
+	return screen.When(at.Time, a.now())
+}
+
 func (a *app) viewRows(v contract.AgentView) []screen.Row {
 	rows := []screen.Row{{Name: "Artifact", Value: string(v.ArtifactID)}, {Name: "Revision", Value: string(v.RevisionID)}}
 	if v.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: v.PrivateURL + " (for members of the workspace)"})
 	}
-	rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(v.ExpiresAt.Time, a.now())}, screen.Row{Name: "Opens", Value: v.Entrypoint})
+	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)}, screen.Row{Name: "Opens", Value: v.Entrypoint})
 	for _, w := range v.SafetyWarnings {
 		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
 	}

@@ -5,7 +5,10 @@
 package folder
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,10 +16,8 @@ import (
 	"unicode/utf8"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/limits"
 )
-
-// TitleRunes is the longest title that the contract allows.
-const TitleRunes = 160
 
 // maxFiles ends the walk of a folder that was surely not meant to be published, such as a home directory.
 const maxFiles = 10000
@@ -160,7 +161,31 @@ func (f *Folder) fill(at place, entrypoint string) error {
 func (f *Folder) settle(entrypoint string) (err error) {
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	f.Entrypoint, err = chooseEntrypoint(f.Files, entrypoint)
+	if why, ok := errors.AsType[*failure.Failure](err); ok {
+		_ = why.Advise("%s", why.Hint+f.Skipped.told(entrypoint)) // err holds why
+	}
 	return err
+}
+
+// told names what stays behind, for a folder that lacks something: first that itself, if it is named.
+func (s Skipped) told(wanted string) string {
+	left := slices.Concat(s.Other, s.Secrets)
+	if i := slices.Index(left, path.Clean(filepath.ToSlash(wanted))); i >= 0 {
+		left[0], left[i] = left[i], left[0]
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return " (left out: " + Few(left) + ")"
+}
+
+// Few lists the first names of many.
+func Few(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
 // title makes a title of the last part of a path: printable and no longer than allowed.
@@ -172,20 +197,14 @@ func title(absolute string) string {
 		}
 		return r
 	}, name)
-	if r := []rune(name); len(r) > TitleRunes {
-		name = string(r[:TitleRunes])
+	if r := []rune(name); len(r) > limits.TitleRunes {
+		name = string(r[:limits.TitleRunes])
 	}
 	if name = strings.TrimSpace(name); name == "" || name == string(filepath.Separator) {
 		return "Untitled"
 	}
 	return name
 }
-
-// The limits of a published path.
-const (
-	pathBytes = 1024
-	pathParts = 64
-)
 
 // checkPath refuses names that no server accepts; another Unicode form is another path, so nothing is normalised.
 func checkPath(p string) error {
@@ -195,10 +214,10 @@ func checkPath(p string) error {
 		why = "its name is not valid UTF-8"
 	case strings.ContainsFunc(p, func(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }):
 		why = "its name holds a backslash or a control character"
-	case len(p) > pathBytes:
-		why = "its path is longer than 1024 bytes"
-	case strings.Count(p, "/") >= pathParts:
-		why = "its path has more than 64 parts"
+	case len(p) > limits.PathBytes:
+		why = fmt.Sprintf("its path is longer than %d bytes", limits.PathBytes)
+	case strings.Count(p, "/") >= limits.PathParts:
+		why = fmt.Sprintf("its path has more than %d parts", limits.PathParts)
 	default:
 		return nil
 	}

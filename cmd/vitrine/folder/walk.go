@@ -70,8 +70,8 @@ func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 	return nil
 }
 
-// link follows a symbolic link to a file that is itself publishable and below the root; other links stay behind, links
-// to folders among them, because they can go round in circles.
+// link follows a symbolic link to a file that is itself published and below the root; other links stay behind, links to
+// folders among them, because they can go round in circles.
 func (w *walk) link(p string) error {
 	target, inside := w.target(p)
 	parts := strings.Split(target, "/")
@@ -79,13 +79,35 @@ func (w *walk) link(p string) error {
 		w.skipped.Secrets = append(w.skipped.Secrets, p)
 		return nil
 	}
-	if inside && !slices.ContainsFunc(parts, isNoise) {
+	publishable := inside && !slices.ContainsFunc(parts, isNoise)
+	if publishable {
+		ignored, err := w.ignores(target)
+		if err != nil {
+			return err
+		}
+		publishable = !ignored
+	}
+	if publishable {
 		if info, err := w.root.Stat(filepath.FromSlash(target)); err == nil && info.Mode().IsRegular() {
 			return w.add(File{Path: p, Size: info.Size(), name: target})
 		}
 	}
 	w.skipped.Other = append(w.skipped.Other, p)
 	return nil
+}
+
+// ignores tells whether the ignore files on the way to a file leave it out, or a folder that it is in.
+func (w *walk) ignores(file string) (_ bool, err error) {
+	rules, dir := ignores{}, "."
+	for part := range strings.SplitSeq(file, "/") {
+		if rules, err = rules.in(dir, w.root, w.gitignore); err != nil {
+			return false, err
+		}
+		if dir = path.Join(dir, part); rules.match(dir, dir != file) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // target is where a link leads, as a path below the root; false when it leads elsewhere or nowhere.
