@@ -217,6 +217,26 @@ func TestArtifactsAndTheirPages(t *testing.T) {
 	}
 }
 
+func TestEverybodyWhoReadsIsCounted(t *testing.T) {
+	for _, room := range rooms {
+		if room == "/claim" {
+			continue // strangers have it too
+		}
+		s := newHouse()
+		h := s.handler()
+		if r := signedIn(h, "GET", room, nil, attemptHeader...); r.StatusCode != 200 || !slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
+			t.Errorf("%s: %d, counted %v", room, r.StatusCode, s.counted)
+		}
+		s.tooMany = fault.Bare(fault.RateLimitedActor).After(61 * time.Second)
+		r := signedIn(h, "GET", room, nil, attemptHeader...)
+		body := text(t, r)
+		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" || !strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
+			strings.Contains(r.Header.Get(policyHeader), "frame-src") {
+			t.Errorf("%s, once too often: %d %v\n%s", room, r.StatusCode, r.Header, body)
+		}
+	}
+}
+
 func TestTheLifeOfArtifactsIsWhatTheWorkspaceChose(t *testing.T) {
 	for days, want := range map[int]string{0: "3 days, at most 7 days", 5: "5 days, at most 7 days", 30: "7 days, at most 7 days"} {
 		s := newHouse()

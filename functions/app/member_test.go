@@ -63,9 +63,11 @@ type house struct {
 	scene                       string // of an artifact: what is particular about it
 	wanted                      contract.CreateLink
 	linkEnd                     *contract.Time // of the share link, as it is stored
-	days                        int            // artifacts live, as the workspace chose
-	more                        bool           // links that are not listed
-	title2                      string         // of a renaming
+	counted                     []string
+	tooMany                     error  // of being counted
+	days                        int    // artifacts live, as the workspace chose
+	more                        bool   // links that are not listed
+	title2                      string // of a renaming
 	scopes                      []credential.Scope
 	pinRefused, mintRefused     error
 	calling                     *sync.Mutex
@@ -322,7 +324,12 @@ func (a accounts) Workspace(by credential.Actor, m member.Member) contract.WebWo
 
 type counter struct{ *house }
 
-func (s counter) Actor(context.Context, id.Workspace, string) error { return nil }
+func (s counter) Actor(_ context.Context, w id.Workspace, subject string) error {
+	s.calling.Lock()
+	defer s.calling.Unlock()
+	s.counted = append(s.counted, string(w)+" "+subject)
+	return s.tooMany
+}
 
 // signedIn sends a request of a member's browser. A body is that of a form.
 func signedIn(h http.Handler, method, target string, fields url.Values, header ...string) *http.Response {

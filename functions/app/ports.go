@@ -151,7 +151,7 @@ type Accounts interface {
 	Workspace(by credential.Actor, m member.Member) contract.WebWorkspace
 }
 
-// Counter limits what members change.
+// Counter limits what members see and change.
 type Counter interface {
 	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
 	Actor(ctx context.Context, w id.Workspace, subject string) error

@@ -1,11 +1,12 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -67,9 +68,39 @@ func (h *Host) admit(status int, handle memberHandler) handler {
 		if err != nil {
 			return err
 		}
-		return handle(w, r, v)
+		return h.counted(w, r, v, handle)
 	})
 }
+
+// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader who
+// comes too often sees none of it.
+func (h *Host) counted(w http.ResponseWriter, r *http.Request, v visit, handle memberHandler) error {
+	kept := &sheet{header: w.Header().Clone(), status: http.StatusOK}
+	err := together(
+		func() error { return h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
+		func() error { return handle(kept, r, v) },
+	)
+	if err != nil {
+		return err
+	}
+	maps.Copy(w.Header(), kept.header)
+	w.WriteHeader(kept.status)
+	w.Write(kept.body.Bytes()) // a failure means that the client left
+	return nil
+}
+
+// sheet is an answer that nobody sees yet.
+type sheet struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (s *sheet) Header() http.Header { return s.header }
+
+func (s *sheet) WriteHeader(status int) { s.status = status }
+
+func (s *sheet) Write(b []byte) (int, error) { return s.body.Write(b) }
 
 // needs lets members with a right through.
 func needs(s credential.Scope, handle memberHandler) memberHandler {
@@ -162,17 +193,4 @@ func signInPath(back string) string {
 func wantsJSON(r *http.Request) bool {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
-}
-
-// network is the prefix of an address by which a person may recognise where a browser was.
-func network(from netip.Addr) string {
-	bits := 24
-	if from.Is6() {
-		bits = 48
-	}
-	prefix, err := from.Prefix(bits)
-	if err != nil {
-		return "unknown"
-	}
-	return prefix.String()
 }
