@@ -30,7 +30,7 @@ func (h *Host) routes() []web.Route {
 			Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateSession},
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
+				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
 				fault.UploadSessionNotFound,
 			},
 		}, h.create),

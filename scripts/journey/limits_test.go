@@ -3,6 +3,7 @@ package journey
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -312,11 +313,20 @@ func TestF51TheLastRevisionIsTheLast(t *testing.T) {
 	p := limited(t, tier(func(p *limits.Policy) { p.Revisions = 2 }))
 	g := p.agent(t)
 	first := published(t, g, "first")
+	next := wire.Declare("third", page("third"))
+	next.ArtifactID = first.ArtifactID
+	u := must(g.Create(ctx, wire.NewKey(), next))(t) // while there is room for another
+	must(g.Put(ctx, u.Files[0], page("third").Body))(t)
 	second := must(g.PublishFiles(ctx, "second", first.ArtifactID, page("second")))(t)
-	r := wire.Declare("third", page("third"))
-	r.ArtifactID = first.ArtifactID
-	third := must(g.Draft(ctx, wire.NewKey(), r, page("third")))(t)
 	before := p.state(t)
+	a := tryCreate(t, g, wire.NewKey(), next)
+	if refused(t, a, 429, fault.RevisionCeilingExceeded); !strings.Contains(a.Message(), "new artifact") {
+		t.Errorf("the refusal does not tell what to do: %s", a.Message())
+	}
+	p.unchanged(t, before)
+	third := must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	refused(t, tryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded) // its draft cannot be published either
+	before = p.state(t)
 	refused(t, tryPublish(t, g, wire.NewKey(), third.ArtifactID, third.RevisionID, nil), 429, fault.RevisionCeilingExceeded)
 	p.unchanged(t, before)
 	p.reads(t, second.RevisionContentURL, page("second").Body)

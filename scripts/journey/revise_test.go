@@ -196,17 +196,69 @@ func TestF65OnePatchThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
 
 func TestT64APatchBombIsCappedWhileItIsApplied(t *testing.T) {
 	t.Parallel()
-	p := pry(t, func(o *stack.Options) { tier(func(p *limits.Policy) { p.FileSize = 64 << 10 })(&o.Limits) })
-	g := p.agent(t)
-	before := lines(4500, "line")
-	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "log.txt", Body: []byte(before)}))(t)
-	r := revision(first, "T2")
-	declared, diff := patched("log.txt", before, before+lines(3000, "boom"))
-	r.Files = []contract.DeclaredFile{declared}
-	s := must(g.Create(ctx, wire.NewKey(), r))(t)
-	must(g.Put(ctx, s.Files[0], diff.Body))(t)
-	refused(t, tryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 400, fault.FileSizeCapExceeded)
-	if p.object(t, g, s.UploadSessionID, 0) != "" {
-		t.Error("a result above the cap was stored")
+	for name, tt := range map[string]struct {
+		cap  func(*limits.Policy)
+		want fault.Code
+	}{
+		"by the file":               {func(p *limits.Policy) { p.FileSize = 64 << 10 }, fault.FileSizeCapExceeded},
+		"by the revision":           {func(p *limits.Policy) { p.ArtifactSize = 64 << 10 }, fault.RevisionSizeCapExceeded},
+		"by what others leave free": {func(p *limits.Policy) { p.FileSize, p.ArtifactSize = 99<<10, 99<<10 }, fault.RevisionSizeCapExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pry(t, func(o *stack.Options) { tier(tt.cap)(&o.Limits) })
+			g := p.agent(t)
+			before := lines(3000, "line")
+			first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "log.txt", Body: []byte(before)}, wire.File{Path: "other", Body: noise(3, 25<<10)}))(t)
+			r := revision(first, "T2")
+			declared, diff := patched("log.txt", before, before+lines(5000, "boom"))
+			r.Files = []contract.DeclaredFile{declared}
+			s := must(g.Create(ctx, wire.NewKey(), r))(t)
+			must(g.Put(ctx, s.Files[0], diff.Body))(t)
+			refused(t, tryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 400, tt.want)
+			if p.object(t, g, s.UploadSessionID, 0) != "" {
+				t.Error("a result above the cap was stored")
+			}
+		})
+	}
+}
+
+func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
+	t.Parallel()
+	s := newFaultStand(t, func(o *stack.Options) { tier(func(p *limits.Policy) { p.ArtifactSize = 64 << 10 })(&o.Limits) })
+	g := s.agent(t)
+	before := lines(2000, "line")
+	first := must(g.PublishFiles(ctx, "T", "", page("one"), wire.File{Path: "log.txt", Body: []byte(before)}, wire.File{Path: "big", Body: noise(4, 30<<10)}))(t)
+	unhashed := func(name string, n int) wire.File { return wire.File{Path: name, Body: noise(5, n)} }
+	for name, tt := range map[string]struct {
+		files   []wire.File // declared without digest
+		deleted string
+		want    fault.Code
+	}{
+		"a deleted path that the base lacks": {[]wire.File{unhashed("new", 9)}, "nothing", fault.InvalidRequest},
+		"more bytes than a revision has":     {[]wire.File{unhashed("new", 35<<10)}, "", fault.RevisionSizeCapExceeded},
+		"no entrypoint":                      {[]wire.File{unhashed("new", 9)}, "index.html", fault.EntrypointNotInRevision},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := revision(first, "T2")
+			declared, diff := patched("log.txt", before, strings.Replace(before, "line 7\n", "", 1))
+			r.Files = append(r.Files, declared)
+			if tt.deleted != "" {
+				r.DeletedPaths = []string{tt.deleted}
+			}
+			for _, f := range tt.files {
+				r.Files = append(r.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: int64(len(f.Body))})
+			}
+			u := must(g.Create(ctx, wire.NewKey(), r))(t)
+			for n, f := range append([]wire.File{diff}, tt.files...) {
+				must(g.Put(ctx, u.Files[n], f.Body))(t)
+			}
+			read := 0
+			s.faults.On("GetObject").If(func(any) bool { read++; return false })
+			a := tryFinalize(t, g, wire.NewKey(), u.UploadSessionID)
+			s.revive()
+			if a.Code() != tt.want || read > 0 {
+				t.Errorf("%d %s after %d files were read", a.Status, a.Body, read)
+			}
+		})
 	}
 }

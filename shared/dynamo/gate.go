@@ -51,7 +51,8 @@ func (s *Store) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tr
 	return unpackTree(i.getBin("files"))
 }
 
-// Contents implements view.Store.
+// Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy says
+// of another may be over.
 func (s *Store) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	for _, strong := range []bool{false, true} {
 		b := batch{strong: strong}
@@ -63,6 +64,9 @@ func (s *Store) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*ar
 		}
 		revision, files := f.at(revisionKey(a, r)), f.at(treeKey(a, r))
 		if revision == nil || files == nil {
+			continue
+		}
+		if !strong && revision.getStr("status") != string(artifact.Published) {
 			continue
 		}
 		t, err := unpackTree(files.getBin("files"))

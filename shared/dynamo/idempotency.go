@@ -84,9 +84,9 @@ func (s *Store) Release(ctx context.Context, c idempotency.Command, owner string
 }
 
 // settle finishes a claimed command inside its transaction; who lost the lease cannot commit.
-func (s *Store) settle(t *transaction, c idempotency.Command, owner string) {
+func (s *Store) settle(t *transaction, c idempotency.Command, owner string, result []byte) {
 	t.update(s.tables.Hot, key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease", "#owner = :owner AND #state = :flight",
-		values{"done": done, "result": []byte("{}"), "owner": owner, "flight": inFlight}, func(old item) error {
+		values{"done": done, "result": result, "owner": owner, "flight": inFlight}, func(old item) error {
 			if old == nil {
 				return &idempotency.Taken{} // released or expired under us: nobody finished it
 			}

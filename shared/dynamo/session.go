@@ -16,29 +16,36 @@ import (
 func sessionItem(s upload.Session) item {
 	return newItem(sessionKey(s.ID)).
 		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
-		flag("new", s.New).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
+		flag("new", s.New).flag("diffs", s.Diffs).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
 		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
 		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
 		str("g2p", due(sessionDue, string(s.ID))).str("g2s", sortable(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
-// readSession reads both items of a session; one without the other is no session.
+// readSession reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
+// its entries any more, which go before it does.
 func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
-	if i == nil || entries == nil {
+	if i == nil {
+		return nil, nil, nil
+	}
+	session := sessionOf(i, s)
+	if entries == nil && session.Status == upload.Finalized {
+		return &session, nil, nil
+	}
+	if entries == nil {
 		return nil, nil, nil
 	}
 	files, err := unpackEntries(entries.getBin("files"))
 	if err != nil {
 		return nil, nil, err
 	}
-	session := sessionOf(i, s)
 	return &session, files, nil
 }
 
 func sessionOf(i item, s id.Session) upload.Session {
 	return upload.Session{
 		ID: s, Workspace: id.Workspace(i.getStr("ws")), Home: id.Workspace(i.getStr("home")), Artifact: id.Artifact(i.getStr("art")),
-		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
+		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Diffs: i.getFlag("diffs"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
 		Base: id.Revision(i.getStr("base")), Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
 		FileCount: int(i.getNum("n")), Size: i.getNum("bytes"), Life: time.Duration(i.getNum("life")) * time.Millisecond, CreatedAt: i.getTime("created"),
 	}
@@ -67,29 +74,37 @@ func (s *Store) Create(ctx context.Context, c upload.Creation) error {
 	return s.commit(ctx, &t)
 }
 
-// Finalize implements upload.Finalizations. What falls due of the artifact depends on whether it is pinned, which most are
-// not: it is tried as one of them first.
+// gateTries is how often a finalization is tried on an artifact that changes meanwhile.
+const gateTries = 4
+
+// Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
+// and both may have changed since the session was created: a gate that is not as expected tells how it is.
 func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
-	err := s.finalize(ctx, f, false)
-	if errors.Is(err, errPinned) {
-		err = s.finalize(ctx, f, true)
+	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
+	var other *otherGate
+	for range gateTries {
+		err := s.finalize(ctx, f, expected)
+		if !errors.As(err, &other) {
+			return err
+		}
+		expected = other.gate
 	}
-	if errors.Is(err, errPinned) {
-		err = unavailable(err)
-	}
-	return err
+	return unavailable(other)
 }
 
-var errPinned = errors.New("the artifact was pinned, or is not pinned any more")
+// otherGate says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
+type otherGate struct{ gate artifact.Artifact }
 
-func (s *Store) finalize(ctx context.Context, f upload.Finalization, pinned bool) error {
+func (o *otherGate) Error() string { return "the artifact ends at another time than expected" }
+
+func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
 	var t transaction
-	s.settle(&t, f.Command, f.Owner)
+	s.settle(&t, f.Command, f.Owner, f.Result)
 	s.endUpload(&t, f)
 	if f.Session.New {
 		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
 	} else {
-		s.takeDraft(&t, f, pinned)
+		s.takeDraft(&t, f, expected)
 	}
 	if f.Session.Reuses != "" {
 		t.check(s.tables.Core, revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
@@ -106,45 +121,62 @@ func (s *Store) finalize(ctx context.Context, f upload.Finalization, pinned bool
 	return s.commit(ctx, &t)
 }
 
-// endUpload ends a session. Instead of its cleanup the hints of what it brought fall due.
+// endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
 func (s *Store) endUpload(t *transaction, f upload.Finalization) {
-	set, v := "SET #status = :finalized, #n = :n, #bytes = :bytes REMOVE #g2p, #g2s", values{
-		"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
-	}
-	if brings(f.Tree, f.Session.ID) {
-		set = "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due"
-		v["hints"], v["due"] = due(hintDue, string(f.Session.ID)), sortable(f.At)
-	}
-	t.update(s.tables.Core, sessionKey(f.Session.ID), set, "#status = :pending AND #exp > :now", v, func(old item) error {
-		return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
-	})
+	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
+		"#status = :pending AND #exp > :now", values{
+			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
+			"hints": due(hintDue, string(f.Session.ID)), "due": sortable(f.At),
+		}, func(old item) error {
+			if old == nil {
+				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")
+			}
+			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
+		})
 }
 
-// takeDraft gives an existing artifact its one draft.
-func (s *Store) takeDraft(t *transaction, f upload.Finalization, pinned bool) {
-	changed, pin := f.Artifact, "attribute_not_exists(#pin_at)"
-	if pinned {
-		changed.PinnedAt, pin = f.At, "attribute_exists(#pin_at)"
-	}
+// takeDraft gives an existing artifact its one draft, if it is as expected.
+func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
+	a := f.Artifact
+	a.PinnedAt = expected.PinnedAt
+	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
+		a.ExpiresAt = expected.ExpiresAt
+	} // else a claim gave it more time, which the session knows and its gate does not yet
 	v := values{
 		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-		"artifacts": due(artifactDue, string(changed.ID)), "due": nextDue(changed, limits.DraftLife),
+		"artifacts": due(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
+	}
+	as := "#exp = :end AND attribute_not_exists(#pin_at)"
+	if !expected.PinnedAt.IsZero() {
+		as = "#exp = :end AND attribute_exists(#pin_at)"
 	}
 	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
-	if f.Session.Home != f.Session.Workspace && changed.ExpiresAt.After(f.At) { // it came by a claim, and may still say where from and end as it did there
+	if overtaken(f) {
 		owned = "(" + owned + ") OR #own = :home"
 		v["home"] = string(f.Session.Home)
 	}
-	t.update(s.tables.Core, artifactKey(changed.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2p = :artifacts, #g2s = :due ADD #ver :one",
-		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND "+pin+" AND ("+owned+")", v, func(old item) error {
-			if a := readArtifact(old, changed.ID); a.Readable(f.At) && a.Owner == f.Session.Workspace && a.Draft == "" && a.PinnedAt.IsZero() == pinned {
-				return errPinned
-			}
-			if a := readArtifact(old, changed.ID); a != nil && a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live) {
-				return noDraft(old)
-			}
-			return artifact.NotFound()
-		})
+	t.update(s.tables.Core, artifactKey(a.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2p = :artifacts, #g2s = :due ADD #ver :one",
+		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND "+as+" AND ("+owned+")", v,
+		func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
+}
+
+// overtaken tells whether the artifact came by a claim: it may still say where from, and end as it did there.
+func overtaken(f upload.Finalization) bool {
+	return f.Session.Home != f.Session.Workspace && f.Artifact.ExpiresAt.After(f.At)
+}
+
+// refuseDraft tells why an artifact takes no draft; nil is one that does not exist.
+func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
+	switch {
+	case a == nil:
+		return artifact.NotFound()
+	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
+		return noDraft(nil)
+	case a.Owner == f.Session.Workspace && a.Readable(f.At),
+		a.Owner == f.Session.Home && overtaken(f) && a.Status == artifact.Live && a.Lock == "":
+		return &otherGate{*a}
+	}
+	return artifact.NotFound()
 }
 
 func noDraft(item) error {

@@ -16,7 +16,8 @@ const (
 	deletedNotInBase = "deleted_path_not_in_base"
 )
 
-// base reads what a partial manifest builds on; nil for a whole one.
+// base reads what a partial manifest builds on; nil for a whole one. Revisions are kept by artifact: one of another artifact
+// is missing like one that never was, and only a base without any artifact is told to be foreign.
 func (f *Finalizer) base(ctx context.Context, s *Session) (*artifact.Contents, error) {
 	if s.Base == "" {
 		return nil, nil

@@ -55,10 +55,10 @@ type created struct {
 }
 
 // Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
-// draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded,
-// entrypoint_not_in_revision.
+// revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
+// revision_size_cap_exceeded, entrypoint_not_in_revision.
 func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession) (contract.Session, error) {
-	now := c.Now()
+	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
 	if record.Finished(now) {
 		return c.replay(ctx, cmd, record)
 	}
@@ -69,7 +69,7 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 	s := Session{
 		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
 		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
-		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Life: by.Workspace.Life(by.Policy), CreatedAt: now,
+		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Diffs: d.patches(), Life: by.Workspace.Life(by.Policy), CreatedAt: now,
 	}
 	var known tree.Tree
 	if r.ArtifactID != "" {
@@ -123,6 +123,9 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 		return nil, err
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
 		return nil, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired; leave artifact_id out to make a new one")
+	case a.Number >= by.Policy.Revisions:
+		return nil, fault.New(fault.RevisionCeilingExceeded,
+			"the artifact has %d published revisions, and none can follow; leave artifact_id out to make a new artifact", a.Number)
 	case a.Draft != "":
 		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))

@@ -1,6 +1,8 @@
 package upload
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -126,17 +128,29 @@ func (d declaration) size() (sum int64) {
 	return sum
 }
 
+// patches tells whether some file comes as a diff.
+func (d declaration) patches() bool {
+	return slices.ContainsFunc(d.files, func(f declared) bool { return f.patch != nil })
+}
+
 // check holds a declaration against the caps of a tier, as far as they can be told yet: what a partial manifest adds up to
-// is known when it is finalized.
+// is known when it is finalized, but neither its files nor its diffs may be more than a revision.
 func (d declaration) check(p limits.Policy, entrypoint string) error {
-	files := make(tree.Tree, len(d.files))
-	for i, f := range d.files {
-		files[i] = tree.File{Path: f.path, Size: f.size}
+	var whole, diffs tree.Tree
+	for _, f := range d.files {
+		if f.patch == nil {
+			whole = append(whole, tree.File{Path: f.path, Size: f.size})
+		} else {
+			diffs = append(diffs, tree.File{Path: f.path, Size: f.size})
+		}
 	}
-	if d.partial {
-		return checkFiles(files, p)
+	if !d.partial {
+		return checkTree(whole, p, entrypoint)
 	}
-	return checkTree(files, p, entrypoint)
+	if err := checkFiles(slices.Concat(whole, diffs), p); err != nil {
+		return err
+	}
+	return cmp.Or(checkSize(whole, p), checkSize(diffs, p))
 }
 
 // checkTree holds a whole tree against the caps of a tier, in the order of the contract.
@@ -147,11 +161,19 @@ func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
 	if err := checkFiles(files, p); err != nil {
 		return err
 	}
-	if sum := files.Size(); sum > p.ArtifactSize {
-		return fault.New(fault.RevisionSizeCapExceeded, "the files have %d bytes together; at most %d are allowed here", sum, p.ArtifactSize)
+	if err := checkSize(files, p); err != nil {
+		return err
 	}
 	if _, entered := files.Find(entrypoint); !entered {
 		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files", entrypoint)
+	}
+	return nil
+}
+
+// checkSize holds what files add up to against the cap.
+func checkSize(files tree.Tree, p limits.Policy) error {
+	if sum := files.Size(); sum > p.ArtifactSize {
+		return fault.New(fault.RevisionSizeCapExceeded, "the files have %d bytes together; at most %d are allowed here", sum, p.ArtifactSize)
 	}
 	return nil
 }

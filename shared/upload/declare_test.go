@@ -135,3 +135,26 @@ func TestKnownBytesAreReused(t *testing.T) {
 		t.Errorf("what is inherited is not referred to: %+v", e[0])
 	}
 }
+
+func TestNeitherTheFilesNorTheDiffsOfAPartialManifestAreMoreThanARevision(t *testing.T) {
+	p := limits.Policy{FileSize: 10, ArtifactSize: 25, FileCount: 9}
+	file := func(n int) declared { return declared{path: strings.Repeat("f", n), size: int64(n)} }
+	diff := func(n int) declared {
+		return declared{path: strings.Repeat("d", n), size: int64(n), patch: &Patch{}}
+	}
+	for name, tt := range map[string]struct {
+		files []declared
+		want  fault.Code
+	}{
+		"both fit":             {[]declared{file(8), file(9), diff(8), diff(9)}, ""},
+		"too much of files":    {[]declared{file(8), file(9), file(10)}, fault.RevisionSizeCapExceeded},
+		"too much of diffs":    {[]declared{file(1), diff(8), diff(9), diff(10)}, fault.RevisionSizeCapExceeded},
+		"a file that is large": {[]declared{file(11)}, fault.FileSizeCapExceeded},
+		"a diff that is large": {[]declared{diff(11)}, fault.FileSizeCapExceeded},
+	} {
+		err := declaration{files: tt.files, partial: true}.check(p, "index.html")
+		if (err != nil) != (tt.want != "") || err != nil && fault.CodeOf(err) != tt.want {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}

@@ -15,32 +15,44 @@ import (
 // hashers is how many undeclared files are hashed at a time.
 const hashers = 4
 
-// build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p.
+// build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
+// can be refused without a look at any bytes is, as if every patch gave an empty file.
 func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
-	files, err := f.hashed(ctx, a)
-	if err != nil || base == nil {
-		return files, err
+	files, unknown := listed(a.Entries)
+	if base == nil {
+		return files, f.hashAll(ctx, a, files, unknown)
 	}
-	results, err := f.rebuild(ctx, a, base.Tree, files, p)
+	least, err := f.merged(a, base, files, p)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := merge(base.Tree, a.Entries, files)
+	if err := f.hashAll(ctx, a, files, unknown); err != nil {
+		return nil, err
+	}
+	results, err := f.rebuild(ctx, a, base.Tree, files, p, p.ArtifactSize-least.Size())
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTree(merged, p, a.Session.Entrypoint); err != nil {
+	whole, err := f.merged(a, base, files, p)
+	if err != nil {
 		return nil, err
 	}
-	return merged, f.write(ctx, a.Session.Home, results) // a refusal has left nothing behind
+	return whole, f.write(ctx, a.Session.Home, results) // a refusal has left nothing behind
 }
 
-// hashed are the declared files. The store checked every declared digest; files without one are read and hashed. Those
-// that come as diffs have to be rebuilt yet.
-func (f *Finalizer) hashed(ctx context.Context, a Attempt) (tree.Tree, error) {
-	files := make(tree.Tree, 0, len(a.Entries))
-	var unknown []int
-	for _, e := range a.Entries {
+// merged lays files over the base, within the caps.
+func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, p limits.Policy) (tree.Tree, error) {
+	out, err := merge(base.Tree, a.Entries, files)
+	if err != nil {
+		return nil, err
+	}
+	return out, checkTree(out, p, a.Session.Entrypoint)
+}
+
+// listed are the declared files, and which of them are to be read and hashed: the store checked every declared digest.
+// Those that come as diffs are empty until they are rebuilt.
+func listed(entries []Entry) (files tree.Tree, unknown []int) {
+	for _, e := range entries {
 		if e.Deleted {
 			continue
 		}
@@ -48,11 +60,18 @@ func (f *Finalizer) hashed(ctx context.Context, a Attempt) (tree.Tree, error) {
 		switch {
 		case e.SHA256 != nil:
 			file.SHA256 = *e.SHA256
-		case e.Patch == nil:
+		case e.Patch != nil:
+			file.Size = 0
+		default:
 			unknown = append(unknown, len(files))
 		}
 		files = append(files, file)
 	}
+	return files, unknown
+}
+
+// hashAll fills in the digests of files that were declared without.
+func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -67,7 +86,7 @@ func (f *Finalizer) hashed(ctx context.Context, a Attempt) (tree.Tree, error) {
 		})
 	}
 	wg.Wait()
-	return files, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 func (f *Finalizer) hash(ctx context.Context, a Attempt, file *tree.File) error {

@@ -3,6 +3,7 @@ package upload
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ type Finalizations interface {
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
 	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
-	// *Settled, artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
+	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
 	// not_authenticated (the workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error
 }
@@ -38,6 +39,7 @@ type Finalizations interface {
 // Finalization is everything that finalizing makes.
 type Finalization struct {
 	Command  idempotency.Command
+	Result   []byte // what a repetition answers from
 	Owner    string
 	Session  Session
 	Artifact artifact.Artifact // as it is made when the session is New
@@ -81,7 +83,7 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
 	}
 	if a.Record.Finished(now) {
-		return drafted(a.Session), a.Record.Replay(a.Command, new(struct{}))
+		return replay(a, a.Record)
 	}
 	if a.Session.Status == Finalized {
 		return drafted(a.Session), nil
@@ -94,7 +96,7 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	case err == nil:
 		return drafted(a.Session), nil
 	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return drafted(a.Session), taken.Record.Replay(a.Command, new(struct{}))
+		return replay(a, &taken.Record)
 	case errors.As(err, &taken):
 		return contract.Finalized{}, idempotency.InFlight()
 	}
@@ -102,11 +104,30 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
-			return drafted(a.Session), nil
+			return drafted(&settled.Session), nil
 		}
 		err = pending(&settled.Session, now)
 	}
 	return contract.Finalized{}, err
+}
+
+// finalized is the stored result: what the revision holds, which the declaration of a partial manifest does not tell.
+type finalized struct {
+	FileCount int   `json:"n"`
+	Size      int64 `json:"b"`
+}
+
+// replay answers a repetition from the record, because the session may have been read before the first one ended.
+func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
+	var first finalized
+	if err := record.Replay(a.Command, &first); err != nil {
+		return contract.Finalized{}, err
+	}
+	s := *a.Session
+	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
+		s.FileCount, s.Size = first.FileCount, first.Size
+	}
+	return drafted(&s), nil
 }
 
 // run takes the command, looks at the objects meanwhile, and commits.
@@ -177,10 +198,7 @@ func (f *Finalizer) complete(ctx context.Context, a Attempt) error {
 }
 
 func pending(s *Session, now time.Time) error {
-	switch {
-	case s.Status == Failed:
-		return fault.New(fault.UploadSessionNotFound, "the upload session failed; create a new one")
-	case s.Status != Pending || !now.Before(s.ExpiresAt):
+	if s.Status != Pending || !now.Before(s.ExpiresAt) {
 		return fault.New(fault.UploadSessionExpired, "the upload session expired; create a new one and upload again")
 	}
 	return nil
@@ -202,8 +220,9 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 			Target: event.Target{Type: kind, ID: target}, Detail: s.Title, RequestID: by.RequestID,
 		}
 	}
+	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
 	f := Finalization{
-		Command: a.Command, Owner: owner, Session: s, Tree: files, At: now,
+		Command: a.Command, Result: result, Owner: owner, Session: s, Tree: files, At: now,
 		Artifact: artifact.Artifact{
 			ID: s.Artifact, Owner: s.Workspace, Home: s.Home, Status: artifact.Live, ExpiresAt: s.CreatedAt.Add(s.Life), Draft: s.Revision,
 			DraftAt: now, Title: s.Title, Entrypoint: s.Entrypoint, FileCount: s.FileCount, Size: s.Size, CreatedAt: now, UpdatedAt: now,

@@ -25,10 +25,11 @@ type rebuilt struct {
 	body []byte
 }
 
-// rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet.
-func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy) ([]rebuilt, error) {
+// rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
+// results may take together.
+func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]rebuilt, error) {
 	var results []rebuilt
-	n, room := -1, p.ArtifactSize
+	n := -1
 	for _, e := range a.Entries {
 		if e.Deleted {
 			continue
@@ -38,6 +39,9 @@ func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, file
 			continue
 		}
 		body, err := f.apply(ctx, a.Session, e, base, min(room, p.FileSize))
+		if errors.Is(err, patch.ErrTooLarge) {
+			err = tooLarge(e.Path, room, p)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +66,15 @@ func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []rebu
 	return nil
 }
 
-// apply makes one result of at most `most` bytes.
+// tooLarge refuses a result by the cap that left less room for it.
+func tooLarge(path string, room int64, p limits.Policy) error {
+	if room < p.FileSize {
+		return fault.New(fault.RevisionSizeCapExceeded, "with the result of the patch of %q the files have more than %d bytes together", path, p.ArtifactSize)
+	}
+	return fault.New(fault.FileSizeCapExceeded, "the result of the patch of %q has more than %d bytes", path, p.FileSize)
+}
+
+// apply makes one result of at most `most` bytes; patch.ErrTooLarge if it has more.
 func (f *Finalizer) apply(ctx context.Context, s *Session, e Entry, base tree.Tree, most int64) ([]byte, error) {
 	old, ok := base.Find(e.Path)
 	if !ok || old.SHA256 != e.Patch.Base {
@@ -80,7 +92,7 @@ func (f *Finalizer) apply(ctx context.Context, s *Session, e Entry, base tree.Tr
 	var why patch.Reason
 	switch {
 	case errors.Is(err, patch.ErrTooLarge):
-		return nil, fault.New(fault.FileSizeCapExceeded, "the result of the patch of %q is larger than a file or a revision may be", e.Path)
+		return nil, err
 	case errors.As(err, &why):
 		return nil, conflict(e.Path, why)
 	case sha256.Sum256(after) != e.Patch.Result:

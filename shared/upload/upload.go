@@ -19,7 +19,6 @@ const (
 	Pending   Status = "pending"
 	Finalized Status = "finalized"
 	Expired   Status = "expired"
-	Failed    Status = "failed"
 )
 
 // Session is the gate item of an upload session.
@@ -37,6 +36,7 @@ type Session struct {
 	Title      string
 	Entrypoint string
 	Mode       media.Mode    // empty: inferred
+	Diffs      bool          // some of its files come as diffs
 	FileCount  int           // of the declaration, and once finalized of the revision
 	Size       int64         // the same
 	Life       time.Duration // of the artifact, from CreatedAt; a later publication may prolong it
