@@ -17,7 +17,8 @@ const Most = 50 * time.Second
 type Job struct {
 	Name string
 	// Due does what is due, up to a number of things, and tells whether others may wait. What one round leaves undone the
-	// next one finds.
+	// next one finds. It fails with everything that failed, joined, and then tells of others only if these are not in
+	// their way.
 	Due func(context.Context) (more bool, err error)
 }
 
@@ -43,21 +44,19 @@ func (h *Host) Handle(ctx context.Context, text json.RawMessage) error {
 	return h.Run(ctx)
 }
 
-// Run does rounds of all jobs until nothing is due or the time is over. A job that fails is left out of further rounds,
-// and is in nobody's way.
+// Run does rounds of all jobs until nothing is due or the time is over. A job that fails and cannot go on is left out of
+// further rounds, and is in nobody's way.
 func (h *Host) Run(ctx context.Context) error {
-	begun, failed := h.Now(), map[string]error{}
+	begun, failed, stuck := h.Now(), map[string][]error{}, map[string]bool{}
 	for more := true; more && ctx.Err() == nil && h.Now().Sub(begun) < Most; {
 		more = false
 		for _, j := range h.Jobs {
-			if failed[j.Name] != nil {
+			if stuck[j.Name] {
 				continue
 			}
 			waits, err := j.Due(ctx)
-			if err != nil {
-				failed[j.Name] = err
-				continue
-			}
+			failed[j.Name] = append(failed[j.Name], each(err)...)
+			stuck[j.Name] = err != nil && !waits
 			more = more || waits
 		}
 	}
@@ -66,10 +65,25 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	var all []error
 	for _, j := range h.Jobs {
-		if err := failed[j.Name]; err != nil {
-			h.Log.ErrorContext(ctx, "job", "job", j.Name, "cause", err)
-			all = append(all, fmt.Errorf("%s: %w", j.Name, err))
+		if f := failed[j.Name]; len(f) > 0 {
+			h.Log.ErrorContext(ctx, "job", "job", j.Name, "failures", len(f), "cause", f[0])
+			all = append(all, fmt.Errorf("%s failed %d times, first: %w", j.Name, len(f), f[0]))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// each are the failures that were joined.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, each(one)...)
+		}
+		return all
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }

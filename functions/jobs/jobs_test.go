@@ -42,15 +42,27 @@ func TestItStopsWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestAJobThatFailsIsInNobodysWay(t *testing.T) {
+func TestAJobThatCannotGoOnIsInNobodysWay(t *testing.T) {
 	broken, left, failures := errors.New("broken"), 3, 0
 	h, _, log := newHost(
-		Job{"broken", func(context.Context) (bool, error) { failures++; return true, broken }},
+		Job{"broken", func(context.Context) (bool, error) { failures++; return false, broken }},
 		Job{"many", func(context.Context) (bool, error) { left--; return left > 0, nil }},
 	)
 	err := h.Run(t.Context())
-	if !errors.Is(err, broken) || failures != 1 || left != 0 || !strings.Contains(log.String(), "job=broken cause=broken") {
+	if !errors.Is(err, broken) || failures != 1 || left != 0 || !strings.Contains(log.String(), "job=broken failures=1 cause=broken") {
 		t.Errorf("%v, %d failures, %d left, log %q", err, failures, left, log)
+	}
+}
+
+func TestAJobGoesOnBehindWhatFails(t *testing.T) {
+	first, left := errors.New("first"), 3
+	h, _, log := newHost(Job{"many", func(context.Context) (bool, error) {
+		left--
+		return left > 0, errors.Join(first, errors.Join(errors.New("second")))
+	}})
+	err := h.Run(t.Context())
+	if !errors.Is(err, first) || left != 0 || !strings.Contains(log.String(), "job=many failures=6 cause=first") || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("%v, %d left, log %q", err, left, log)
 	}
 }
 

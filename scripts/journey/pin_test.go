@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/sweep"
 )
 
 func pinPath(a id.Artifact) string { return "/v1/web/artifacts/" + string(a) + "/pin" }
@@ -59,7 +60,7 @@ func (s *linkStand) ends(t testing.TB, a id.Artifact, read *artifact.Artifact) {
 		read = must(store.Artifact(ctx, a))(t)
 	}
 	now := s.options.Now()
-	succeed(t, store.Expire(ctx, *read, now, event.Event{
+	succeed(t, store.Expire(ctx, sweep.Artifact{Artifact: *read}, now, event.Event{
 		ID: id.NewEvent(), Workspace: read.Owner, At: now, Action: event.ArtifactExpired, Actor: event.BySystem(), Target: event.Target{Type: "artifact", ID: string(a)},
 	}))
 }

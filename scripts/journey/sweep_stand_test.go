@@ -31,19 +31,20 @@ func working(o *stack.Options) { o.Still = false }
 // jobStand is a deployment whose jobs the test runs itself. Their calls go through an injector of their own: s.worn.
 type jobStand struct {
 	*claimStand
-	host *jobs.Host
+	services *boot.Services
+	host     *jobs.Host
 }
 
 func newJobStand(t testing.TB, change ...func(*stack.Options)) *jobStand {
 	t.Helper()
 	s := &jobStand{claimStand: newClaimStand(t, change...)}
 	e := s.options.Engines
-	services := must(boot.Open(boot.Config{
+	s.services = must(boot.Open(boot.Config{
 		Environment: credential.Preview, Origins: s.Origins, Tables: s.names, Bucket: e.Bucket, AWS: e.AWS(), DynamoDBEndpoint: e.DynamoDB,
 		S3Endpoint: e.S3, S3Domain: e.S3Domain, Limits: s.options.Limits, Now: s.options.Now,
 		Middleware: []func(*middleware.Stack) error{s.worn.Add},
 	}))(t)
-	s.host = bootjobs.Host(services, s.options.Log)
+	s.host = bootjobs.Host(s.services, s.options.Log)
 	return s
 }
 

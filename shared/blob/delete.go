@@ -32,22 +32,29 @@ func (s *Store) Delete(ctx context.Context, home id.Workspace, objects []tree.Ob
 
 // DeleteSession removes everything that a session holds, entries or not, as Delete does.
 func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id.Session) error {
-	for _, diffs := range []bool{false, true} {
-		folder, err := prefix(home, session, diffs)
-		if err == nil {
-			err = s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error {
-				keys := make([]string, len(page.Contents))
-				for i, object := range page.Contents {
-					keys[i] = aws.ToString(object.Key)
-				}
-				return s.remove(ctx, keys)
-			})
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.deleteFolder(ctx, home, session, false); err != nil {
+		return err
 	}
-	return nil
+	return s.DeleteDiffs(ctx, home, session)
+}
+
+// DeleteDiffs removes the diffs that a session holds, as Delete does.
+func (s *Store) DeleteDiffs(ctx context.Context, home id.Workspace, session id.Session) error {
+	return s.deleteFolder(ctx, home, session, true)
+}
+
+func (s *Store) deleteFolder(ctx context.Context, home id.Workspace, session id.Session, diffs bool) error {
+	folder, err := prefix(home, session, diffs)
+	if err != nil {
+		return err
+	}
+	return s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error {
+		keys := make([]string, len(page.Contents))
+		for i, object := range page.Contents {
+			keys[i] = aws.ToString(object.Key)
+		}
+		return s.remove(ctx, keys)
+	})
 }
 
 // remove deletes all that it can and reports what it cannot.

@@ -1,20 +1,24 @@
 package boot
 
-import "vitrine/shared/sweep"
+import (
+	"time"
+
+	"vitrine/shared/sweep"
+)
 
 // Sweeper ends what is due: drafts, artifacts and upload sessions.
 func (s *Services) Sweeper() *sweep.Sweeper {
-	return &sweep.Sweeper{Store: s.store, Ends: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &sweep.Sweeper{Store: s.store, Sessions: s.store, Objects: s.blobs, Now: s.Config.Now}
 }
 
-// Hinter lets sessions find bytes that are there.
+// Hinter ends the work of finalized sessions.
 func (s *Services) Hinter() *sweep.Hinter {
-	return &sweep.Hinter{Store: s.store, Now: s.Config.Now}
+	return &sweep.Hinter{Store: s.store, Diffs: s.blobs, Now: s.Config.Now}
 }
 
 // Purger gives up the files of what ended.
 func (s *Services) Purger() *sweep.Purger {
-	return &sweep.Purger{Shelf: s.store, Store: s.store, Finds: s.store, Now: s.Config.Now}
+	return &sweep.Purger{Shelf: s.store, Store: s.store, Rows: s.store, Finds: s.store, Now: s.Config.Now, Watch: time.Now}
 }
 
 // Collector deletes objects that nothing needs any more.

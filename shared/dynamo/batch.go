@@ -15,9 +15,13 @@ import (
 type batch struct {
 	core, hot []item
 	strong    bool
+	bare      bool // of what is found in core only the keys are asked for
 }
 
-const unreadTries = 4
+const (
+	unreadTries = 4
+	keyNames    = "#pk, #sk"
+)
 
 func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
 
@@ -33,7 +37,11 @@ func (f found) hot(pk string) item { return f[key{pk: pk}] }
 func (s *Store) read(ctx context.Context, b batch) (found, error) {
 	request := map[string]types.KeysAndAttributes{}
 	if len(b.core) > 0 {
-		request[s.tables.Core] = types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
+		core := types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
+		if b.bare {
+			core.ProjectionExpression, core.ExpressionAttributeNames = aws.String(keyNames), names(keyNames)
+		}
+		request[s.tables.Core] = core
 	}
 	if len(b.hot) > 0 {
 		request[s.tables.Hot] = types.KeysAndAttributes{Keys: attributes(b.hot), ConsistentRead: aws.Bool(b.strong)}

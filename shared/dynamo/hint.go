@@ -12,6 +12,7 @@ import (
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/id"
+	"vitrine/shared/sweep"
 	"vitrine/shared/tree"
 	"vitrine/shared/upload"
 )
@@ -68,7 +69,7 @@ func (s *Store) Hint(ctx context.Context, home id.Workspace, f tree.File) error 
 }
 
 // DueHints implements sweep.HintStore.
-func (s *Store) DueHints(ctx context.Context, now time.Time, n int) ([]upload.Session, error) {
+func (s *Store) DueHints(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
 	return s.dueSessions(ctx, hintDue, now, n)
 }
 
@@ -89,11 +90,6 @@ func (s *Store) Brought(ctx context.Context, u upload.Session) (tree.Tree, error
 	}
 	all, err := unpackTree(files.getBin("files"))
 	return slices.DeleteFunc(all, func(f tree.File) bool { return f.Size == 0 || f.Object.Session != u.ID }), err
-}
-
-// brings tells whether some file of a tree came with a session.
-func brings(files tree.Tree, u id.Session) bool {
-	return slices.ContainsFunc(files, func(f tree.File) bool { return f.Size > 0 && f.Object.Session == u })
 }
 
 // How many writes one call takes, and how often what was left of it is tried again.

@@ -23,20 +23,11 @@ const endsAtOnce = 100
 
 // DueMoves implements claim.Migrations.
 func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Workspace, err error) {
-	condition := "#g2p = :kind AND #g2s <= :now"
-	for part := range dueParts {
-		found, err := s.client.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.tables.Core, IndexName: aws.String(dueIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-			ExpressionAttributeValues: values{"kind": duePart(migration, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32(n)),
-		})
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range found.Items {
-			out = append(out, id.Workspace(strings.TrimPrefix(item(i).getStr("pk"), migrationKey("").pk)))
-		}
+	keys, err := s.dueKeys(ctx, migration, now, n)
+	for _, k := range keys {
+		out = append(out, id.Workspace(strings.TrimPrefix(k.pk, migrationKey("").pk)))
 	}
-	return out[:min(len(out), n)], nil
+	return out, err
 }
 
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.

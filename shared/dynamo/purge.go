@@ -2,12 +2,12 @@ package dynamo
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/id"
@@ -20,11 +20,11 @@ const deletionDue = "DELETE"
 
 // DuePurges implements sweep.Purges.
 func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
-	keys, err := s.dueKeys(ctx, purgeDue, now, n)
-	for _, k := range keys {
-		p := sweep.Purge{Artifact: id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk))}
-		if k.sk != metaSort {
-			p.Revision = id.Revision(strings.TrimPrefix(k.sk, revisionKey("", "").sk))
+	found, err := s.dueItems(ctx, purgeDue, now, n)
+	for _, d := range found {
+		p := sweep.Purge{Artifact: id.Artifact(strings.TrimPrefix(d.key.pk, artifactKey("").pk)), Row: d.row()}
+		if d.key.sk != metaSort {
+			p.Revision = id.Revision(strings.TrimPrefix(d.key.sk, revisionKey("", "").sk))
 		}
 		out = append(out, p)
 	}
@@ -84,39 +84,49 @@ func (s *Store) Bringer(ctx context.Context, u id.Session) (id.Artifact, error) 
 	return id.Artifact(i.getStr("art")), err
 }
 
-// readAtOnce is how many items one batch reads.
-const readAtOnce = 100
+// How many references are looked at in one go: most objects that are kept are so by the first ones.
+const (
+	lookedAtFirst = 10
+	lookedAtOnce  = 100
+)
 
 // References implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
 // revision and go with its purge.
 func (s *Store) References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
-	var found []key
-	err = s.partition(ctx, referenceKey(o, "").pk, func(i item) error {
-		r := id.Revision(strings.TrimPrefix(i.getStr("sk"), referenceKey(o, "").sk))
-		found = append(found, treeKey(id.Artifact(i.getStr("art")), r))
-		return nil
-	})
-	if err != nil {
-		return false, nil, err
+	condition, first := "#pk = :pk", referenceKey(o, "")
+	query := dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"pk": first.pk}.attributes(), ConsistentRead: aws.Bool(true), Limit: aws.Int32(lookedAtFirst),
 	}
-	for chunk := range slices.Chunk(found, readAtOnce) {
-		b := batch{strong: true}
-		for _, k := range chunk {
-			b.want(k)
-		}
-		f, err := s.read(ctx, b)
+	for {
+		page, err := s.client.Query(ctx, &query)
 		if err != nil {
-			return false, nil, err
+			return false, nil, unavailable(err)
 		}
-		for _, k := range chunk {
-			if f.at(k) != nil {
-				held = true
-			} else {
-				dead = append(dead, id.Revision(strings.TrimPrefix(k.sk, treeKey("", "").sk)))
-			}
+		held, gone, err := s.holds(ctx, page.Items)
+		if err != nil || held {
+			return held, nil, err
 		}
+		if dead = append(dead, gone...); len(page.LastEvaluatedKey) == 0 {
+			return false, dead, nil
+		}
+		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(lookedAtOnce)
 	}
-	return held, dead, nil
+}
+
+// holds tells whether the revision of one of some references has its files, and names those that have none.
+func (s *Store) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+	if len(references) == 0 {
+		return false, nil, nil
+	}
+	b := batch{strong: true, bare: true}
+	for _, i := range references {
+		r := id.Revision(strings.TrimPrefix(item(i).getStr("sk"), revisionKey("", "").sk))
+		dead = append(dead, r)
+		b.want(treeKey(id.Artifact(item(i).getStr("art")), r))
+	}
+	f, err := s.read(ctx, b)
+	return len(f) > 0, dead, err
 }
 
 // Condemn implements sweep.Purges.
@@ -151,38 +161,16 @@ func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
 
 // DueDeletions implements sweep.Deletions.
 func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []sweep.Condemned, err error) {
-	keys, err := s.dueKeys(ctx, deletionDue, now, n)
-	if err != nil || len(keys) == 0 {
-		return nil, err
-	}
-	b := batch{strong: true}
-	for _, k := range keys {
-		b.want(k)
-	}
-	f, err := s.read(ctx, b)
-	for _, k := range keys {
-		c := readCondemned(f.at(k), readObject(strings.TrimPrefix(k.pk, deletionPrefix)))
-		if c != nil && !c.Due.After(now) {
-			out = append(out, *c)
+	found, err := s.dueItems(ctx, deletionDue, now, n)
+	for _, d := range found {
+		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
+			out = append(out, sweep.Condemned{
+				Home: id.Workspace(d.getStr("home")), Object: readObject(strings.TrimPrefix(d.key.pk, deletionPrefix)),
+				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")}, Row: d.row(),
+			})
 		}
 	}
 	return out, err
-}
-
-func readCondemned(i item, o tree.Object) *sweep.Condemned {
-	if i == nil || len(i.getBin("sha")) != len(tree.Digest{}) {
-		return nil
-	}
-	return &sweep.Condemned{
-		Home: id.Workspace(i.getStr("home")), Object: o, Content: tree.Content{SHA256: tree.Digest(i.getBin("sha")), Size: i.getNum("bytes")},
-		Due: instant(i.getStr("g2s")),
-	}
-}
-
-// Spare implements sweep.Deletions.
-func (s *Store) Spare(ctx context.Context, c sweep.Condemned, until time.Time) error {
-	_, _, err := s.change(ctx, deletionKey(c.Object), "SET #g2s = :until", "#g2s = :due", values{"until": sortable(until), "due": sortable(c.Due)})
-	return err
 }
 
 // Acquit implements sweep.Deletions.

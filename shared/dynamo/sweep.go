@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/artifact"
 	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/sweep"
 	"vitrine/shared/tree"
 	"vitrine/shared/upload"
 )
@@ -26,47 +24,11 @@ const (
 	purgeDue    = "PURGE"
 )
 
-// dueKeys lists the keys of up to n items of a kind that are due at an instant, the oldest of each part first. Each part
-// has its share, so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on
-// them reads them again.
-func (s *Store) dueKeys(ctx context.Context, kind string, now time.Time, n int) (out []key, err error) {
-	condition := "#g2p = :kind AND #g2s <= :now"
-	for part := range dueParts {
-		found, err := s.client.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.tables.Core, IndexName: aws.String(dueIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-			ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32((n + dueParts - 1) / dueParts)),
-		})
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range found.Items {
-			out = append(out, key{item(i).getStr("pk"), item(i).getStr("sk")})
-		}
-	}
-	return out, nil
-}
-
 // DueArtifacts implements sweep.Store.
-func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) ([]artifact.Artifact, error) {
-	keys, err := s.dueKeys(ctx, artifactDue, now, n)
-	if err != nil || len(keys) == 0 {
-		return nil, err
-	}
-	b := batch{strong: true}
-	for _, k := range keys {
-		b.want(k)
-	}
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	var due []artifact.Artifact
-	for _, k := range keys {
-		named := id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk))
-		a := readArtifact(f.at(k), named)
-		if a == nil {
-			continue
-		}
+func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
+	found, err := s.dueItems(ctx, artifactDue, now, n)
+	for _, d := range found {
+		a := readArtifact(d.item, id.Artifact(strings.TrimPrefix(d.key.pk, artifactKey("").pk)))
 		w, err := s.Workspace(ctx, a.Owner)
 		if err != nil {
 			return nil, err
@@ -74,37 +36,35 @@ func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) ([]artif
 		if w != nil && w.Into != "" {
 			a = a.ClaimedFrom(*w)
 		}
-		due = append(due, *a)
+		out = append(out, sweep.Artifact{Artifact: *a, Row: d.row(), Version: d.getNum("ver")})
 	}
-	return due, nil
+	return out, err
 }
 
-// DueSessions implements sweep.Store.
-func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]upload.Session, error) {
+// Rearm implements sweep.Store.
+func (s *Store) Rearm(ctx context.Context, a sweep.Artifact) error {
+	set, v := "SET #g2s = :due", values{"live": string(artifact.Live), "version": a.Version}
+	if !a.PinnedAt.IsZero() && a.Draft == "" {
+		set = "REMOVE #g2p, #g2s"
+	} else {
+		v["due"] = nextDue(a.Artifact, limits.DraftLife)
+	}
+	_, _, err := s.change(ctx, artifactKey(a.ID), set, "#status = :live AND #ver = :version", v)
+	return err
+}
+
+// DueSessions implements sweep.Sessions.
+func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
 	return s.dueSessions(ctx, sessionDue, now, n)
 }
 
 // dueSessions reads the sessions of which something of a kind is due.
-func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) ([]upload.Session, error) {
-	keys, err := s.dueKeys(ctx, kind, now, n)
-	if err != nil || len(keys) == 0 {
-		return nil, err
+func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
+	found, err := s.dueItems(ctx, kind, now, n)
+	for _, d := range found {
+		out = append(out, sweep.Session{Session: sessionOf(d.item, id.Session(strings.TrimPrefix(d.key.pk, sessionKey("").pk))), Row: d.row()})
 	}
-	b := batch{strong: true}
-	for _, k := range keys {
-		b.want(k)
-	}
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	var out []upload.Session
-	for _, k := range keys {
-		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), dueOf(kind)) {
-			out = append(out, sessionOf(i, id.Session(strings.TrimPrefix(k.pk, sessionKey("").pk))))
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // errSettled says that somebody else changed what a sweep wanted to change.
@@ -113,14 +73,16 @@ var errSettled = errors.New("the item changed meanwhile")
 func settled(item) error { return errSettled }
 
 // Discard implements sweep.Store.
-func (s *Store) Discard(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error {
-	without := a
+func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
+	without := a.Artifact
 	without.Draft = ""
-	set, v := "SET #updated = :now, #g2s = :due", values{"now": at, "draft": string(a.Draft), "due": nextDue(without, limits.DraftLife), "one": 1}
+	set, v := "SET #updated = :now, #g2s = :due", values{
+		"now": at, "draft": string(a.Draft), "due": nextDue(without, limits.DraftLife), "version": a.Version, "one": 1,
+	}
 	gone := " REMOVE #draft, #draft_at"
-	condition := "#draft = :draft AND attribute_not_exists(#pin_at)"
+	condition := "#draft = :draft AND #ver = :version AND attribute_not_exists(#pin_at)"
 	if !a.PinnedAt.IsZero() { // nothing falls due of it any more
-		set, gone, condition = "SET #updated = :now", gone+", #g2p, #g2s", "#draft = :draft AND attribute_exists(#pin_at)"
+		set, gone, condition = "SET #updated = :now", gone+", #g2p, #g2s", "#draft = :draft AND #ver = :version AND attribute_exists(#pin_at)"
 		delete(v, "due")
 	}
 	var t transaction
@@ -134,7 +96,7 @@ func (s *Store) Discard(ctx context.Context, a artifact.Artifact, at time.Time, 
 }
 
 // Expire implements sweep.Store.
-func (s *Store) Expire(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error {
+func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
 	owner := a.Owner
 	if a.From != "" {
 		owner = a.From
@@ -174,14 +136,22 @@ func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) 
 }
 
 // ForgetSession implements sweep.Ends. A reference that it made for a revision that never came goes along; one of its
-// base's goes with the object.
+// base's goes with the object. Of a finalized session the gate stays: it tells for which artifact its objects came. The rest
+// stays as long as a repetition may ask for it.
 func (s *Store) ForgetSession(ctx context.Context, u upload.Session) error {
-	if u.Status != upload.Finalized {
+	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
+	if _, _, err := s.change(ctx, entriesKey(u.ID), "SET #ttl = :ttl", "attribute_exists(#pk)", v); err != nil {
+		return err
+	}
+	if u.Status == upload.Finalized {
+		v = nil
+	} else {
+		set = "SET #ttl = :ttl " + set
 		if err := s.unreferAll(ctx, u); err != nil {
 			return err
 		}
 	}
-	_, _, err := s.change(ctx, sessionKey(u.ID), "REMOVE #g2p, #g2s", "attribute_exists(#pk)", nil)
+	_, _, err := s.change(ctx, sessionKey(u.ID), set, "attribute_exists(#pk)", v)
 	return err
 }
 

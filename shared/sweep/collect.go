@@ -2,8 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"vitrine/shared/id"
@@ -15,12 +13,10 @@ import (
 type Deletions interface {
 	// DueDeletions returns up to n condemned objects, read strongly, whose time has come at an instant.
 	DueDeletions(ctx context.Context, now time.Time, n int) ([]Condemned, error)
-	// Spare lets an object be looked at again at an instant, unless it was condemned anew since it was read.
-	Spare(ctx context.Context, c Condemned, until time.Time) error
 	// Acquit ends the matter, unless the object was condemned anew since it was read.
 	Acquit(ctx context.Context, c Condemned) error
-	// Unrefer removes the references of a revision to objects.
-	Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error
+	Unreferring
+	Rows
 }
 
 // Bytes is what Collector needs of the object store.
@@ -45,13 +41,7 @@ func (c *Collector) Due(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, one := range due {
-		if err := c.collect(ctx, one); err != nil {
-			failed = append(failed, fmt.Errorf("deletion of %v: %w", one.Object, err))
-		}
-	}
-	return len(due) >= full, errors.Join(failed...)
+	return each(ctx, round{rows: c.Store, now: c.Now, many: full}, due, c.collect)
 }
 
 func (c *Collector) collect(ctx context.Context, one Condemned) error {
@@ -60,7 +50,7 @@ func (c *Collector) collect(ctx context.Context, one Condemned) error {
 		return err
 	}
 	if found {
-		return c.Store.Spare(ctx, one, c.Now().Add(limits.CollectAfter))
+		return c.Store.PutOff(ctx, one.Row, c.Now().Add(limits.CollectAfter), 0)
 	}
 	kept, dead, err := read(c.Shelf).kept(ctx, one.Object)
 	if err != nil {

@@ -2,8 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"vitrine/shared/id"
@@ -13,18 +11,28 @@ import (
 
 // HintStore is what Hinter needs of the tables.
 type HintStore interface {
-	// DueHints returns up to n finalized sessions, read strongly, whose files nobody can find by their content yet.
-	DueHints(ctx context.Context, now time.Time, n int) ([]upload.Session, error)
+	// DueHints returns up to n finalized sessions, read strongly, whose work is not ended yet: nobody can find their files
+	// by their content, or their diffs are still there.
+	DueHints(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// Brought reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
 	Brought(ctx context.Context, u upload.Session) (tree.Tree, error)
 	// Hint lets later sessions of a home find a file's bytes, unless others like it are found already.
 	Hint(ctx context.Context, home id.Workspace, f tree.File) error
 	Ends
+	Rows
 }
 
-// Hinter lets sessions find by their content the bytes that others of the same home brought.
+// Diffs is what Hinter needs of the object store.
+type Diffs interface {
+	// DeleteDiffs removes the diffs that a session brought; what is gone already is no failure.
+	DeleteDiffs(ctx context.Context, home id.Workspace, s id.Session) error
+}
+
+// Hinter ends the work of finalized sessions: it lets others of the same home find by their content the bytes that these
+// brought, and deletes their diffs.
 type Hinter struct {
 	Store HintStore
+	Diffs Diffs
 	Now   func() time.Time
 }
 
@@ -34,13 +42,7 @@ func (h *Hinter) Due(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, u := range due {
-		if err := h.session(ctx, u); err != nil {
-			failed = append(failed, fmt.Errorf("hints of upload session %s: %w", u.ID, err))
-		}
-	}
-	return len(due) >= full, errors.Join(failed...)
+	return each(ctx, round{rows: h.Store, now: h.Now, many: full}, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
 }
 
 // session hints at what is alive. What ends at the same moment may be hinted at nevertheless: its collection looks for
@@ -57,6 +59,11 @@ func (h *Hinter) session(ctx context.Context, u upload.Session) error {
 		}
 		seen[f.Content()] = true
 		if err := h.Store.Hint(ctx, u.Home, f); err != nil {
+			return err
+		}
+	}
+	if u.Diffs { // whose results are files of their own by now
+		if err := h.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {
 			return err
 		}
 	}

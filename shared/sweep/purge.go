@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,28 +16,40 @@ import (
 type Purge struct {
 	Artifact id.Artifact
 	Revision id.Revision // empty: all of the artifact
+	Row
 }
+
+// String names it in what is said of its failure.
+func (p Purge) String() string { return fmt.Sprintf("purge of %s %s", p.Artifact, p.Revision) }
 
 // Condemned is an object that nothing needed when it was looked at.
 type Condemned struct {
 	Home    id.Workspace
 	Object  tree.Object
 	Content tree.Content
-	Due     time.Time // when it is looked at again
+	Row     // when it is looked at again
 }
+
+// String names it in what is said of its failure.
+func (c Condemned) String() string { return fmt.Sprintf("deletion of %v", c.Object) }
 
 // Purges is what Purger needs to write, beside looking at the Shelf.
 type Purges interface {
-	// DuePurges returns up to n purges that are due at an instant, of which some may be done already.
+	// DuePurges returns up to n purges, read strongly, that are due at an instant.
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
-	// Unrefer removes the references of a revision to objects.
-	Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error
 	// Condemn lets an object be looked at again at c.Due, and no sooner, whatever was said before.
 	Condemn(ctx context.Context, c Condemned) error
 	// Strip removes the list of a revision's files, which from then on is retained.
 	Strip(ctx context.Context, a id.Artifact, r id.Revision) error
 	// Purged takes what was purged off the list of what is due. Nothing happens to what is live.
 	Purged(ctx context.Context, p Purge) error
+	Unreferring
+}
+
+// Unreferring ends references.
+type Unreferring interface {
+	// Unrefer removes the references of a revision to objects.
+	Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error
 }
 
 // Finds takes back what lets sessions find bytes.
@@ -55,28 +66,28 @@ const purgesAtOnce = 12
 type Purger struct {
 	Shelf Shelf
 	Store Purges
+	Rows  Rows
 	Finds Finds
 	Now   func() time.Time
+	// Watch measures how long a round takes; it decides nothing about what is due.
+	Watch func() time.Time
 }
 
-// Due does one round. more tells that others may wait.
+// Due does one round, which begins nothing new when its time is over. more tells that others may wait.
 func (p *Purger) Due(ctx context.Context) (more bool, err error) {
+	begun := p.Watch()
+	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
 	due, err := p.Store.DuePurges(ctx, p.Now(), purgesAtOnce)
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, one := range due {
-		if err := p.purge(ctx, one); err != nil {
-			failed = append(failed, fmt.Errorf("purge of %s %s: %w", one.Artifact, one.Revision, err))
-		}
-	}
-	return len(due) >= purgesAtOnce/parts, errors.Join(failed...)
+	r := round{rows: p.Rows, now: p.Now, over: over, many: purgesAtOnce / parts}
+	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 
 // purge takes all references back before it looks at the shelf: of two that let go of one object, the later sees that
-// nothing keeps it.
-func (p *Purger) purge(ctx context.Context, one Purge) error {
+// nothing keeps it. Whenever it is told that the time is over, the revisions that it has done stay done.
+func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	h, err := p.Shelf.Holding(ctx, one.Artifact)
 	if err != nil || h.Artifact == nil {
 		return err
@@ -90,9 +101,12 @@ func (p *Purger) purge(ctx context.Context, one Purge) error {
 			return err
 		}
 	}
-	seen := read(p.Shelf)
-	for _, c := range gone {
-		if err := p.revision(ctx, h.Artifact, c, seen); err != nil {
+	seen, done := read(p.Shelf), map[tree.Object]bool{}
+	for n, c := range gone {
+		if n > 0 && over() {
+			return errUnfinished
+		}
+		if err := p.revision(ctx, h.Artifact, c, seen, done); err != nil {
 			return err
 		}
 	}
@@ -109,8 +123,8 @@ func borrowed(files tree.Tree) (out []tree.Object) {
 	return out
 }
 
-func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *reading) error {
-	done := map[tree.Object]bool{}
+// revision looks at each object of a revision, unless that is done: revisions of one artifact share most of theirs.
+func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *reading, done map[tree.Object]bool) error {
 	for _, f := range c.Tree {
 		if f.Size == 0 || done[f.Object] {
 			continue

@@ -14,8 +14,8 @@ type Shelf interface {
 	Holding(ctx context.Context, a id.Artifact) (Holding, error)
 	// Bringer tells for which artifact a session brought its files.
 	Bringer(ctx context.Context, u id.Session) (id.Artifact, error)
-	// References tells whether revisions that have their files refer to an object, and names those that do and have none:
-	// they were purged, or never came, or come yet.
+	// References tells whether a revision that has its files refers to an object. If none does, dead are those that refer to
+	// it and have none: they were purged, or never came, or come yet.
 	References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 

@@ -8,7 +8,6 @@ package sweep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -18,20 +17,48 @@ import (
 	"vitrine/shared/upload"
 )
 
-// Store is what Sweeper needs of the tables.
+// Store is what Sweeper needs of the tables for artifacts.
 type Store interface {
 	// DueArtifacts returns up to n artifacts, read strongly, of which something falls due at an instant. An artifact of a
 	// claimed workspace comes as its new owner has it.
-	DueArtifacts(ctx context.Context, now time.Time, n int) ([]artifact.Artifact, error)
-	// DueSessions returns up to n upload sessions, read strongly, whose time is over at an instant.
-	DueSessions(ctx context.Context, now time.Time, n int) ([]upload.Session, error)
-	// Discard takes the draft off an artifact, if it is still that one, with its event. Nothing happens otherwise.
-	Discard(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error
+	DueArtifacts(ctx context.Context, now time.Time, n int) ([]Artifact, error)
+	// Discard takes the draft off an artifact, if it did not change since it was read, with its event. Nothing happens
+	// otherwise.
+	Discard(ctx context.Context, a Artifact, at time.Time, e event.Event) error
 	// Expire ends an artifact that is live, not pinned and past its time, if it did not change since it was read, with its
 	// event. Nothing happens otherwise.
-	Expire(ctx context.Context, a artifact.Artifact, at time.Time, e event.Event) error
+	Expire(ctx context.Context, a Artifact, at time.Time, e event.Event) error
+	// Rearm lets an artifact fall due when the next thing happens to it, if it did not change since it was read.
+	Rearm(ctx context.Context, a Artifact) error
+	Rows
+}
+
+// Artifact is one of which something falls due.
+type Artifact struct {
+	artifact.Artifact
+	Row
+	Version int64 // raised by every change
+}
+
+// String names it in what is said of its failure.
+func (a Artifact) String() string { return "artifact " + string(a.ID) }
+
+// Session is an upload session of which something falls due.
+type Session struct {
+	upload.Session
+	Row
+}
+
+// String names it in what is said of its failure.
+func (s Session) String() string { return "upload session " + string(s.ID) }
+
+// Sessions is what Sweeper needs of the tables for upload sessions.
+type Sessions interface {
+	// DueSessions returns up to n upload sessions, read strongly, whose time is over at an instant.
+	DueSessions(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// EndSession marks a session that nobody finalized as expired. It is false if somebody did.
 	EndSession(ctx context.Context, s upload.Session, at time.Time) (ended bool, err error)
+	Ends
 }
 
 // Objects is what Sweeper needs of the object store.
@@ -40,9 +67,10 @@ type Objects interface {
 	DeleteSession(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
-// Ends is the last step of a session, once its objects are gone.
+// Ends is the last step of a session, once its objects are gone or can be found.
 type Ends interface {
-	// ForgetSession takes a session off the list of what is due, with the references of one that was not finalized.
+	// ForgetSession takes a session off the list of what is due, with the references of one that was not finalized. What
+	// nobody asks for again is deleted some time after it: all of a session that was not finalized, else its entries.
 	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
@@ -56,10 +84,10 @@ const (
 
 // Sweeper does what is due.
 type Sweeper struct {
-	Store   Store
-	Ends    Ends
-	Objects Objects
-	Now     func() time.Time
+	Store    Store
+	Sessions Sessions
+	Objects  Objects
+	Now      func() time.Time
 }
 
 // Due does one round. more tells that others may wait.
@@ -75,16 +103,12 @@ func (s *Sweeper) artifacts(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, a := range due {
-		if err := s.artifact(ctx, a, now); err != nil {
-			failed = append(failed, fmt.Errorf("artifact %s: %w", a.ID, err))
-		}
-	}
-	return len(due) >= full, errors.Join(failed...)
+	return each(ctx, round{rows: s.Store, now: s.Now, many: full}, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
 }
 
-func (s *Sweeper) artifact(ctx context.Context, a artifact.Artifact, now time.Time) error {
+// artifact does what is due of it. An artifact that came up too soon goes back to its place: it would come up again and
+// again, before others.
+func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error {
 	record := func(action event.Action, kind, target string) event.Event {
 		return event.Event{
 			ID: id.NewEvent(), Workspace: a.Owner, At: now, Action: action, Actor: event.BySystem(),
@@ -99,33 +123,27 @@ func (s *Sweeper) artifact(ctx context.Context, a artifact.Artifact, now time.Ti
 	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
 		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, "revision", string(a.Draft)))
 	}
-	return nil
+	return s.Store.Rearm(ctx, a)
 }
 
 func (s *Sweeper) sessions(ctx context.Context) (more bool, err error) {
 	now := s.Now()
-	due, err := s.Store.DueSessions(ctx, now, batch)
+	due, err := s.Sessions.DueSessions(ctx, now, batch)
 	if err != nil {
 		return false, err
 	}
-	var failed []error
-	for _, u := range due {
-		if err := s.session(ctx, u, now); err != nil {
-			failed = append(failed, fmt.Errorf("upload session %s: %w", u.ID, err))
-		}
-	}
-	return len(due) >= full, errors.Join(failed...)
+	return each(ctx, round{rows: s.Store, now: s.Now, many: full}, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
 }
 
 // session ends a session first, so that nobody can finalize it while its objects go, and forgets it last, so that a
 // death in between is made up for.
 func (s *Sweeper) session(ctx context.Context, u upload.Session, now time.Time) error {
-	ended, err := s.Store.EndSession(ctx, u, now)
+	ended, err := s.Sessions.EndSession(ctx, u, now)
 	if err != nil || !ended {
 		return err
 	}
 	if err := s.Objects.DeleteSession(ctx, u.Home, u.ID); err != nil {
 		return err
 	}
-	return s.Ends.ForgetSession(ctx, u)
+	return s.Sessions.ForgetSession(ctx, u)
 }

@@ -12,13 +12,7 @@ import (
 // checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the files
 // of one that ended, and those of retained revisions, are queued for purge until they are purged.
 func (s *snapshot) checkDue(b *breaches, a *artifact) {
-	kind, latest := "DUE#ARTIFACT#", s.ends(a)
-	if a.meta.has("pin_at") {
-		latest = math.MaxInt64
-	}
-	if at := a.meta.number("draft_at"); at != 0 {
-		latest = min(latest, at+limits.DraftLife.Milliseconds())
-	}
+	kind, latest := "DUE#ARTIFACT#", next(a, s.ends(a))
 	if !a.is(live) {
 		if len(a.trees) == 0 && !a.meta.has("g2p") { // purged
 			return
@@ -34,9 +28,24 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 	if !strings.HasPrefix(a.meta.text("g2p"), kind) || !a.meta.has("g2s") {
 		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
 	}
-	if at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64); at > latest {
+	at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64)
+	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // what failed is put off
 		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
 	}
+	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest { // until it is moved it falls due as before its claim
+		b.add("I2: artifact %s falls due %s too soon", a.id, time.Duration(earliest-at)*time.Millisecond)
+	}
+}
+
+// next is when something happens to a live artifact that ends at an instant; the last of all if nothing does.
+func next(a *artifact, ends int64) int64 {
+	if a.meta.has("pin_at") {
+		ends = math.MaxInt64
+	}
+	if at := a.meta.number("draft_at"); at != 0 {
+		ends = min(ends, at+limits.DraftLife.Milliseconds())
+	}
+	return ends
 }
 
 // checkRevisions is I4.

@@ -25,6 +25,11 @@ func (s *snapshot) checkObjects(b *breaches) {
 			b.add("I2: nothing leads to the object %s", key)
 		}
 	}
+	for key := range s.diffs {
+		if !s.due(key) {
+			b.add("I2: nothing leads to the diff %s", key)
+		}
+	}
 	for name, h := range s.hints {
 		home, _, _ := strings.Cut(name, "#")
 		if _, there := s.objects[keyOf(home, h.text("obj"))]; !there {
@@ -61,11 +66,18 @@ func keyOf(home, name string) string {
 	return fmt.Sprintf("o/%s/%s/%03s", home, session, entry)
 }
 
-// due tells whether an object belongs to a session that did not end well and falls due, when it will be cleaned.
+// due tells whether an object belongs to a session that falls due, when it will be cleaned: a file to one that did not end
+// well, a diff to any.
 func (s *snapshot) due(key string) bool {
 	parts := strings.Split(key, "/")
 	u := s.sessions[parts[2]]
-	return u.text("home") == parts[1] && u.text("status") != "finalized" && strings.HasPrefix(u.text("g2p"), "DUE#SESSION#") && u.has("g2s")
+	kind := "DUE#SESSION#"
+	if u.text("status") == "finalized" {
+		if kind = "DUE#HINT#"; parts[0] == "o" {
+			return false
+		}
+	}
+	return u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), kind) && u.has("g2s")
 }
 
 // condemned tells whether an object waits to be deleted.
@@ -97,6 +109,11 @@ func (s *snapshot) checkCollected(b *breaches) {
 	for key := range s.objects {
 		if !needed[key] && !s.due(key) {
 			b.add("nothing refers to the object %s", key)
+		}
+	}
+	for key := range s.diffs {
+		if u := s.sessions[strings.Split(key, "/")[2]]; u.text("status") == "finalized" {
+			b.add("the diff %s is still there", key)
 		}
 	}
 	for name := range s.deletions {

@@ -2,6 +2,7 @@ package invariant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ type snapshot struct {
 	artifacts                                 map[string]*artifact
 	gate                                      item
 	pins                                      map[string]item  // counters, by workspace
-	objects                                   map[string]int64 // sizes, by key in the bucket
+	objects, diffs                            map[string]int64 // sizes, by key in the bucket
 	hints, references, deletions              map[string]item  // by home and content, by object and revision, by object
 }
 
@@ -81,7 +82,7 @@ const (
 func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{
 		workspaces: map[string]item{}, sessions: map[string]item{}, keys: map[string]item{}, claims: map[string]item{}, links: map[string]item{}, pins: map[string]item{},
-		fences: map[string][]item{}, moves: map[string]item{}, aliases: map[string]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{},
+		fences: map[string][]item{}, moves: map[string]item{}, aliases: map[string]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{}, diffs: map[string]int64{},
 		hints: map[string]item{}, references: map[string]item{}, deletions: map[string]item{},
 	}
 	for table, to := range map[string]*[]item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
@@ -93,7 +94,8 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		s.sort(i)
 	}
 	for w := range s.workspaces {
-		if err := d.list(ctx, "o/"+w+"/", s.objects); err != nil {
+		err1, err2 := d.list(ctx, "o/"+w+"/", s.objects), d.list(ctx, "d/"+w+"/", s.diffs)
+		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
 	}
