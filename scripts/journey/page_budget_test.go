@@ -8,7 +8,8 @@ import (
 )
 
 // TestPagesOfMembersStayWithinTheirBudget reads pages as a browser does: session, then member and workspace, then two
-// counters beside what the page shows. None was designed in figures.
+// counters beside what the page shows; a counter may reach over into a second read of the page. None was designed in
+// figures.
 func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 	l := newLedger(t)
 	p := l.inside()
@@ -27,14 +28,14 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 		most       budget
 	}{
 		{"page: settings", "/settings", budget{4, 3, 3, 2}},
-		{"page: overview", "/dashboard", budget{7, 3, 5, 2}},
+		{"page: overview", "/dashboard", budget{7, 4, 5, 2}},
 		{"page: artifacts", "/artifacts", budget{7, 4, 5, 2}},
 		{"page: artifact", at, budget{11, 4, 9, 2}},
-		{"page: viewer", "/v/" + string(shown.ArtifactID), budget{6, 3, 5, 2}},
-		{"page: access links", "/access-links", budget{7, 3, 5, 2}},
+		{"page: viewer", "/v/" + string(shown.ArtifactID), budget{6, 4, 5, 2}},
+		{"page: access links", "/access-links", budget{7, 4, 5, 2}},
 		{"page: revoke a link?", at + "/links/" + string(link) + "/revoke", budget{7, 5, 5, 2}},
 		{"page: keys", "/keys", budget{5, 3, 3.5, 2}},
-		{"page: connections", "/connections", budget{7, 3, 5, 2}},
+		{"page: connections", "/connections", budget{7, 4, 5, 2}},
 	} {
 		l.holds(t, page.name, page.most, func() {
 			if a := w.get(t, page.path); a.Status != 200 || !strings.Contains(string(a.Body), "<!doctype html>") {
