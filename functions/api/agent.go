@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
 	"vitrine/shared/web"
 )
@@ -15,7 +16,7 @@ type Agents interface {
 	// ephemeral_provision_rate_limited, ephemeral_provision_unavailable.
 	Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error)
 	// StartClaim begins an attempt. Refusals: expired_token, slow_down, access_denied.
-	StartClaim(ctx context.Context, c contract.StartClaim, requestID string) (contract.StartedClaim, error)
+	StartClaim(ctx context.Context, c contract.StartClaim, admitted agentauth.Admitted, requestID string) (contract.StartedClaim, error)
 }
 
 func (h *Host) agentRoutes() []web.Route {
@@ -34,5 +35,8 @@ func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contra
 }
 
 func (h *Host) startClaim(r *http.Request, in contract.StartClaim) (contract.StartedClaim, error) {
-	return h.Agents.StartClaim(r.Context(), in, web.RequestID(r.Context()))
+	ctx := r.Context()
+	guest := h.Authorization.Receive(ctx, web.ClientAddress(r))
+	out, err := h.Agents.StartClaim(ctx, in, guest.Admitted, web.RequestID(ctx))
+	return out, guest.Answer(ctx, err)
 }

@@ -23,9 +23,9 @@ import (
 // AgentTokens serves the grants of agents at the token endpoint.
 type AgentTokens interface {
 	// Exchange gives an access token for an identity assertion.
-	Exchange(ctx context.Context, e agentauth.Exchange, requestID string) (contract.Token, error)
+	Exchange(ctx context.Context, e agentauth.Exchange, admitted agentauth.Admitted) (contract.Token, error)
 	// Redeem gives the access token of a registration that was claimed.
-	Redeem(ctx context.Context, claimToken, requestID string) (contract.Token, error)
+	Redeem(ctx context.Context, claimToken string, admitted agentauth.Admitted, requestID string) (contract.Token, error)
 }
 
 func (h *Host) oauthRoutes() []web.Route {
@@ -145,38 +145,40 @@ func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 
 // token serves all grants.
 func (h *Host) token(r *http.Request, f web.Form) (contract.Token, error) {
-	ctx, from, request := r.Context(), web.ClientAddress(r), web.RequestID(r.Context())
+	guest := h.Authorization.Receive(r.Context(), web.ClientAddress(r))
+	out, err := h.grant(r, f, guest)
+	return out, guest.Answer(r.Context(), err)
+}
+
+func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.Token, error) {
+	ctx, request := r.Context(), web.RequestID(r.Context())
 	client, err := clientOf(r, f)
 	if err != nil {
-		return contract.Token{}, h.Authorization.Failed(ctx, err, from)
+		return contract.Token{}, err
 	}
 	switch grant := f["grant_type"]; grant {
 	case "":
-		err = fault.Refuse(fault.OAuthInvalidRequest, "grant_type is missing")
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "grant_type is missing")
 	case contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias:
-		var out contract.Token
-		if out, err = h.agentToken(ctx, f, request); err == nil {
-			return out, nil
-		}
+		return h.agentToken(ctx, f, guest, request)
 	default:
 		return h.Authorization.Token(ctx, oauth.TokenRequest{
 			GrantType: grant, ClientID: client, Scope: f["scope"], Resource: f["resource"], Code: f["code"], RedirectURI: f["redirect_uri"],
 			Verifier: f["code_verifier"], RefreshToken: f["refresh_token"], DeviceCode: f["device_code"], SubjectToken: f["subject_token"],
 			SubjectTokenType: f["subject_token_type"], WantedType: f["requested_token_type"], ActorToken: f["actor_token"],
-		}, from, request)
+		}, guest, request)
 	}
-	return contract.Token{}, h.Authorization.Failed(ctx, err, from)
 }
 
-func (h *Host) agentToken(ctx context.Context, f web.Form, requestID string) (contract.Token, error) {
+func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, requestID string) (contract.Token, error) {
 	if h.AgentTokens == nil {
 		return contract.Token{}, fault.Refuse(fault.OAuthUnsupportedGrant, "agents cannot register here")
 	}
 	if f["grant_type"] == contract.GrantJWTBearer {
 		assertion := cmp.Or(f["assertion"], f["identity_assertion"])
-		return h.AgentTokens.Exchange(ctx, agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}, requestID)
+		return h.AgentTokens.Exchange(ctx, agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}, guest.Admitted)
 	}
-	return h.AgentTokens.Redeem(ctx, f["claim_token"], requestID)
+	return h.AgentTokens.Redeem(ctx, f["claim_token"], guest.Admitted, requestID)
 }
 
 // clientOf is the client that a form or an Authorization header names. All clients are public: a secret that is not

@@ -42,11 +42,11 @@ import (
 // agents serves the grants of agents as a test says.
 type agents func(grant, secret string) error
 
-func (f agents) Exchange(_ context.Context, e agentauth.Exchange, _ string) (contract.Token, error) {
+func (f agents) Exchange(_ context.Context, e agentauth.Exchange, _ agentauth.Admitted) (contract.Token, error) {
 	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f("jwt-bearer", e.Assertion)
 }
 
-func (f agents) Redeem(_ context.Context, claimToken, _ string) (contract.Token, error) {
+func (f agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitted, _ string) (contract.Token, error) {
 	return contract.Token{AccessToken: claimToken}, f("claim", claimToken)
 }
 
@@ -315,7 +315,7 @@ func TestAnAddressThatFailsOftenIsSlowedDownAtEveryGrant(t *testing.T) {
 	if r.Header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
-	a.send(t, "POST", "/oauth2/token", claim).refuses(t, "waiting goes on", 400, fault.OAuthAuthorizationPending)
+	a.send(t, "POST", "/oauth2/token", claim).refuses(t, "whoever waits has to wait as well", 429, fault.OAuthSlowDown)
 }
 
 func TestAPublicClientMayNameItselfInAHeader(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/address"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 	"vitrine/shared/session"
@@ -36,7 +37,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	done, err := h.SignIns.Finish(r.Context(), signin.Callback{
 		State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"), Issuer: q.Get("iss"),
 		Cookie: cookie(r, signinCookie), Session: cookie(r, sessionCookie),
-	}, session.About{Browser: r.UserAgent(), Network: network(web.ClientAddress(r))}, web.RequestID(r.Context()))
+	}, session.About{Browser: r.UserAgent(), Network: address.Network(web.ClientAddress(r))}, web.RequestID(r.Context()))
 	if err != nil {
 		return notSignedIn(err)
 	}

@@ -138,10 +138,10 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 	answers := make([]wire.Answer, len(windows))
 	ask := []func() (wire.Answer, error){
 		func() (wire.Answer, error) {
-			return windows[0].try("POST", "/agent-auth/claim", "user_code="+s.UserCode, windows[0].ownForm()...)
+			return windows[0].try("POST", "/agent-auth/claim", windows[0].answers(s.UserCode).Encode(), windows[0].ownForm()...)
 		},
 		func() (wire.Answer, error) {
-			return windows[1].try("POST", "/agent-auth/claim", "user_code="+s.UserCode, windows[1].ownForm()...)
+			return windows[1].try("POST", "/agent-auth/claim", windows[1].answers(s.UserCode).Encode(), windows[1].ownForm()...)
 		},
 		func() (wire.Answer, error) {
 			return owners[2].Do(ctx, "POST", p.Origins.API+claimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, keyed()...)
@@ -197,6 +197,7 @@ func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 	if a := do(t, owner, "GET", p.Origins.API+"/v1/web/artifacts/"+string(made.ArtifactID), nil); a.Status != http.StatusOK {
 		t.Errorf("the artifact answers its new owner %d", a.Status)
 	}
+	says(t, "the list of agents", w.get(t, "/connections"), 200, "No agents")
 	for _, after := range []time.Duration{0, limits.PollInterval, limits.Day} {
 		p.clock.pass(after)
 		for what, try := range map[string]url.Values{"the claim grant": claimGrant(r.ClaimToken), "the assertion": jwtBearer(r.IdentityAssertion)} {
@@ -205,7 +206,6 @@ func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 			}
 		}
 	}
-	says(t, "the list of agents", w.get(t, "/connections"), 200, "No agents")
 }
 
 // TestT27WhatWasGivenBeforeAClaimEndsWithIt redeems the claim token at the plain route; the other way is shown in a browser.
@@ -236,6 +236,7 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 	refused(t, do(t, owner, "POST", p.Origins.API+claimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, keyed()...), 404, fault.NotFound)
 }
 
+// TestT28WhoPollsTooOftenIsToldToSlowDown polls on until the address is refused as a whole.
 func TestT28WhoPollsTooOftenIsToldToSlowDown(t *testing.T) {
 	t.Parallel()
 	p := agents(t)
@@ -261,9 +262,21 @@ func TestT28WhoPollsTooOftenIsToldToSlowDown(t *testing.T) {
 	if told["authorization_pending"] == 0 || told["authorization_pending"] > limits.PollBurst || told["authorization_pending"]+told["slow_down"] != 50 {
 		t.Errorf("50 polls in a second are told %v", told)
 	}
-	p.clock.pass(limits.PollInterval)
+	var last wire.Answer
+	for range p.options.Limits.TokenFailure.Limit {
+		if last = p.form(t, "/oauth2/token", claimGrant(r.ClaimToken), nil); last.Status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	if last.Status != http.StatusTooManyRequests || !strings.Contains(string(last.Body), `"slow_down"`) || wait(t, last) > time.Minute {
+		t.Errorf("in the end it is %d %s", last.Status, last.Body)
+	}
+	if a := p.form(t, "/oauth2/token", jwtBearer(r.IdentityAssertion), nil); a.Status != http.StatusTooManyRequests {
+		t.Errorf("another grant answers the address %d", a.Status)
+	}
+	p.clock.pass(p.options.Limits.TokenFailure.Window)
 	if code := p.oauthError(t, claimGrant(r.ClaimToken)); code != "authorization_pending" {
-		t.Errorf("five seconds later it is %s", code)
+		t.Errorf("a minute later it is %s", code)
 	}
 }
 
@@ -282,7 +295,15 @@ func TestT28AnAddressMayBeRefusedSixtyTimesAMinute(t *testing.T) {
 	if a.Status != 429 || e.Error != "slow_down" || wait(t, a) < time.Second || wait(t, a) > time.Minute {
 		t.Errorf("one more answers %d %s, Retry-After %q", a.Status, e.Error, a.Header.Get("Retry-After"))
 	}
-	p.token(t, jwtBearer(r.IdentityAssertion)) // who does nothing wrong gets on
+	a = p.form(t, "/oauth2/token", jwtBearer(r.IdentityAssertion), nil)
+	if a.Status != 429 {
+		t.Errorf("what is right answers the address %d", a.Status)
+	}
+	if a = do(t, p.anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken}); a.Status != 429 {
+		t.Errorf("the claim endpoint answers the address %d", a.Status)
+	}
+	p.clock.pass(p.options.Limits.TokenFailure.Window)
+	p.token(t, jwtBearer(r.IdentityAssertion))
 }
 
 func TestT29AClaimHandsOutItsTokenThreeTimesAndForTenMinutes(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package address builds every URL that the service hands out, from configuration only.
+// Package address builds every URL that the service hands out, from configuration only, and says where clients come from.
 package address
 
 import (

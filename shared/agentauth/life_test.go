@@ -1,6 +1,8 @@
 package agentauth_test
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
@@ -37,7 +40,7 @@ func TestClaimsAreStartedFiveTimesInTenMinutesAndTwentyTimesInAll(t *testing.T) 
 	w := newWorld(t)
 	a := w.agent()
 	start := func() error {
-		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
 		return err
 	}
 	for n := range limits.ClaimStarts {
@@ -62,12 +65,12 @@ func TestClaimTokensThatAreNoneAreExpired(t *testing.T) {
 	w.ok(err)
 	swapped := credential.MintAs(credential.ClaimToken, credential.Preview, parsed.Workspace, parsed.Public)
 	for _, text := range []string{"x", a.ClaimToken + "x", swapped.Reveal(), credential.Mint(credential.ClaimToken, credential.Preview, id.NewWorkspace(), "").Reveal()} {
-		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: text}, "")
+		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: text}, welcome, "")
 		w.refused(err, "expired_token")
 		_, err = w.poll(text)
 		w.refused(err, "expired_token")
 	}
-	_, err = w.StartClaim(ctx, contract.StartClaim{}, "")
+	_, err = w.StartClaim(ctx, contract.StartClaim{}, welcome, "")
 	w.refused(err, "expired_token")
 	_, err = w.poll("")
 	w.refused(err, "invalid_request")
@@ -193,5 +196,25 @@ func TestManyExchangesAtOnceAllGetLiveTokens(t *testing.T) {
 	}
 	if held := w.registration(a.RegistrationID).Keys; len(held) != at {
 		t.Errorf("%d tokens are on record", len(held))
+	}
+}
+
+// TestAnAddressThatIsNotAdmittedChangesNothing has every way in refused behind its reads.
+func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent()
+	before := w.registration(a.RegistrationID)
+	over := fault.Refuse(fault.OAuthSlowDown, "too many")
+	refuse := func() error { return over }
+	_, err1 := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, refuse, "")
+	_, err2 := w.Redeem(ctx, a.ClaimToken, refuse, "")
+	_, err3 := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion}, refuse)
+	for n, err := range []error{err1, err2, err3} {
+		if !errors.Is(err, over) {
+			t.Errorf("way %d: %v", n+1, err)
+		}
+	}
+	if after := w.registration(a.RegistrationID); !reflect.DeepEqual(after, before) {
+		t.Errorf("%+v became %+v", before, after)
 	}
 }

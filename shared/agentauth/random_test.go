@@ -255,7 +255,7 @@ func (l *life) act() (got contract.Token, err error) {
 	switch p := l.o.play; p.kind {
 	case "start":
 		var s contract.StartedClaim
-		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, ""); err == nil {
+		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, welcome, ""); err == nil {
 			l.starts = append(l.starts, s)
 		}
 	case "exchange":

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
@@ -104,7 +105,7 @@ func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, cre
 	secret := credential.Mint(credential.ClaimToken, s.Environment, ws, "")
 	r := Registration{
 		ID: id.RegistrationOf(secret.Public), Kind: Anonymous, State: Unclaimed, Generation: 1, Version: 1, Workspace: ws, Claim: secret.Public,
-		CreatedAt: now, ExpiresAt: ends, Network: network(from),
+		CreatedAt: now, ExpiresAt: ends, Network: address.Network(from),
 	}
 	return Enrollment{
 		Workspace:    workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
@@ -116,22 +117,8 @@ func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, cre
 	}, secret
 }
 
-// network is the part of an address that a person may see: enough to recognise their own.
-func network(from netip.Addr) string {
-	from = from.Unmap().WithZone("")
-	bits := 24
-	if from.Is6() {
-		bits = 48
-	}
-	prefix, err := from.Prefix(bits)
-	if err != nil {
-		return "unknown"
-	}
-	return prefix.String()
-}
-
 // StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
-func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, requestID string) (contract.StartedClaim, error) {
+func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitted Admitted, requestID string) (contract.StartedClaim, error) {
 	if err := s.off(); err != nil {
 		return contract.StartedClaim{}, err
 	}
@@ -142,6 +129,9 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, request
 	var started contract.StartedClaim
 	err = race(func() error {
 		_, r, found, err := s.pledged(ctx, sent)
+		if err == nil {
+			err = admitted()
+		}
 		if err != nil || !found {
 			return either(err, errExpired)
 		}

@@ -145,7 +145,7 @@ func (w *world) person() credential.Actor {
 
 func (w *world) start(claimToken string) contract.StartedClaim {
 	w.Helper()
-	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, "test-request")
+	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, welcome, "test-request")
 	w.ok(err)
 	return s
 }
@@ -164,12 +164,15 @@ func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
 	return a, p
 }
 
+// welcome admits every address.
+func welcome() error { return nil }
+
 func (w *world) poll(claimToken string) (contract.Token, error) {
-	return w.Redeem(ctx, claimToken, "test-request")
+	return w.Redeem(ctx, claimToken, welcome, "test-request")
 }
 
 func (w *world) exchange(text string) (contract.Token, error) {
-	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, "test-request")
+	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, welcome)
 }
 
 // works tells in which workspace a bearer secret opens the door; empty: in none.
@@ -287,7 +290,7 @@ func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
 	w.Signer = nil
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
 	w.refused(err, "temporarily_unavailable")
-	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
 	w.refused(err, "temporarily_unavailable")
 	_, err = w.exchange(a.IdentityAssertion)
 	w.refused(err, "temporarily_unavailable")

@@ -53,7 +53,7 @@ func TestAnExchangeNamesItsScopeAndItsResource(t *testing.T) {
 		{"", "", "", "read publish"}, {"read", origin, "", "read"}, {"publish read", "", "", "read publish"}, {"publish admin", "", "", "publish"},
 		{"admin", "", "invalid_scope", ""}, {"", origin + "/", "invalid_target", ""}, {"", "https://elsewhere.test", "invalid_target", ""},
 	} {
-		got, err := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, "")
+		got, err := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, welcome)
 		w.refused(err, tt.code)
 		if got.Scope != tt.granted {
 			t.Errorf("asked for %q, granted %q", tt.scope, got.Scope)
@@ -114,7 +114,7 @@ func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
 		w.refused(w.complete(w.person(), s.AttemptToken, another(s.UserCode)), "invalid_request")
 	}
 	w.refused(w.complete(w.person(), s.AttemptToken, s.UserCode), "invalid_request")
-	_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+	_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
 	w.refused(err, "access_denied")
 	for range limits.PollBurst * 2 {
 		_, err = w.poll(a.ClaimToken)
@@ -281,7 +281,7 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 				w.refused(err, "invalid_grant")
 				_, err = w.exchange(a.IdentityAssertion)
 				w.refused(err, "invalid_grant")
-				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
 				w.refused(err, "expired_token")
 				if started {
 					w.refused(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
@@ -358,7 +358,7 @@ func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
 			if w.works(before.AccessToken) != "" {
 				t.Error("a token from before the claim works")
 			}
-			_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, "")
+			_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
 			w.refused(err, "expired_token")
 			_, err = w.claimer.Claim(ctx, w.person(), command(), nil, a.ClaimToken)
 			w.refused(err, "not_found")

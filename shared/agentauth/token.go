@@ -18,8 +18,12 @@ type Exchange struct {
 	Resource  string // empty: the api
 }
 
+// Admitted tells whether an address may go on, or is refused because it came or failed too often. It is waited for before
+// the first write, so that it may be found out beside the reads.
+type Admitted func() error
+
 // Exchange gives an access token for an assertion, which may be sent again until it expires.
-func (s *Service) Exchange(ctx context.Context, e Exchange, _ string) (contract.Token, error) {
+func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (contract.Token, error) {
 	if err := s.off(); err != nil {
 		return contract.Token{}, err
 	}
@@ -34,6 +38,9 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, _ string) (contract.
 	var out contract.Token
 	err = race(func() error {
 		r, w, err := s.Store.Registration(ctx, claims.Registration, claims.Workspace)
+		if err == nil {
+			err = admitted()
+		}
 		if err != nil || r == nil {
 			return either(err, errDead)
 		}
@@ -75,7 +82,7 @@ func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
 
 // Redeem answers an agent that waits for its claim: an access token in the member's workspace and a new assertion once it
 // is complete. A lost answer can be asked for again a few times; each ends the access token of the one before.
-func (s *Service) Redeem(ctx context.Context, claimToken, requestID string) (contract.Token, error) {
+func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitted, requestID string) (contract.Token, error) {
 	if err := s.off(); err != nil {
 		return contract.Token{}, err
 	}
@@ -89,6 +96,9 @@ func (s *Service) Redeem(ctx context.Context, claimToken, requestID string) (con
 	var out contract.Token
 	err = race(func() error {
 		_, r, found, err := s.pledged(ctx, sent)
+		if err == nil {
+			err = admitted()
+		}
 		if err != nil || !found {
 			return either(err, errExpired)
 		}

@@ -16,6 +16,11 @@ func mac(c byte) credential.Hash {
 	return h
 }
 
+// fresh is the proof of a grant that has no other.
+func fresh() oauth.Proof {
+	return oauth.Proof{Digest: string(id.NewPublic()), Until: now().Add(time.Minute)}
+}
+
 func newGrant(w id.Workspace) oauth.Grant {
 	at := now()
 	return oauth.Grant{
@@ -29,7 +34,7 @@ func newGrant(w id.Workspace) oauth.Grant {
 func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.AddGrant(ctx, g, record(g.Workspace, now())); err != nil {
+	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Grant(ctx, g.Public)
@@ -48,7 +53,7 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.AddGrant(ctx, g, record(g.Workspace, now())); err != nil {
+	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
 	next := g
@@ -86,6 +91,31 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	}
 }
 
+func all(oauth.Grant) bool { return true }
+
+// TestDeadGrantsHideNoLiveOnes has more dead ones than a page holds before the live one.
+func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
+	s := newStore(t)
+	mine := newGrant(id.NewWorkspace())
+	const dead = 7
+	for n := range dead + 2 {
+		g := mine
+		g.Public, g.CreatedAt = id.NewPublic(), mine.CreatedAt.Add(time.Duration(n)*time.Second)
+		if g.Name = "live"; n > 1 {
+			g.Name = "dead"
+		}
+		if err := s.AddGrant(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
+		got, err := s.GrantsOf(ctx, mine.Workspace, mine.Member, limit, func(g oauth.Grant) bool { return g.Name == "live" })
+		if err != nil || len(got) != want || got[0].Name != "live" {
+			t.Errorf("of %d are %+v (%v)", limit, got, err)
+		}
+	}
+}
+
 func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 	s := newStore(t)
 	w := id.NewWorkspace()
@@ -96,21 +126,21 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		if n == 2 {
 			g.Member = id.NewMember()
 		}
-		if err := s.AddGrant(ctx, g, record(w, now())); err != nil {
+		if err := s.AddGrant(ctx, g, fresh(), record(w, now())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.GrantsOf(ctx, w, mine.Member, 10)
+	got, err := s.GrantsOf(ctx, w, mine.Member, 10, all)
 	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if one, err := s.GrantsOf(ctx, w, mine.Member, 1); err != nil || len(one) != 1 || one[0].Public != got[0].Public {
+	if one, err := s.GrantsOf(ctx, w, mine.Member, 1, all); err != nil || len(one) != 1 || one[0].Public != got[0].Public {
 		t.Error(one, err)
 	}
 	if err := s.RevokeGrant(ctx, got[0].Public, now(), record(w, now())); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := s.GrantsOf(ctx, w, mine.Member, 10); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+	if left, err := s.GrantsOf(ctx, w, mine.Member, 10, all); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
 		t.Error(left, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
 	"vitrine/shared/lockdown"
+	"vitrine/shared/oauth"
 	"vitrine/shared/rate"
 	"vitrine/shared/session"
 	"vitrine/shared/tree"
@@ -49,6 +50,7 @@ import (
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
+//	        p:…  ID token that was exchanged
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
 // (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
@@ -170,6 +172,8 @@ func rateKey(w rate.Window) string {
 }
 
 func nonceKey(nonce string) string { return "n:" + nonce }
+
+func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
 
 func allowanceKey(w id.Workspace, day time.Time, shard int) string {
 	return fmt.Sprintf("d:%s:%s:%d", w, day.UTC().Format("20060102"), shard)

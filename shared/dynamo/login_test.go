@@ -51,7 +51,10 @@ func elsewhere(by credential.Actor) credential.Actor {
 func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	l, by, p := newLogins(t)
 	one, two, own := l.key(t, by), l.key(t, by), l.key(t, elsewhere(by))
-	other := l.person(t, func(q *person) { q.member, q.home = p.member, p.home; q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID })
+	other := l.person(t, func(q *person) {
+		q.member, q.home = p.member, p.home
+		q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID
+	})
 	second := by
 	second.Login = credential.Login{Grant: other.grant.Public, At: other.grant.CreatedAt}
 	kept := l.key(t, second)
@@ -77,7 +80,10 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 func TestAKeyIsMadeWhileItsLoginEnds(t *testing.T) {
 	l, _, p := newLogins(t)
 	for range 10 {
-		q := l.person(t, func(q *person) { q.member, q.home = p.member, p.home; q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID })
+		q := l.person(t, func(q *person) {
+			q.member, q.home = p.member, p.home
+			q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID
+		})
 		by := l.actor(t, p)
 		by.Login = credential.Login{Grant: q.grant.Public, At: q.grant.CreatedAt}
 		secrets := make([]string, 4)

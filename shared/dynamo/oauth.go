@@ -21,8 +21,9 @@ import (
 func ended(item) error { return oauth.ErrGone }
 
 // AddGrant implements oauth.GrantStore.
-func (s *Store) AddGrant(ctx context.Context, g oauth.Grant, e event.Event) error {
+func (s *Store) AddGrant(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
 	var t transaction
+	t.put(s.tables.Hot, item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, ended)
 	t.create(s.tables.Core, grantItem(g))
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
@@ -105,22 +106,46 @@ func (s *Store) revoke(ctx context.Context, public id.Public, keys *[]string, at
 }
 
 // GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.
-func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int) ([]oauth.Grant, error) {
+func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int, live func(oauth.Grant) bool) ([]oauth.Grant, error) {
 	condition := "#g1p = :list AND begins_with(#g1s, :member)"
-	out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+	in := &dynamodb.QueryInput{
 		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
 		ExpressionAttributeValues: values{"list": grantsOf(w), "member": string(m) + "#"}.attributes(),
 		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(int32(min(limit, batchMost))),
-	})
-	if err != nil {
-		return nil, unavailable(err)
 	}
-	if len(out.Items) == 0 {
+	var grants []oauth.Grant
+	for {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		page, err := s.grants(ctx, out.Items)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range page {
+			if live(g) {
+				grants = append(grants, g)
+			}
+		}
+		if len(grants) >= limit {
+			return grants[:limit], nil
+		}
+		if out.LastEvaluatedKey == nil {
+			return grants, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// grants reads what rows of the index name, in their order.
+func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeValue) ([]oauth.Grant, error) {
+	if len(rows) == 0 {
 		return nil, nil
 	}
 	b := batch{strong: true}
 	var publics []id.Public
-	for _, i := range out.Items {
+	for _, i := range rows {
 		public := id.Public(strings.TrimPrefix(item(i).getStr("pk"), grantKey("").pk))
 		publics = append(publics, public)
 		b.want(grantKey(public))
@@ -168,7 +193,7 @@ func (s *Store) AddClient(ctx context.Context, c oauth.Client, until time.Time) 
 
 // TouchClient implements oauth.Clients.
 func (s *Store) TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error {
-	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND #used_at < :since",
+	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
 		values{"now": now, "since": since, "ttl": until.Unix()})
 	return err
 }

@@ -2,12 +2,10 @@ package ephemeral
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/netip"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
@@ -27,9 +25,9 @@ type Admission struct {
 }
 
 // Admit counts a request before its body is read: everybody, the address, and beside them a look at the gate. Refusals
-// of everybody come first. address is the client's, from a source that the client cannot set; the zero value is refused.
-func (p *Provisioner) Admit(ctx context.Context, address netip.Addr) (Admission, error) {
-	if !address.IsValid() {
+// of everybody come first. from is the client's address, from a source that the client cannot set; the zero value is refused.
+func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
+	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
 	}
 	all, looked := make(chan error, 1), make(chan error, 1)
@@ -42,7 +40,7 @@ func (p *Provisioner) Admit(ctx context.Context, address netip.Addr) (Admission,
 		}
 		looked <- err
 	}()
-	n, err := p.Limiter.Address(ctx, p.subject(address))
+	n, err := p.Limiter.Address(ctx, address.Subject(from, p.Peppers))
 	global, unseen := <-all, <-looked
 	switch {
 	case global != nil:
@@ -54,19 +52,6 @@ func (p *Provisioner) Admit(ctx context.Context, address netip.Addr) (Admission,
 	}
 	a.fromAddress = n
 	return a, nil
-}
-
-// subject hides an address: counters must not tell who came. IPv6 clients own whole /64 networks.
-func (p *Provisioner) subject(address netip.Addr) string {
-	address = address.Unmap()
-	if address.Is6() {
-		prefix, _ := address.Prefix(64)
-		address = prefix.Addr()
-	}
-	_, key := p.Peppers.Active()
-	m := hmac.New(sha256.New, key)
-	m.Write([]byte("address\x00" + address.String()))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
 }
 
 // work asks for proof of work where it is due, and checks what was sent.

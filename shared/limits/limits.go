@@ -77,6 +77,7 @@ const (
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // a consent page that is open
 	DeviceLife         = 15 * time.Minute
+	NewClientLife      = 7 * Day // an OAuth client that nobody has let in yet
 	UnusedClientLife   = 90 * Day
 	CLIKeyLife         = 90 * Day
 	LoginKeys          = 20 // API keys that one login of the CLI makes
@@ -151,11 +152,13 @@ type Limits struct {
 
 	ClaimStart   Rate // attempts of one registration
 	Exchange     Rate // tokens of one registration
-	TokenFailure Rate // refused requests at the token endpoint from one address
+	Guest        Rate // requests at the token and claim endpoints from one address
+	TokenFailure Rate // refused requests there from one address
 	Revocation   Rate // from one address
 	WrongCode    Rate // codes that one member types wrong, agents' and devices' each
 	SignIn       Rate // sign-ins begun from one address
 	Registration Rate // OAuth clients registered from one address
+	Clients      Rate // OAuth clients registered by anybody
 	Device       Rate // device authorizations begun from one address
 
 	// Off lifts rate counters, the provision gate and the daily allowance, never sizes or counts; for load tests.
@@ -208,11 +211,13 @@ func Default() Limits {
 
 		ClaimStart:   Rate{5, 10 * time.Minute},
 		Exchange:     Rate{30, time.Hour},
+		Guest:        Rate{600, time.Minute},
 		TokenFailure: Rate{60, time.Minute},
 		Revocation:   Rate{60, time.Minute},
 		WrongCode:    Rate{10, 10 * time.Minute},
 		SignIn:       Rate{60, time.Minute},
 		Registration: Rate{10, time.Hour},
+		Clients:      Rate{600, time.Hour},
 		Device:       Rate{30, time.Minute},
 	}
 }

@@ -74,7 +74,6 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 	if err := s.Requests.AddRequest(ctx, r); err != nil {
 		return "", err
 	}
-	s.touch(ctx, client.ID, client.UsedAt)
 	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
 }
 

@@ -42,18 +42,18 @@ func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 		return nil, nil
 	}
 	c, err := s.Clients.Client(ctx, id.Client(named))
-	if err != nil || c == nil || !s.Now().Before(c.UsedAt.Add(limits.UnusedClientLife)) {
+	if err != nil || c == nil || !s.Now().Before(c.until()) {
 		return nil, err
 	}
 	return c, nil
 }
 
-// touch keeps a client alive; once a day is enough, and losing a stamp is harmless.
-func (s *Server) touch(ctx context.Context, c id.Client, used time.Time) {
-	now := s.Now()
-	if _, ours := firstParty[c]; ours || now.Sub(used) < limits.Day {
+// touch keeps a client alive that gets tokens; once a day is enough, and losing a stamp is harmless.
+func (s *Server) touch(ctx context.Context, c id.Client) {
+	if _, ours := firstParty[c]; ours {
 		return
 	}
+	now := s.Now()
 	_ = s.Clients.TouchClient(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
 }
 
@@ -64,15 +64,27 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 		return contract.RegisteredClient{}, err
 	}
 	given, err := accepted(r)
+	if err == nil {
+		err = s.room(ctx)
+	}
 	if err != nil {
 		return contract.RegisteredClient{}, err
 	}
 	now := s.Now()
-	c := Client{ID: id.NewClient(), Name: given.ClientName, Redirects: given.RedirectURIs, CreatedAt: now, UsedAt: now}
-	if err := s.Clients.AddClient(ctx, c, now.Add(limits.UnusedClientLife)); err != nil {
+	c := Client{ID: id.NewClient(), Name: given.ClientName, Redirects: given.RedirectURIs, CreatedAt: now}
+	if err := s.Clients.AddClient(ctx, c, c.until()); err != nil {
 		return contract.RegisteredClient{}, err
 	}
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
+}
+
+// room refuses more clients than anybody may register together.
+func (s *Server) room(ctx context.Context) error {
+	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
+	if err == nil && wait > 0 {
+		err = fault.Refuse(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").TooOften(wait)
+	}
+	return err
 }
 
 // accepted is the metadata of a client as this server takes it.

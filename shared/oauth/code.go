@@ -62,6 +62,9 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, badGrant()
 	}
 	c, err := s.Codes.Code(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted()
+	}
 	if err != nil {
 		return contract.Token{}, err
 	}
@@ -82,7 +85,13 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	if err := s.holds(ctx, g); err != nil {
 		return contract.Token{}, err
 	}
+	used := make(chan struct{})
+	go func() {
+		defer close(used)
+		s.touch(ctx, c.Client)
+	}()
 	made, err := s.Codes.RedeemCode(ctx, *c, g)
+	<-used
 	if errors.Is(err, ErrGone) {
 		return contract.Token{}, s.replayed(ctx, *c, made, t.requestID)
 	}

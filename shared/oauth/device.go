@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
@@ -151,7 +152,7 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 	code := newUserCode()
 	_, pepper := s.Peppers.Active()
 	f := Flow{
-		Public: token.Public, Hash: token.Hash(s.Peppers), Client: c.ID, Device: deviceName(name), Network: network(from), Scopes: scopesFor(c, scope),
+		Public: token.Public, Hash: token.Hash(s.Peppers), Client: c.ID, Device: deviceName(name), Network: address.Network(from), Scopes: scopesFor(c, scope),
 		Answer: Pending, CreatedAt: now, ExpiresAt: now.Add(limits.DeviceLife), PollTokens: limits.PollBurst, PolledAt: now,
 	}
 	if err := s.Flows.AddFlow(ctx, f, codeMAC(pepper, code)); err != nil {

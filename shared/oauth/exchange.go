@@ -2,6 +2,11 @@ package oauth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
@@ -40,6 +45,9 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	if err := aims(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
 	}
+	if err := t.guest.Admitted(); err != nil {
+		return contract.Token{}, err
+	}
 	who, err := s.Provider.Verify(ctx, t.SubjectToken)
 	if err != nil {
 		return contract.Token{}, unverified(err)
@@ -66,13 +74,30 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 	}
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)
 	e.Detail = "by an ID token"
-	if err := s.GrantStore.AddGrant(ctx, g, e); err != nil {
+	err := s.GrantStore.AddGrant(ctx, g, proofOf(t.SubjectToken, now), e)
+	if errors.Is(err, ErrGone) {
+		err = fault.Refuse(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
+	}
+	if err != nil {
 		return contract.Token{}, err
 	}
 	return contract.Token{
 		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: seconds(limits.AccessTokenLife), Scope: words(g.Scopes),
 		IssuedTokenType: contract.TypeAccessToken,
 	}, nil
+}
+
+// Proof is an ID token that was exchanged. It is known until the provider's word is too old to be taken anyway.
+type Proof struct {
+	Digest string
+	Until  time.Time
+}
+
+// proofOf names an ID token by what its signature covers, because one signature may have several spellings.
+func proofOf(idToken string, now time.Time) Proof {
+	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
+	sum := sha256.Sum256([]byte(signed))
+	return Proof{Digest: base64.RawURLEncoding.EncodeToString(sum[:]), Until: now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway)}
 }
 
 // unverified tells a token that is refused (RFC 8693, section 2.2.2) from a provider that could not be asked.

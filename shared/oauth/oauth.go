@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/credential"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
 	"vitrine/shared/member"
 	"vitrine/shared/workspace"
 )
@@ -28,7 +29,15 @@ type Client struct {
 	Redirects  []string // exact, but loopback ones at any port
 	FirstParty bool
 	CreatedAt  time.Time
-	UsedAt     time.Time // at most a day behind; one that is unused for limits.UnusedClientLife is gone
+	UsedAt     time.Time // when it got tokens, at most a day behind; zero: never
+}
+
+// until is when a client that registered itself is gone unless it is used.
+func (c Client) until() time.Time {
+	if c.UsedAt.IsZero() {
+		return c.CreatedAt.Add(limits.NewClientLife)
+	}
+	return c.UsedAt.Add(limits.UnusedClientLife)
 }
 
 // Grant is what a member allowed a client.

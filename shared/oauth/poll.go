@@ -21,6 +21,9 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 		return contract.Token{}, badGrant()
 	}
 	f, err := s.Polls.Flow(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted()
+	}
 	if err != nil {
 		return contract.Token{}, err
 	}

@@ -12,7 +12,12 @@ import (
 	"vitrine/shared/limits"
 )
 
-// ancestors is how many used refresh tokens of a grant are still recognised.
+// ancestors is how many used refresh tokens of a grant are still recognised, and how many hashes judging a forged one takes.
+//
+// They are recognised only while every successor was derived with the grant's present key, and that key is in the ring.
+// A token from before the chain went on with another key, or any used one while its grant's key is gone, is refused like
+// a stranger's: it gives nothing, but its reuse is not noticed and the grant goes on. The newest token, and the one before
+// it, do not depend on this as long as the pepper of their hashes is there.
 const ancestors = 4096
 
 // age tells what a refresh token is to its grant.
@@ -37,6 +42,9 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 		return contract.Token{}, badGrant()
 	}
 	g, err := s.GrantStore.Grant(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted() // telling how old a token is takes work
+	}
 	if err != nil {
 		return contract.Token{}, err
 	}
@@ -122,7 +130,9 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	case err != nil:
 		return contract.Token{}, err
 	case moved == nil:
-		s.touch(ctx, g.Client, used)
+		if now.Sub(used) >= limits.Day {
+			s.touch(ctx, g.Client)
+		}
 		return answer(g, access, next, now), nil
 	}
 	if s.age(*moved, t, now) == stale {

@@ -3,18 +3,23 @@ package oauth_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"vitrine/shared/chaos"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 	"vitrine/shared/member"
+	"vitrine/shared/meter"
 	"vitrine/shared/oauth"
 )
 
@@ -85,9 +90,46 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 	}
 }
 
+func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
+	s := newStand(t)
+	s.limits.Clients.Limit = 3
+	address := from
+	ask := func(redirect string) error {
+		address = address.Next()
+		_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}}, address)
+		return err
+	}
+	for range 3 {
+		refused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
+		if err := ask(elsewhere); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := ask(elsewhere)
+	refused(t, "one more", err, fault.OAuthSlowDown)
+	if r := fault.RefusalOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAClientThatNobodyLetInLeavesSoon has one that only asks, for ever, and one that was let in once.
+func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
+	s := newStand(t)
+	asking, let := s.robot(t), s.robot(t)
+	s.later(limits.NewClientLife - time.Minute)
+	s.consent(t, asking)
+	s.signIn(t, let)
+	s.later(time.Minute)
+	if _, err := s.Authorize(ctx, asking); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("a client that only asks is there after a week: %v", err)
+	}
+	s.consent(t, let)
+}
+
 func TestAClientInUseStays(t *testing.T) {
 	s := newStand(t)
 	robot := s.robot(t)
+	s.signIn(t, robot)
 	for range 3 {
 		s.later(limits.UnusedClientLife - time.Hour)
 		out := s.signIn(t, robot)
@@ -98,6 +140,9 @@ func TestAClientInUseStays(t *testing.T) {
 	s.consent(t, robot)
 }
 
+// idToken is another one each time.
+func idToken() string { return "id." + string(id.NewPublic()) + ".signature" }
+
 // provider is an identity provider in the test's hand.
 type provider struct {
 	who member.Identity
@@ -105,7 +150,7 @@ type provider struct {
 }
 
 func (p *provider) Verify(_ context.Context, token string) (member.Identity, error) {
-	if token != "id-token" {
+	if !strings.HasPrefix(token, "id.") {
 		return member.Identity{}, fault.New(fault.NotAuthenticated, "no")
 	}
 	return p.who, p.err
@@ -119,7 +164,7 @@ func (s *stand) withProvider() *provider {
 
 func exchanging() oauth.TokenRequest {
 	return oauth.TokenRequest{
-		GrantType: contract.GrantExchange, ClientID: "dashboard", SubjectToken: "id-token", SubjectTokenType: contract.TypeIDToken, Resource: apiOrigin,
+		GrantType: contract.GrantExchange, ClientID: "dashboard", SubjectToken: idToken(), SubjectTokenType: contract.TypeIDToken, Resource: apiOrigin,
 	}
 }
 
@@ -133,7 +178,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if s.works(first.AccessToken, mcpOrigin) {
 		t.Error("it works on the MCP host")
 	}
-	again := s.token(t, exchanging())
+	again := s.token(t, exchanging()) // of another ID token
 	a, _ := credential.Parse(first.AccessToken, credential.AccessToken, credential.Preview)
 	b, _ := credential.Parse(again.AccessToken, credential.AccessToken, credential.Preview)
 	if a.Workspace != b.Workspace || a.Public == b.Public {
@@ -153,6 +198,35 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 		t.Error("it works after its end")
 	}
 	s.keepsSecrets(t)
+}
+
+func TestAnIDTokenIsExchangedOnce(t *testing.T) {
+	s := newStand(t)
+	s.withProvider()
+	r := exchanging()
+	made := make(chan string, 8)
+	var all sync.WaitGroup
+	for range cap(made) {
+		all.Go(func() {
+			if out, err := s.Token(ctx, r, from, request); err == nil {
+				made <- out.AccessToken
+			} else {
+				refused(t, "together", err, fault.OAuthInvalidRequest)
+			}
+		})
+	}
+	all.Wait()
+	if len(made) != 1 {
+		t.Fatalf("one ID token became %d access tokens", len(made))
+	}
+	signed := r.SubjectToken[:strings.LastIndexByte(r.SubjectToken, '.')]
+	r.SubjectToken = signed + ".otherwise" // a signature may be spelled in several ways
+	s.refuses(t, "with another spelling of its signature", r, fault.OAuthInvalidRequest)
+	r.ClientID = "cli"
+	s.refuses(t, "by another client", r, fault.OAuthInvalidRequest)
+	if !s.works(<-made, apiOrigin) {
+		t.Error("the first one does not work any more")
+	}
 }
 
 func TestWhatIsWrongWithAnExchange(t *testing.T) {
@@ -198,9 +272,64 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 	}
 	s.refuses(t, "many", bad, fault.OAuthSlowDown)
 	d := s.device(t)
-	s.refuses(t, "waiting is no failure", polling("cli", d), fault.OAuthAuthorizationPending)
+	before := s.items(t, s.tables.Core)
+	s.refuses(t, "then it is served no more", refreshing("cli", out), fault.OAuthSlowDown)
+	s.refuses(t, "nor told to wait", polling("cli", d), fault.OAuthSlowDown)
+	if !reflect.DeepEqual(s.items(t, s.tables.Core), before) {
+		t.Error("something changed")
+	}
+	s.later(s.limits.TokenFailure.Window)
+	for range 4 {
+		s.refuses(t, "waiting is no failure", polling("cli", d), fault.OAuthAuthorizationPending)
+	}
 	s.token(t, refreshing("cli", out))
-	s.refuses(t, "unknown grant", oauth.TokenRequest{GrantType: "password", ClientID: "cli"}, fault.OAuthUnsupportedGrant)
+}
+
+func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
+	s := newStand(t)
+	s.limits.TokenFailure.Limit = 3
+	d := s.device(t)
+	for range limits.PollBurst {
+		s.refuses(t, "at first", polling("cli", d), fault.OAuthAuthorizationPending)
+	}
+	for n := range 4 {
+		_, err := s.Token(ctx, polling("cli", d), from, request)
+		if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || r.Limited != (n == 3) {
+			t.Errorf("poll %d: %+v", limits.PollBurst+n+1, r)
+		}
+	}
+}
+
+func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
+	s := newStand(t)
+	out := s.signIn(t, asks())
+	s.later(s.limits.Guest.Window)
+	s.limits.Guest.Limit = 3
+	for range 3 {
+		out = s.token(t, refreshing("cli", out))
+	}
+	_, err := s.Token(ctx, refreshing("cli", out), from, request)
+	if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
+		t.Errorf("%+v", r)
+	}
+	other := netip.MustParseAddr("198.51.100.1")
+	if _, err := s.Token(ctx, refreshing("cli", out), other, request); err != nil {
+		t.Error("another address has to wait, or the token was used up by the refusal:", err)
+	}
+}
+
+// TestCountingAnAddressTakesNoTime counts round trips: the counters are asked beside the first read.
+func TestCountingAnAddressTakesNoTime(t *testing.T) {
+	s := newStand(t)
+	out := s.signIn(t, asks())
+	s.faults.On("").Always().Before(chaos.Delay(20 * time.Millisecond))
+	ctx, counts := meter.With(ctx)
+	if _, err := s.Token(ctx, refreshing("cli", out), from, request); err != nil {
+		t.Fatal(err)
+	}
+	if counts.Calls() != 5 || counts.RoundTrips() != 3 {
+		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation", counts.Calls(), counts.RoundTrips())
+	}
 }
 
 func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {

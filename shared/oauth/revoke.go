@@ -63,11 +63,10 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor) ([]Grant, erro
 	if err := person(by); err != nil {
 		return nil, err
 	}
-	all, err := s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, grantsListed)
 	now := s.Now()
-	return slices.DeleteFunc(all, func(g Grant) bool {
-		return !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) || !now.Before(g.IdleAt) || g.Epoch != by.Workspace.Epoch
-	}), err
+	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, grantsListed, func(g Grant) bool {
+		return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+	})
 }
 
 // EndGrant ends one of them.

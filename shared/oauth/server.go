@@ -2,9 +2,6 @@ package oauth
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"net/netip"
 	"strings"
@@ -31,17 +28,16 @@ var ErrGone = errors.New("used or ended already")
 type GrantStore interface {
 	// Grant reads a grant, strongly; nil if there is none.
 	Grant(ctx context.Context, public id.Public) (*Grant, error)
-	// AddGrant commits a new grant with its event.
-	AddGrant(ctx context.Context, g Grant, e event.Event) error
+	// AddGrant commits a new grant with its event, unless a grant was made of the same proof before; then ErrGone.
+	AddGrant(ctx context.Context, g Grant, p Proof, e event.Event) error
 	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Else it writes nothing
 	// and returns the grant as it is now.
 	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
 	// RevokeGrant stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
 	// transaction; one that is revoked already stays as it is.
 	RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error
-	// GrantsOf reads the newest grants of a member that have a refresh token and are not revoked; expired ones may be among
-	// them.
-	GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int) ([]Grant, error)
+	// GrantsOf reads the newest grants of a member that have a refresh token and of which live is true, limit of them at most.
+	GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int, live func(Grant) bool) ([]Grant, error)
 }
 
 // Keys ends the access tokens of agents, which are API keys.
@@ -144,11 +140,15 @@ func (s *Server) holds(ctx context.Context, g Grant) error {
 
 // limit refuses what comes too often from one address, in the form of the token endpoint.
 func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limits.Rate) error {
-	wait, err := s.Limiter.Allow(ctx, kind, s.subject(from), r)
+	wait, err := s.Limiter.Allow(ctx, kind, address.Subject(from, s.Peppers), r)
 	if err == nil && wait > 0 {
-		err = fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
+		err = tooMany(wait)
 	}
 	return err
+}
+
+func tooMany(wait time.Duration) error {
+	return fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
 }
 
 // MayAsk counts a visit of the authorization endpoint.
@@ -159,33 +159,6 @@ func (s *Server) MayAsk(ctx context.Context, from netip.Addr) error {
 // MayRevoke counts a revocation.
 func (s *Server) MayRevoke(ctx context.Context, from netip.Addr) error {
 	return s.limit(ctx, "revoke", from, s.Limits.Revocation)
-}
-
-// subject hides an address: counters must not tell who came. IPv6 clients own whole /64 networks; all whose address is
-// unknown share one counter.
-func (s *Server) subject(from netip.Addr) string {
-	if from = from.Unmap(); from.Is6() {
-		prefix, _ := from.Prefix(64)
-		from = prefix.Addr()
-	}
-	_, key := s.Peppers.Active()
-	m := hmac.New(sha256.New, key)
-	m.Write([]byte("address\x00" + from.String()))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
-}
-
-// network is the part of an address that a person may see: enough to recognise their own.
-func network(from netip.Addr) string {
-	from = from.Unmap().WithZone("")
-	bits := 24
-	if from.Is6() {
-		bits = 48
-	}
-	prefix, err := from.Prefix(bits)
-	if err != nil {
-		return "unknown"
-	}
-	return prefix.String()
 }
 
 // printable leaves out of a stranger's text what is invisible or steers the direction of writing.

@@ -30,6 +30,7 @@ import (
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 	"vitrine/shared/member"
+	"vitrine/shared/meter"
 	"vitrine/shared/oauth"
 	"vitrine/shared/rate"
 	"vitrine/shared/workspace"
@@ -65,7 +66,7 @@ func newStand(t *testing.T) *stand {
 	t.Helper()
 	e := engine.Shared(t)
 	cfg, faults := e.AWS(), chaos.For(t)
-	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
+	cfg.APIOptions = append(cfg.APIOptions, meter.Add, faults.Add)
 	s := &stand{
 		db:     dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		faults: faults, tables: dynamo.Named("test-" + string(id.NewPublic())), at: time.Now().UTC().Truncate(time.Millisecond), limits: limits.Default(),
@@ -174,6 +175,13 @@ func (s *stand) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 	}
 	s.secrets = append(s.secrets, out.AccessToken, out.RefreshToken)
 	return out
+}
+
+// Token serves a request as the token endpoint does.
+func (s *stand) Token(ctx context.Context, r oauth.TokenRequest, from netip.Addr, requestID string) (contract.Token, error) {
+	guest := s.Receive(ctx, from)
+	out, err := s.Server.Token(ctx, r, guest, requestID)
+	return out, guest.Answer(ctx, err)
 }
 
 // signIn gets tokens for a client by an authorization code.

@@ -2,13 +2,12 @@ package signin
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"net/netip"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/fault"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
@@ -56,7 +55,7 @@ func (d *Desk) Begin(ctx context.Context, returnTo string, from netip.Addr) (Beg
 	if d.Provider == nil {
 		return Begun{}, closed()
 	}
-	wait, err := d.Limiter.Allow(ctx, "signin", d.subject(from), d.Limits.SignIn)
+	wait, err := d.Limiter.Allow(ctx, "signin", address.Subject(from, d.Peppers), d.Limits.SignIn)
 	switch {
 	case err != nil:
 		return Begun{}, err
@@ -152,17 +151,4 @@ func (d *Desk) SignOutURL() string {
 
 func closed() error {
 	return fault.New(fault.DatabaseUnavailable, "nobody can sign in here: no identity provider is configured")
-}
-
-// subject hides an address: counters must not tell who came. IPv6 clients own whole /64 networks; all whose address is
-// unknown share one counter.
-func (d *Desk) subject(from netip.Addr) string {
-	if from = from.Unmap(); from.Is6() {
-		prefix, _ := from.Prefix(64)
-		from = prefix.Addr()
-	}
-	_, key := d.Peppers.Active()
-	m := hmac.New(sha256.New, key)
-	m.Write([]byte("address\x00" + from.String()))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
 }

@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -15,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -52,7 +51,7 @@ const (
 	SecretSigned  Hostile = "hs256_secret"  // HS256 with the client's secret
 	PublicSigned  Hostile = "hs256_public"  // HS256 with the public key as secret
 	UnknownKey    Hostile = "unknown_kid"   // another key, under a name of its own
-	OtherKey      Hostile = "bad_signature" // another key, under the name of ours
+	OtherKey      Hostile = "bad_signature" // another key of the same kind, under the name of ours
 	Expired       Hostile = "expired"
 	FromFuture    Hostile = "future"
 	Old           Hostile = "old" // alive, but issued a while ago
@@ -101,20 +100,27 @@ func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string,
 		}
 		key.Key, key.Algorithm = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), "HS256"
 	case UnknownKey, OtherKey:
-		if key, err = stranger(key.KeyID, h); err != nil {
+		if key, err = stranger(key, h); err != nil {
 			return "", err
 		}
 	}
 	return sign(key, payload)
 }
 
-// stranger is a key that the provider does not publish.
-func stranger(name string, h Hostile) (jose.JSONWebKey, error) {
-	if h == UnknownKey {
-		name = "unknown"
+// strangers are keys that no provider publishes.
+var strangers = sync.OnceValues(makeKeys)
+
+// stranger is one in the place of ours. It suits the algorithm, so that nothing but the signature, or the name, is wrong.
+func stranger(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
+	all, err := strangers()
+	if err != nil {
+		return jose.JSONWebKey{}, err
 	}
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return jose.JSONWebKey{Key: k, KeyID: name, Algorithm: "ES256"}, err
+	key, err := all.signing(ours.Algorithm)
+	if key.KeyID = ours.KeyID; h == UnknownKey {
+		key.KeyID = "unknown"
+	}
+	return key, err
 }
 
 func sign(key jose.JSONWebKey, payload []byte) (string, error) {
@@ -133,7 +139,7 @@ func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 	now := p.now()
 	c := map[string]any{
 		"iss": p.issuer, "aud": p.client.ID, "sub": who.subject(), "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(), "auth_time": now.Unix(),
-		"email": who.Email, "email_verified": true, "nonce": nonce,
+		"email": who.Email, "email_verified": true, "nonce": nonce, "jti": rand.Text(),
 	}
 	changes := map[Hostile]map[string]any{
 		WrongNonce: {"nonce": "another"}, NoNonce: {"nonce": nil}, WrongAudience: {"aud": "another"}, WrongIssuer: {"iss": "http://localhost:1"},
