@@ -12,14 +12,7 @@ import (
 	"vitrine/shared/limits"
 )
 
-// Events is what Auditor needs of the store.
-type Events interface {
-	// Events returns up to limit events of a workspace that actors of these types made, newest first with the id as
-	// tie-breaker, after the position (zero: from the start). more tells that others follow.
-	Events(ctx context.Context, w id.Workspace, actors []string, after Position, limit int) (rows []event.Event, more bool, err error)
-}
-
-// Position is a place in the record of a workspace: the last event that was shown.
+// Position is a place in a record: the last event that was shown, or looked at.
 type Position struct {
 	At time.Time
 	ID id.Event
@@ -35,7 +28,7 @@ type Cursors interface {
 
 // Auditor shows members what was done in their workspace.
 type Auditor struct {
-	Store   Events
+	Store   Record
 	Cursors Cursors
 	Now     func() time.Time
 }
@@ -43,7 +36,7 @@ type Auditor struct {
 // Page is which part of a list is asked for.
 type Page struct {
 	Cursor string // empty: the first page
-	Limit  int    // zero: limits.PageDefault
+	Limit  int    // of members, zero: limits.PageDefault
 }
 
 const auditName = "audit"
@@ -51,7 +44,7 @@ const auditName = "audit"
 // shown are the types of actors whose deeds the members of a workspace see; the service and its operators stay out.
 var shown = []string{"member", "api_key", "admin"}
 
-// List answers one page of the record of the caller's workspace.
+// List answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
 func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.AuditList{}, err
@@ -70,7 +63,7 @@ func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contra
 			return contract.AuditList{}, err
 		}
 	}
-	events, more, err := a.Store.Events(ctx, by.Workspace.ID, shown, after, p.Limit)
+	events, last, more, err := a.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, after, p.Limit)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
@@ -79,8 +72,7 @@ func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contra
 		out.Items[i] = row(e)
 	}
 	if more {
-		last := events[len(events)-1]
-		next, err := a.Cursors.Seal(by.Workspace.ID, auditName, Position{last.At, last.ID}, now)
+		next, err := a.Cursors.Seal(by.Workspace.ID, auditName, last, now)
 		if err != nil {
 			return contract.AuditList{}, err
 		}

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/limits"
 )
 
-// Record is what Overseer needs of the store.
+// Record is what Auditor and Overseer need of the store.
 type Record interface {
 	// Record returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
 	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
@@ -26,10 +26,11 @@ type Record interface {
 	Record(ctx context.Context, f Filter, now time.Time, after Position, limit int) (rows []event.Event, next Position, more bool, err error)
 }
 
-// Filter is which events of all workspaces are wanted; empty fields let everything through.
+// Filter is which events are wanted, of one workspace or of all; empty fields let everything through.
 type Filter struct {
 	Workspace  id.Workspace   `json:"w,omitempty"`
 	ActorType  string         `json:"a,omitempty"`
+	Actors     []string       `json:"b,omitempty"` // one of these types, which most events are by
 	Actions    []event.Action `json:"i,omitempty"` // one of these
 	Others     []event.Action `json:"o,omitempty"` // none of these
 	TargetType string         `json:"t,omitempty"`

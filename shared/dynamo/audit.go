@@ -1,53 +1,22 @@
 package dynamo
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"vitrine/shared/account"
 	"vitrine/shared/event"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
-// Events implements account.Events. What other actors did is filtered, and the query goes on until the page is full.
-func (s *Store) Events(ctx context.Context, w id.Workspace, actors []string, after account.Position, limit int) ([]event.Event, bool, error) {
-	condition, v := "#pk = :ws", values{"ws": eventKey(w, time.Time{}, "").pk}
-	if after.ID != "" {
-		condition += " AND #sk < :after"
-		v["after"] = eventKey(w, after.At, after.ID).sk
-	}
-	asked := make([]string, len(actors))
-	for n, a := range actors {
-		name := "by" + strconv.Itoa(n)
-		asked[n], v[name] = ":"+name, a
-	}
-	filter := "#by_type IN (" + strings.Join(asked, ", ") + ")"
-	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Events, KeyConditionExpression: &condition, FilterExpression: &filter, ExpressionAttributeNames: names(condition, filter),
-		ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit + 1)),
-	}
-	var rows []event.Event
-	for {
-		out, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, false, unavailable(err)
-		}
-		for _, i := range out.Items {
-			rows = append(rows, readEvent(i, w))
-		}
-		if len(rows) > limit {
-			return rows[:limit], true, nil
-		}
-		if out.LastEvaluatedKey == nil {
-			return rows, false, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
-	}
+// eventItem is an event in the record of its workspace, and in the index of all of them.
+func eventItem(e event.Event) item {
+	k := eventKey(e.Workspace, e.At, e.ID)
+	return newItem(k).str("g1p", eventsOn(e.At, eventPart(e.ID))).str("g1s", k.sk).
+		str("action", string(e.Action)).str("by_type", e.Actor.Type).str("by_id", e.Actor.ID).
+		str("on_type", e.Target.Type).str("on_id", e.Target.ID).str("detail", e.Detail).str("request", e.RequestID).
+		ttl(e.At.Add(limits.EventLife))
 }
 
 func readEvent(i item, w id.Workspace) event.Event {

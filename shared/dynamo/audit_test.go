@@ -2,8 +2,11 @@ package dynamo
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"vitrine/shared/account"
 	"vitrine/shared/contract"
@@ -13,6 +16,7 @@ import (
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
 	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
 )
 
 var (
@@ -91,6 +95,64 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	}
 	if _, err := auditor.List(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error(err)
+	}
+}
+
+// TestARecordThatTheServiceFilledIsReadInBoundedPages hides two deeds of a member behind more than one request may look at.
+func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	auditor, by := newAuditor(t, d), d.actor(t, p)
+	who := event.ByMember(p.member.ID)
+	d.happened(t, p.home.ID, who, who)
+	for range 24 { // three of them are what the store looks at in one query
+		d.clock = d.clock.Add(time.Second)
+		i := eventItem(event.Event{ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.ArtifactExpired, Actor: event.BySystem(), Detail: strings.Repeat("x", 340<<10)})
+		if _, err := d.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.tables.Events, Item: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queries := 0
+	found, next := 0, ""
+	for more := true; more; queries++ {
+		list, err := auditor.List(ctx, by, account.Page{Limit: 1, Cursor: next})
+		if err != nil || queries > 20 {
+			t.Fatal(queries, err)
+		}
+		if queries == 0 && (len(list.Items) != 0 || !list.PageInfo.HasMore) {
+			t.Errorf("the first page has %d rows and more: %t", len(list.Items), list.PageInfo.HasMore)
+		}
+		found += len(list.Items)
+		if more = list.PageInfo.HasMore; more {
+			next = *list.PageInfo.NextCursor
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of 2 deeds were found in %d pages", found, queries)
+	}
+}
+
+func TestEventsEndForReadersAndForTheTable(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	auditor, by := newAuditor(t, d), d.actor(t, p)
+	who := event.ByMember(p.member.ID)
+	d.happened(t, p.home.ID, who)
+	begun := d.clock
+	if until := eventItem(event.Event{At: begun}).getSeconds("ttl"); !until.Equal(begun.Add(limits.EventLife).Truncate(time.Second)) {
+		t.Errorf("the table keeps it to %s", until)
+	}
+	d.clock = begun.Add(limits.EventLife)
+	d.happened(t, p.home.ID, who)
+	for late, want := range map[time.Duration]int{0: 2, time.Millisecond: 1} {
+		d.clock = begun.Add(limits.EventLife + late)
+		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
+			t.Errorf("%s later: %+v %v", late, list, err)
+		}
+		rows, _, more, err := d.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
+		if err != nil || len(rows) != want || more {
+			t.Errorf("%s later operators see %+v %t %v", late, rows, more, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/shared/access"
+	"vitrine/shared/account"
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
@@ -77,7 +78,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil || !again.RevokedAt.Equal(ended.RevokedAt.Time) {
 		t.Errorf("revoked at %s, then at %s (%v)", ended.RevokedAt, again.RevokedAt, err)
 	}
-	events, _, err := d.Events(ctx, by.Workspace.ID, []string{"member"}, noPosition, 10)
+	events, _, _, err := d.Record(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
 	if err != nil || len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated || events[0].Actor.ID != string(p.member.ID) {
 		t.Errorf("%+v %v", events, err)
 	}

@@ -20,7 +20,7 @@ import (
 // How much one page of a record may read where little passes its filter.
 const (
 	recordPages  = 5                       // of the store, of one partition
-	recordBudget = 1500 * time.Millisecond // after it no other day is begun
+	recordBudget = 1500 * time.Millisecond // after it no other of them is begun, and no other day
 )
 
 // recorded is one partition of events, read backwards.
@@ -29,6 +29,7 @@ type recorded struct {
 	key   string  // partition attribute
 	sort  string
 	value string
+	since time.Time // what is older has ended, whether it is still there or not
 }
 
 // strip is what was read of a partition.
@@ -41,12 +42,13 @@ type strip struct {
 // Record implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
 // after day.
 func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
+	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
-		one := recorded{key: "pk", sort: "sk", value: eventKey(f.Workspace, time.Time{}, "").pk}
+		one := recorded{key: "pk", sort: "sk", value: eventKey(f.Workspace, time.Time{}, "").pk, since: since}
 		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
 		return recordPage(rows, floor, limit, err)
 	}
-	day, last, start := after.At, now.Add(-limits.EventLife).UTC().Truncate(limits.Day), time.Now()
+	day, last, start := after.At, since.UTC().Truncate(limits.Day), time.Now()
 	if after.ID == "" {
 		day = now.Add(limits.AssertionLeeway) // clocks differ
 	}
@@ -54,7 +56,7 @@ func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, aft
 	for day = day.UTC().Truncate(limits.Day); !day.Before(last); day = day.Add(-limits.Day) {
 		parts := make([]recorded, dayParts)
 		for n := range parts {
-			parts[n] = recorded{aws.String(listIndex), "g1p", "g1s", eventsOn(day, n)}
+			parts[n] = recorded{aws.String(listIndex), "g1p", "g1s", eventsOn(day, n), since}
 		}
 		found, floor, err := s.merge(ctx, parts, f, after, limit)
 		rows = append(rows, found...)
@@ -103,6 +105,34 @@ func placeOf(e event.Event) string { return eventKey("", e.At, e.ID).sk }
 
 // strip reads one partition until it has one event more than a page, or it ends, or enough was read.
 func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
+	in := s.backwards(p, f, after, limit)
+	for start, pages := time.Now(), 0; pages < recordPages && (pages == 0 || time.Since(start) < recordBudget); pages++ {
+		found, err := s.client.Query(ctx, in)
+		if err != nil {
+			return strip{err: unavailable(err)}
+		}
+		for _, i := range found.Items {
+			if e := readEvent(i, id.Workspace(strings.TrimPrefix(item(i).getStr("pk"), "W#"))); !e.At.Before(p.since) {
+				out.rows = append(out.rows, e)
+			}
+		}
+		end := item(found.LastEvaluatedKey)
+		if end == nil || readEvent(end, "").At.Before(p.since) {
+			out.end = ""
+			return out
+		}
+		if out.end = end.getStr("sk"); len(out.rows) > limit {
+			return out
+		}
+		if in.ExclusiveStartKey = end; in.FilterExpression != nil {
+			in.Limit = nil // few passed
+		}
+	}
+	return out
+}
+
+// backwards asks for the newest events of a partition after a position.
+func (s *Store) backwards(p recorded, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
 	condition, v := "#"+p.key+" = :list", values{"list": p.value}
 	if after.ID != "" {
 		condition += " AND #" + p.sort + " < :after"
@@ -113,28 +143,10 @@ func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after a
 		TableName: &s.tables.Events, IndexName: p.index, KeyConditionExpression: &condition, FilterExpression: optional(filter),
 		ExpressionAttributeNames: names(condition, filter), ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false),
 	}
-	if filter == "" {
+	if filter == "" || f.Actors != nil { // all pass, or most
 		in.Limit = aws.Int32(int32(limit + 1))
 	}
-	for range recordPages {
-		found, err := s.client.Query(ctx, in)
-		if err != nil {
-			return strip{err: unavailable(err)}
-		}
-		for _, i := range found.Items {
-			out.rows = append(out.rows, readEvent(i, id.Workspace(strings.TrimPrefix(item(i).getStr("pk"), "W#"))))
-		}
-		if found.LastEvaluatedKey == nil {
-			out.end = ""
-			return out
-		}
-		in.ExclusiveStartKey = found.LastEvaluatedKey
-		out.end = item(found.LastEvaluatedKey).getStr("sk")
-		if len(out.rows) > limit {
-			return out
-		}
-	}
-	return out
+	return in
 }
 
 // filterOf spells a filter.
@@ -149,19 +161,24 @@ func filterOf(f account.Filter, v values) string {
 	is("by_type", f.ActorType)
 	is("on_type", f.TargetType)
 	is("request", f.RequestID)
-	among := func(prefix string, actions []event.Action) string {
-		said := make([]string, len(actions))
-		for n, a := range actions {
-			name := prefix + strconv.Itoa(n)
-			said[n], v[name] = ":"+name, string(a)
-		}
-		return "#action IN (" + strings.Join(said, ", ") + ")"
+	if f.Actors != nil {
+		all = append(all, among(v, "by_type", "by", f.Actors))
 	}
 	if f.Actions != nil {
-		all = append(all, among("is", f.Actions))
+		all = append(all, among(v, "action", "is", f.Actions))
 	}
 	if f.Others != nil {
-		all = append(all, "NOT "+among("not", f.Others))
+		all = append(all, "NOT "+among(v, "action", "not", f.Others))
 	}
 	return strings.Join(all, " AND ")
+}
+
+// among holds where an attribute has one of these values; prefix names their placeholders.
+func among[T ~string](v values, attribute, prefix string, any []T) string {
+	said := make([]string, len(any))
+	for n, one := range any {
+		name := prefix + strconv.Itoa(n)
+		said[n], v[name] = ":"+name, string(one)
+	}
+	return "#" + attribute + " IN (" + strings.Join(said, ", ") + ")"
 }
