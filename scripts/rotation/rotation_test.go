@@ -45,6 +45,15 @@ func TestStepsSayWhatHappenedAndWhatComesNext(t *testing.T) {
 	}
 }
 
+func TestWithoutRingsBothPlacesOfThemAreNamed(t *testing.T) {
+	d := newDesk(t)
+	d.file = filepath.Join(t.TempDir(), "none.json")
+	code, _, complaints := d.run(t, "status", "content")
+	if code != 1 || !strings.Contains(complaints, "--file names others") || !strings.Contains(complaints, "--secret one ring of a deployment") {
+		t.Errorf("code %d, %q", code, complaints)
+	}
+}
+
 func TestRefusalsAreOneLineAndChangeNothing(t *testing.T) {
 	d := newDesk(t)
 	d.take(t, "stage", "links")

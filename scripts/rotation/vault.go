@@ -48,7 +48,7 @@ type file string
 func (f file) read(_ context.Context, name string) (keyring.Ring, error) {
 	data, err := os.ReadFile(string(f))
 	if err != nil {
-		return keyring.Ring{}, fmt.Errorf("the key rings cannot be read: %w: scripts/dev makes them, --file names others", err)
+		return keyring.Ring{}, fmt.Errorf("the key rings cannot be read: %w: scripts/dev makes them, --file names others, and --secret one ring of a deployment", err)
 	}
 	set, added, err := keyring.Complete(data)
 	if err == nil && slices.Contains(added, name) {
