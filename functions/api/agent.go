@@ -7,6 +7,7 @@ import (
 
 	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
+	"vitrine/shared/fault"
 	"vitrine/shared/web"
 )
 
@@ -27,7 +28,16 @@ func (h *Host) agentRoutes() []web.Route {
 		web.OAuthJSON(web.Operation{
 			ID: "agentAuth.startClaim", Method: "POST", Path: "/agent/identity/claim", Summary: "Get a code that a person confirms to claim the agent",
 		}, h.startClaim),
+		web.OAuthText(web.Operation{
+			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify", Summary: "Receive a security event of an identity provider",
+			Status: http.StatusAccepted,
+		}, "application/secevent+jwt", refuseEvent),
 	}
+}
+
+// refuseEvent answers every security event unread: no provider is trusted to send one.
+func refuseEvent(*http.Request) (web.Nothing, error) {
+	return web.Nothing{}, fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here")
 }
 
 func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contract.RegisteredAgent, error) {

@@ -209,3 +209,18 @@ func TestTheGuideIsShortAndNamesThisDeployment(t *testing.T) {
 		t.Error(r.Status)
 	}
 }
+
+func TestSecurityEventsAreRefusedWhoeverSendsThem(t *testing.T) {
+	a := withAgents(t)
+	for kind, body := range map[string]string{
+		"application/secevent+jwt": "eyJhbGciOiJub25lIn0.e30.", asJSON: "{}", "text/plain": strings.Repeat("x", 1<<20), "": "",
+	} {
+		r := a.send(t, "POST", "/agent/event/notify", body, "Content-Type", kind)
+		if r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %s %s", kind, r.Status, r.body)
+		}
+	}
+	if r := a.send(t, "GET", "/agent/event/notify", ""); r.StatusCode != 404 {
+		t.Error(r.Status)
+	}
+}

@@ -36,7 +36,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) erro
 	}
 	p := pages.Connections{Shell: v.shell("/connections"), APIURL: h.APIURL}
 	for _, a := range agents {
-		p.Agents = append(p.Agents, pages.Agent{ID: string(a.ID), Network: a.Network, RegisteredAt: a.CreatedAt, ApprovedAt: a.CompletedAt})
+		p.Agents = append(p.Agents, pages.Agent{ID: string(a.ID), Network: a.Network, RegisteredAt: a.CreatedAt, ApprovedAt: a.CompletedAt, EndsAt: a.ExpiresAt})
 	}
 	for _, g := range grants {
 		if g.RevokedAt.IsZero() {

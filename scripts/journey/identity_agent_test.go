@@ -318,6 +318,7 @@ func TestT29AClaimHandsOutItsTokenThreeTimesAndForTenMinutes(t *testing.T) {
 		return r
 	}
 	r := claimed()
+	says(t, "the list of agents", w.get(t, "/connections"), 200, `<dt>Ends</dt><dd><time datetime="`+r.AssertionExpires.UTC().Format(time.RFC3339)[:16])
 	var last string
 	for n := range limits.ClaimRedemptions {
 		got := p.token(t, claimGrant(r.ClaimToken))

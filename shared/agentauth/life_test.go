@@ -218,3 +218,20 @@ func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 		t.Errorf("%+v became %+v", before, after)
 	}
 }
+
+func TestAnAgentsTokenEndsWithItsRegistration(t *testing.T) {
+	w := newWorld(t)
+	a, p := w.claimed()
+	got, err := w.poll(a.ClaimToken)
+	w.ok(err)
+	w.wait(a.AssertionExpires.Sub(w.now()) - 10*time.Minute)
+	last, err := w.exchange(got.IdentityAssertion)
+	w.ok(err)
+	if last.ExpiresIn != 600 || w.works(last.AccessToken) != p.Workspace.ID {
+		t.Errorf("%+v", last)
+	}
+	w.wait(10 * time.Minute)
+	if w.works(last.AccessToken) != "" {
+		t.Error("a token outlives its registration")
+	}
+}

@@ -308,7 +308,11 @@ func (l *life) step() string {
 		if l.o.phase == "verified" {
 			home = l.people[l.o.owner].Workspace.ID
 		}
-		l.o.keys = append(l.o.keys, token{got.AccessToken, home, l.o.now.Add(time.Hour), false})
+		until := l.o.now.Add(time.Hour)
+		if until.After(l.o.end) {
+			until = l.o.end
+		}
+		l.o.keys = append(l.o.keys, token{got.AccessToken, home, until, false})
 	}
 	return l.invariants()
 }

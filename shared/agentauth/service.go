@@ -153,17 +153,25 @@ func (s *Service) stored(secret credential.Token, r Registration, w workspace.Wo
 	return &credential.Key{
 		ID: id.NewKey(secret.Public), Public: secret.Public, Workspace: w.ID, Hash: secret.Hash(s.Peppers), Name: keyName,
 		Scopes: granted, Epoch: w.Epoch, FromAgent: r.phase() == assertion.PreClaim, Registration: r.ID,
-		CreatedAt: now, ExpiresAt: now.Add(limits.AgentTokenLife),
+		CreatedAt: now, ExpiresAt: r.tokenEnd(now),
 	}
+}
+
+// tokenEnd is when an access token that is made now ends: with its registration at the latest.
+func (r Registration) tokenEnd(now time.Time) time.Time {
+	if end := now.Add(limits.AgentTokenLife); end.Before(r.ExpiresAt) {
+		return end
+	}
+	return r.ExpiresAt
 }
 
 // keyName is what access tokens of agents are called in lists.
 const keyName = "Agent auth"
 
 // answer is an access token on the wire.
-func answer(secret credential.Token, granted []credential.Scope) contract.Token {
+func answer(secret credential.Token, k *credential.Key) contract.Token {
 	return contract.Token{
-		AccessToken: secret.Reveal(), TokenType: "Bearer", ExpiresIn: int(limits.AgentTokenLife / time.Second), Scope: strings.Join(credential.Words(granted), " "),
+		AccessToken: secret.Reveal(), TokenType: "Bearer", ExpiresIn: int(k.ExpiresAt.Sub(k.CreatedAt) / time.Second), Scope: strings.Join(credential.Words(k.Scopes), " "),
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 		}
 		c := change(*r, st, now)
 		c.Key = s.stored(key, st.to, *w, now, granted)
-		out = answer(key, granted)
+		out = answer(key, c.Key)
 		return s.Store.Change(ctx, c)
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Service) redeem(ctx context.Context, seen Registration, requestID strin
 	if len(c.Ends) > 0 {
 		c.Events = append(c.Events, record(st.to, w.ID, now, event.TokenRevoked, event.BySystem(), requestID))
 	}
-	out := answer(key, scopes)
+	out := answer(key, c.Key)
 	if out.IdentityAssertion, err = s.assert(st.to, w.Epoch, now); err != nil {
 		return contract.Token{}, err
 	}

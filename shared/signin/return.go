@@ -1,6 +1,9 @@
 package signin
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 const (
 	home      = "/"
@@ -50,14 +53,14 @@ func unescapes(s, forbidden string) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// walks tells whether a path goes down from the root step by step, to something else than a route of the API: coming back
-// to one of those would sign in or out again.
+// walks tells whether a path goes down from the root step by step, to something else than a route of the API, however that
+// is spelled: coming back to one of those would sign in or out again.
 func walks(path string) bool {
 	below, rooted := strings.CutPrefix(path, "/")
-	if !rooted || below == "api" || strings.HasPrefix(below, "api/") {
+	steps := strings.Split(below, "/")
+	if first, err := url.PathUnescape(steps[0]); !rooted || err != nil || first == "api" {
 		return false
 	}
-	steps := strings.Split(below, "/")
 	for n, step := range steps {
 		last := n == len(steps)-1
 		switch strings.ReplaceAll(strings.ToLower(step), "%2e", ".") {

@@ -52,6 +52,13 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
+// OAuthText is the same with a body of another media type, which is not read before the handler is asked.
+func OAuthText[O any](op Operation, media string, handle func(*http.Request) (O, error)) Route {
+	return oauthRoute(op, func(huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}, func(*http.Request) (struct{}, error) { return struct{}{}, nil }, func(r *http.Request, _ struct{}) (O, error) { return handle(r) })
+}
+
 func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
 	return Route{func(s *Surface, api huma.API) {
 		declared := entrance{Surface: s, op: op}.operation(api, false)

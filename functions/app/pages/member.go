@@ -97,8 +97,8 @@ type Made struct {
 
 // Agent is a connected agent.
 type Agent struct {
-	ID, Network              string
-	RegisteredAt, ApprovedAt time.Time
+	ID, Network                      string
+	RegisteredAt, ApprovedAt, EndsAt time.Time
 }
 
 // App is an OAuth client that a member allowed.
