@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/contract"
+	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 )
@@ -71,6 +73,9 @@ const urlLife = limits.LinkURLLife
 // linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
 func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
+	if failure.IsCode(err, fault.InvalidRequest) && want.Type == share && want.ExpiresAt != nil { // for what it has, or for the link that is there
+		err = cmp.Or(lasting(ctx, by, artifact, want.ExpiresAt.Time), err)
+	}
 	if err != nil {
 		return madeLink{}, err
 	}

@@ -159,6 +159,7 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer remove FILE                  remove it at that moment
 //	peer together N                   hold PUTs until N are there
 //	peer newer ROUTE TIMES PATH TEXT  somebody publishes PATH before the next calls of a route are answered; % in TEXT counts
+//	peer lenient                      a share link that is there is given whatever end was asked for
 //	peer draft ROUTE N                somebody makes a draft before the next call of a route is answered, and publishes it after
 //	                                  N refusals because of it; 0 for never
 //	peer file PATH TEXT               the newest revision has this file; both are Go literals without quotes
@@ -224,7 +225,7 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	case "stored":
 		p.checkStored(ts, args[1])
-	case "newer", "draft", "file", "big", "title", "others", "lists", "has", "tree":
+	case "newer", "lenient", "draft", "file", "big", "title", "others", "lists", "has", "tree":
 		p.tellWorld(ts, args)
 	case "twist", "metadata", "device", "pending", "ends", "left":
 		p.tellPeople(ts, args)

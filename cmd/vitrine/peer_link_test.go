@@ -58,6 +58,10 @@ func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l := p.world.active()
+	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil || l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
+		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		return
+	}
 	if in.Type == "revision" {
 		l = p.world.newLink(in.Type, &s.id, in.ExpiresAt)
 	} else if l == nil {
@@ -150,6 +154,8 @@ func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
 			text := strings.ReplaceAll(unquoted(args[4]), "%", strconv.Itoa(i+1))
 			w.meanwhile[args[1]] = append(w.meanwhile[args[1]], snapshot{files: map[string]string{args[3]: text}})
 		}
+	case "lenient":
+		w.lenient = true
 	case "draft":
 		yields, err := strconv.Atoi(args[2])
 		ts.Check(err)
