@@ -1,8 +1,11 @@
 package journey
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,8 +15,9 @@ import (
 	"vitrine/shared/id"
 )
 
-// TestF74ARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL.
-func TestF74ARevokedLinkOpensNothingFromThenOn(t *testing.T) {
+// TestARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL. That is what there
+// is of F74: no viewer polls.
+func TestARevokedLinkOpensNothingFromThenOn(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
 	a := s.made.ArtifactID
@@ -191,6 +195,14 @@ func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 	}
 }
 
+// keysOf are the members of an answer in their order.
+func keysOf(t testing.TB, a wire.Answer) string {
+	t.Helper()
+	var members map[string]any
+	succeed(t, json.Unmarshal(a.Body, &members))
+	return strings.Join(slices.Sorted(maps.Keys(members)), " ")
+}
+
 func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
@@ -236,10 +248,18 @@ func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	told := do(t, s.agent, "PUT", s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "private"})
+	if got := keysOf(t, told); got != "artifact_id private_url revoked_access_link_ids visibility" {
+		t.Errorf("private answers %s", got)
+	}
 	if none := sees(t, s.agent, a, "private"); len(*none.RevokedAccessLinkIDs) != 0 {
 		t.Errorf("%+v", none)
 	}
 	s.opensLink(t, sees(t, s.agent, a, "unlisted").UnlistedURL, "shared") // in the same instant
+	told = do(t, s.agent, "PUT", s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "unlisted"})
+	if got := keysOf(t, told); got != "access_link_id artifact_id unlisted_url visibility" {
+		t.Errorf("unlisted answers %s", got)
+	}
 	s.opensLink(t, minted(t, s.agent, links(t, s.agent, a, revisionLink(s.made.RevisionID)).ID), "shared")
 	s.denied(t, had...)
 	if done := s.events(t, s.agent); done["artifact.visibility.updated"] != 1 {

@@ -36,7 +36,7 @@ type Auditor struct {
 // Page is which part of a list is asked for.
 type Page struct {
 	Cursor string // empty: the first page
-	Limit  int    // of members, zero: limits.PageDefault
+	Limit  int    // zero: limits.PageDefault for members; operators always say one
 }
 
 const auditName = "audit"

@@ -77,9 +77,10 @@ type SetVisibility struct {
 	Visibility string `json:"visibility" enum:"private,unlisted"`
 }
 
-// Visibility answers artifacts.setVisibility: for unlisted the share link with a fresh URL, for private the links that
-// ended and where members look.
+// Visibility answers artifacts.setVisibility (strict): for unlisted AccessLinkID and UnlistedURL, the share link with a
+// fresh URL; for private PrivateURL, where members look, and RevokedAccessLinkIDs, which is there even if no link ended.
 type Visibility struct {
+	_                    struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID           id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Visibility           string      `json:"visibility" enum:"private,unlisted"`
 	AccessLinkID         id.Link     `json:"access_link_id,omitempty" pattern:"^al_[0-9A-HJKMNP-TV-Z]{26}$"`

@@ -166,7 +166,7 @@ func eventsOn(day time.Time, part int) string {
 
 func eventPart(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % dayParts }
 
-// rateKey names a counter: kind, host, subject and the window's start in seconds.
+// rateKey names a counter: kind, host, subject and the window's start in milliseconds.
 func rateKey(w rate.Window) string {
 	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
 }

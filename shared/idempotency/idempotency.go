@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/fault"
 )
 
-// Operation names a command, as the contract does.
+// Operation names a command, most as the contract does. It is part of the keys of records: another name forgets them.
 type Operation string
 
 // The commands with an Idempotency-Key.
@@ -19,6 +19,7 @@ const (
 	CreateSession   Operation = "upload.session.create"
 	FinalizeSession Operation = "upload.session.finalize"
 	PublishRevision Operation = "artifact.revision.publish"
+	RestoreRevision Operation = "web.artifact.revision.restore"
 	DeleteArtifact  Operation = "artifact.delete"
 	ClaimWorkspace  Operation = "ephemeral.claim"
 	UpdateSettings  Operation = "workspace.settings.update"

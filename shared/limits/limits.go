@@ -123,10 +123,9 @@ type Policy struct {
 	DefaultLife        time.Duration // of an artifact
 	MinLife            time.Duration
 	MaxLife            time.Duration
-	LiveArtifacts      int // caps pins
-	NewArtifactsPerDay int // per UTC day; a multiple of AllowanceShards
-	Revisions          int // published ones over an artifact's life
-	LiveUpdates        bool
+	LiveArtifacts      int  // caps pins
+	NewArtifactsPerDay int  // per UTC day; a multiple of AllowanceShards
+	Revisions          int  // published ones over an artifact's life
 	NoIndex            bool // search engines are told to stay away
 	Scripts            bool // HTML may run scripts in the viewer frame
 }
@@ -182,8 +181,11 @@ const (
 	PowFree     = 3  // provisions of one address in a window without work
 )
 
-// BundlesEnabled tells whether zips of revisions are made.
-const BundlesEnabled = false
+// What is not built yet, and nobody is promised.
+const (
+	BundlesEnabled     = false // zips of revisions
+	LiveUpdatesEnabled = false // pages that follow the newest revision while they are open
+)
 
 // Default returns the published numbers.
 func Default() Limits {
@@ -198,7 +200,7 @@ func Default() Limits {
 	pro := free
 	pro.FileSize, pro.ArtifactSize, pro.BundleSize = 25*MiB, 100*MiB, 100*MiB
 	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
-	pro.LiveArtifacts, pro.NewArtifactsPerDay, pro.LiveUpdates = 1000, 2000, true
+	pro.LiveArtifacts, pro.NewArtifactsPerDay = 1000, 2000
 	return Limits{
 		Tiers:            map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
 		Actor:            Rate{120, time.Minute},

@@ -22,19 +22,15 @@ type Scheme string
 
 // The schemes of the contract.
 const (
-	APIKey        Scheme = "ApiKeyBearer"
-	Identity      Scheme = "WorkOsBearer"
-	MCPToken      Scheme = "McpOAuthBearer"
-	ViewToken     Scheme = "SignedAgentViewToken"
-	LinkSecret    Scheme = "SignedAccessLinkRequest"
-	ContentToken  Scheme = "SignedContentToken"
-	StripeMessage Scheme = "StripeSignature"
+	APIKey       Scheme = "ApiKeyBearer"
+	Identity     Scheme = "WorkOsBearer"
+	MCPToken     Scheme = "McpOAuthBearer"
+	ViewToken    Scheme = "SignedAgentViewToken"
+	LinkSecret   Scheme = "SignedAccessLinkRequest"
+	ContentToken Scheme = "SignedContentToken"
 )
 
 func (s Scheme) definition() *huma.SecurityScheme {
-	if s == StripeMessage {
-		return &huma.SecurityScheme{Type: "apiKey", In: "header", Name: "Stripe-Signature"}
-	}
 	return &huma.SecurityScheme{Type: "http", Scheme: "bearer"}
 }
 

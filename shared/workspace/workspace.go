@@ -83,7 +83,7 @@ func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePo
 	p := l.Tiers[tier]
 	policy := contract.UsagePolicy{
 		FileSizeCapBytes: p.FileSize, ArtifactSizeCapBytes: p.ArtifactSize, BundleSizeCapBytes: p.BundleSize,
-		FileCountCap: p.FileCount, BundlesEnabled: limits.BundlesEnabled, LiveUpdateEnabled: p.LiveUpdates,
+		FileCountCap: p.FileCount, BundlesEnabled: limits.BundlesEnabled, LiveUpdateEnabled: limits.LiveUpdatesEnabled,
 		ActorRateLimitPerMinute: l.Actor.Limit, WorkspaceBurstCapPerMinute: l.Workspace.Limit,
 		UploadSessionTTLSeconds: seconds(limits.SessionLife), DefaultTTLSeconds: seconds(p.DefaultLife),
 		MinTTLSeconds: seconds(p.MinLife), MaxTTLSeconds: seconds(p.MaxLife), LiveArtifactsCap: p.LiveArtifacts,
