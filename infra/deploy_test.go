@@ -106,6 +106,7 @@ func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, st
 }
 
 func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		env  []string
@@ -133,6 +134,7 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 
 // The command that bootstraps comes with what scripts/synth installs.
 func TestWithoutABootstrapStackTheWayToOneIsNamedWhenItCanBeGone(t *testing.T) {
+	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"BOOTSTRAPPED=no"}, "--yes")
 	if ok || !strings.Contains(stderr, "run node_modules/.bin/cdk bootstrap --app cdk.out aws://111122223333/eu-west-1 once") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("got %v with %q", ok, stderr)
@@ -144,6 +146,7 @@ func TestWithoutABootstrapStackTheWayToOneIsNamedWhenItCanBeGone(t *testing.T) {
 }
 
 func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
+	t.Parallel()
 	a := newAccount(t)
 	stdout, stderr, calls, ok := a.deploy(t, nil, "--yes", "-c", "arch=x86_64")
 	if !ok {
@@ -173,6 +176,7 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 }
 
 func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
+	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, "--yes")
 	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
 		t.Errorf("%d deployments, want 1: %s", n, stderr)
@@ -180,6 +184,7 @@ func TestWithDomainsOneDeploymentIsEnough(t *testing.T) {
 }
 
 func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
+	t.Parallel()
 	a := newAccount(t)
 	_, stderr, calls, ok := a.deploy(t, []string{"FINAL=yes", "POOL=yes"}, "--yes")
 	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
@@ -211,6 +216,7 @@ func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
 }
 
 func TestADeploymentAfterARotationTellsTheFunctionsSo(t *testing.T) {
+	t.Parallel()
 	a := newAccount(t)
 	version := func(env ...string) string {
 		t.Helper()
@@ -233,6 +239,7 @@ func TestADeploymentAfterARotationTellsTheFunctionsSo(t *testing.T) {
 }
 
 func TestAnOutageDoesNotReplaceAddresses(t *testing.T) {
+	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"OUTAGE=yes"}, "--yes")
 	if ok || !strings.Contains(stderr, "CloudFormation does not tell") || strings.Contains(calls, "cdk deploy") {
 		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
@@ -240,6 +247,7 @@ func TestAnOutageDoesNotReplaceAddresses(t *testing.T) {
 }
 
 func TestAFailedDeploymentSetsNoGate(t *testing.T) {
+	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FAILS=yes"}, "--yes")
 	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/gate") {
 		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
@@ -247,6 +255,7 @@ func TestAFailedDeploymentSetsNoGate(t *testing.T) {
 }
 
 func TestTheAccountsRightToWriteGatewayLogsStaysWhoseItIs(t *testing.T) {
+	t.Parallel()
 	for writer, left := range map[string]bool{
 		"None": false, "": false, "arn:aws:iam::111122223333:role/V-Content-ApiCloudWatchRole": false, "arn:aws:iam::111122223333:role/theirs": true,
 	} {

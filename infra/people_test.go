@@ -169,14 +169,18 @@ func encoded(form map[string]string) string {
 	return values.Encode()
 }
 
-// abandoned is the claim token of a workspace that has an artifact and that nobody claimed.
+// abandoned is the claim token of a workspace that has an artifact of two revisions and that nobody claimed.
 func (h *held) abandoned(t *testing.T) string {
 	t.Helper()
 	made := h.made[0]
 	h.made = h.made[1:]
 	g := *h.anyone
 	g.Key = made.APIKeySecret
-	if _, err := g.PublishFiles(t.Context(), "Found", "", wire.File{Path: "index.html", Body: []byte("<p>found</p>")}); err != nil {
+	p, err := g.PublishFiles(t.Context(), "Found", "", wire.File{Path: "index.html", Body: []byte("<p>found</p>")})
+	if err == nil {
+		_, err = g.PublishFiles(t.Context(), "Found", p.ArtifactID, wire.File{Path: "index.html", Body: []byte("<p>found again</p>")})
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return made.ClaimToken

@@ -13,6 +13,7 @@ import (
 // The rules take most of the time of a synthesis, so that they have a process of their own: the strict rules of
 // CloudFormation end it, and the reports of cdk-nag tell the rest.
 func TestTheRulesHold(t *testing.T) {
+	t.Parallel() // beside the deployments, which wait for processes too
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
