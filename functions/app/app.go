@@ -38,6 +38,7 @@ type Host struct {
 	Views     Views
 	Revisions Revisions
 	History   History
+	Restores  Restores
 	Pins      Pins
 	Titles    Titles
 	Deletions Deletions

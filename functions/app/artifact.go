@@ -32,6 +32,7 @@ func (h *Host) artifactRoutes() []route {
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
+		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(publish, h.restore)},
 		{method: "GET", path: one + "/delete", handle: h.member(needs(publish, h.askDelete))},
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
@@ -146,6 +147,9 @@ func revisionRows(a contract.WebArtifact, items []contract.RevisionSummary) []pa
 			row.State = "Published"
 			if a.Viewer != nil {
 				row.Open = viewerPath(a.ID, r.RevisionID, row.Newest)
+				if !row.Newest {
+					row.Restore = artifactPath(a.ID) + "/revisions/" + url.PathEscape(row.ID) + "/restore"
+				}
 			}
 		case artifact.Retained:
 			row.State = "Files removed"

@@ -70,6 +70,7 @@ type house struct {
 	title2                      string // of a renaming
 	scopes                      []credential.Scope
 	pinRefused, mintRefused     error
+	restoreRefused              error
 	calling                     *sync.Mutex
 	appURL, contentURL          string
 }
@@ -102,7 +103,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	numbers := limits.Default()
 	return &Host{
 		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Devices: devices{s},
-		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
+		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Restores: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
 		Sharing: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
 		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
 	}, &lines
@@ -376,7 +377,8 @@ var doors = map[string]url.Values{
 	"/artifacts/" + artifactID + "/links":         {"once": {"page-0123456789"}, "shows": {"share"}, "ends": {"24h"}},
 	"/artifacts/" + artifactID + "/lockdown":      {"once": {"page-0123456789"}},
 	"/artifacts/" + artifactID + "/lockdown/lift": {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/unlisted":      {}, "/artifacts/" + artifactID + "/private": {},
+	restorePath:                              {"once": {"page-0123456789"}},
+	"/artifacts/" + artifactID + "/unlisted": {}, "/artifacts/" + artifactID + "/private": {},
 	linkPath + "/address": {}, linkPath + "/revoke": {},
 	"/keys":                      {"name": {"Build server"}, "once": {"page-0123456789"}},
 	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},

@@ -101,6 +101,13 @@ type History interface {
 	List(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.RevisionList, error)
 }
 
+// Restores publishes older revisions again. Faults: artifact_not_found, revision_unpublished, revision_retained,
+// draft_revision_conflict, revision_ceiling_exceeded.
+type Restores interface {
+	// Restore answers the revision that is the newest then.
+	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
+}
+
 // Pins keeps artifacts from expiring. Faults: artifact_not_found, pinned_artifact_cap_exceeded.
 type Pins interface {
 	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)

@@ -23,6 +23,7 @@ const (
 	shareID     = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
 	pinnedID    = "al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z8"
 	strangeID   = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8ZZ" // of somebody else
+	restorePath = "/artifacts/" + artifactID + "/revisions/" + oldID + "/restore"
 	linkPath    = "/artifacts/" + artifactID + "/links/" + shareID
 	linkAddress = "http://localhost:8704/al/T5Y6V7X8Z9ABCDEF#" + blob
 )
@@ -217,6 +218,11 @@ func (s shelf) List(ctx context.Context, _ credential.Actor, a *artifact.Artifac
 func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
 	s.commands = append(s.commands, t.Command)
 	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.Named)), s.pinRefused)
+}
+
+func (s shelf) Restore(ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error) {
+	s.commands = append(s.commands, t.Command)
+	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.Named)+" "+string(from)), s.restoreRefused)
 }
 
 func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {

@@ -121,7 +121,8 @@ type Revision struct {
 	ID          id.Revision
 	Artifact    id.Artifact
 	Status      RevisionStatus
-	Number      int // zero while draft
+	Number      int         // zero while draft
+	Source      id.Revision // that was restored by it; empty: it was a draft
 	Title       string
 	Entrypoint  string
 	Entered     bool // the entrypoint is in the tree

@@ -49,6 +49,7 @@ type Publication struct {
 	ExpiresAt time.Time // of the artifact from now on
 	Renews    bool      // ExpiresAt is new
 	Pinned    bool      // nothing falls due of the artifact, whatever ExpiresAt says
+	Again     bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
 	Share     *Share    // made in the same transaction; nil: none
 	At        time.Time
 	Event     event.Event

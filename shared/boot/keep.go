@@ -7,6 +7,11 @@ func (s *Services) Pinner(lister *artifact.Lister) *artifact.Pinner {
 	return &artifact.Pinner{Store: s.store, Lister: lister, Now: s.Config.Now}
 }
 
+// Restorer publishes older revisions again.
+func (s *Services) Restorer() *artifact.Restorer {
+	return &artifact.Restorer{Store: s.store, Now: s.Config.Now}
+}
+
 // Renamer gives artifacts other titles.
 func (s *Services) Renamer() *artifact.Renamer {
 	return &artifact.Renamer{Store: s.store, Now: s.Config.Now}

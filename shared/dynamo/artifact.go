@@ -41,7 +41,8 @@ func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 func revisionItem(r artifact.Revision) item {
 	return newItem(revisionKey(r.Artifact, r.ID)).
 		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.Entered).
-		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt)
+		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt).
+		str("source", string(r.Source))
 }
 
 func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
@@ -52,6 +53,7 @@ func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 		ID: r, Artifact: a, Status: artifact.RevisionStatus(i.getStr("status")), Number: int(i.getNum("no")), Title: i.getStr("title"),
 		Entrypoint: i.getStr("entry"), Entered: i.getFlag("entered"), Mode: media.Mode(i.getStr("mode")), FileCount: int(i.getNum("n")),
 		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), PublishedAt: i.getTime("pub_at"),
+		Source: id.Revision(i.getStr("source")),
 	}
 }
 
@@ -93,13 +95,34 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) 
 	return s.commit(ctx, &t)
 }
 
-// moveCurrent makes the draft the current revision.
+// Restore implements artifact.Restorations.
+func (s *Store) Restore(ctx context.Context, r artifact.Restoration) error {
+	var t transaction
+	p := r.Publication
+	s.finish(&t, p.Command, p.Result, p.At)
+	s.moveCurrent(&t, p)
+	t.check(s.tables.Core, revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
+	s.checkFence(&t, p.Workspace)
+	t.create(s.tables.Core, revisionItem(p.Revision))
+	t.create(s.tables.Core, newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// moveCurrent makes a revision the current one: the draft, unless p.Again.
 func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
-	set := "SET #cur = :rev, #no = :no, #title = :title, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
-	condition := "#status = :live AND #draft = :rev AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
+	set := "SET #cur = :rev, #no = :no, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
+	condition := "#status = :live AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
 	v := values{
-		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "title": p.Revision.Title, "entry": p.Revision.Entrypoint,
+		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "entry": p.Revision.Entrypoint,
 		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
+	}
+	if p.Again { // the title stays
+		condition += "attribute_not_exists(#draft) AND "
+	} else {
+		condition += "#draft = :rev AND "
+		set += ", #title = :title"
+		v["title"] = p.Revision.Title
 	}
 	gone := " REMOVE #draft, #draft_at"
 	if p.Pinned { // only its draft fell due

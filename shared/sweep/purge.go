@@ -97,7 +97,7 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 		return !ended && (c.Revision.ID != one.Revision || c.Revision.Status != artifact.Retained)
 	})
 	for _, c := range gone {
-		if err := p.Store.Unrefer(ctx, c.Revision.ID, borrowed(c.Tree)); err != nil {
+		if err := p.Store.Unrefer(ctx, c.Revision.ID, c.Tree.Borrowed()); err != nil {
 			return err
 		}
 	}
@@ -111,16 +111,6 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 		}
 	}
 	return p.Store.Purged(ctx, one)
-}
-
-// borrowed are the objects of a tree that it refers to.
-func borrowed(files tree.Tree) (out []tree.Object) {
-	for _, f := range files {
-		if f.Borrowed && !slices.Contains(out, f.Object) {
-			out = append(out, f.Object)
-		}
-	}
-	return out
 }
 
 // revision looks at each object of a revision, unless that is done: revisions of one artifact share most of theirs.

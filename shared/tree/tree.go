@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,6 +51,16 @@ type File struct {
 	// Borrowed says that the bytes came for another revision and were found by their content. A reference of this revision
 	// keeps them.
 	Borrowed bool
+}
+
+// Borrowed are the objects that a revision with these files refers to, each once.
+func (t Tree) Borrowed() (out []Object) {
+	for _, f := range t {
+		if f.Borrowed && !slices.Contains(out, f.Object) {
+			out = append(out, f.Object)
+		}
+	}
+	return out
 }
 
 // Content is what tells bytes apart.

@@ -30,6 +30,11 @@ func (e Exhibit) Shared() bool {
 	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
 }
 
+// Restorable tells whether one of its revisions can be published again.
+func (e Exhibit) Restorable() bool {
+	return slices.ContainsFunc(e.Revisions, func(r Revision) bool { return r.Restore != "" })
+}
+
 // Closable tells whether it has links that are not over.
 func (e Exhibit) Closable() bool {
 	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
@@ -41,6 +46,7 @@ type Revision struct {
 	Number    int // 0: it has none yet
 	Newest    bool
 	Open      string // path of the viewer; empty: there is nothing to see
+	Restore   string // where it is published again; empty: it cannot be
 	At        time.Time
 	Files     int
 	Size      int64

@@ -20,7 +20,7 @@ func all(zero bool) map[string]Page {
 	shell := Shell{Workspace: spoofing, Email: spoofing, Here: "/keys"}
 	shown := Artifact{ID: hostile, Title: spoofing, Status: hostile, Pinned: true}
 	live := AccessLink{ID: hostile, Public: hostile, Artifact: hostile, Title: spoofing, Revision: hostile, State: Live}
-	revisions := []Revision{{ID: hostile, State: hostile, Number: 2, Newest: true, Open: hostile}, {ID: hostile, State: hostile}}
+	revisions := []Revision{{ID: hostile, State: hostile, Number: 2, Newest: true, Open: hostile, Restore: hostile}, {ID: hostile, State: hostile}}
 	lot := Parcel{Titles: []string{spoofing}, Count: 9, Most: true}
 	key := Key{ID: hostile, Public: hostile, Name: spoofing, Scopes: []string{hostile}}
 	return map[string]Page{

@@ -62,7 +62,9 @@ func (s *snapshot) actions() map[string]int {
 			add(owner, "artifact.expired", a.id)
 		}
 		for r, i := range a.revisions {
-			add(owner, "revision.draft_created", r)
+			if i.text("source") == "" { // else it was restored and never a draft
+				add(owner, "revision.draft_created", r)
+			}
 			if i.number("no") > 0 {
 				add(owner, "artifact.published", r)
 			}

@@ -59,6 +59,7 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 	h.Apps, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, keeper, s.Accounts(), limiter, s.Config.Now
 	sharer := s.Sharer(addresses, lister)
 	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)
-	h.Pins, h.Titles, h.Deletions, h.Sharing, h.Reach = s.Pinner(lister), s.Renamer(), s.Deleter(), sharer, sharer
+	h.Pins, h.Titles, h.Deletions, h.Restores = s.Pinner(lister), s.Renamer(), s.Deleter(), s.Restorer()
+	h.Sharing, h.Reach = sharer, sharer
 	return nil
 }

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"net/http"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/artifact"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/idempotency"
+)
+
+// restore publishes an older revision of an artifact again.
+func (h *Host) restore(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	from := r.PathValue("revisionId")
+	command, err := commandOf(v, idempotency.RestoreRevision, r.PathValue("artifactId")+"/"+from, form["once"], nil)
+	if err != nil {
+		return err
+	}
+	_, err = h.Restores.Restore(r.Context(), v.Actor, artifact.Target{Command: command, Named: named(r)}, id.Revision(from))
+	if m, told := unrestored[fault.CodeOf(err)]; told {
+		m.Links = []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}}
+		return explained{err, m}
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, artifactPath(named(r))+"#revisions")
+	return nil
+}
+
+// unrestored are what pages say about a restoration that the revisions of the artifact stand in the way of.
+var unrestored = map[fault.Code]pages.Message{
+	fault.DraftRevisionConflict: {
+		Heading: "A draft is in the way", Text: "Nothing was changed: this artifact has a draft that nobody published yet. Publish it first, or wait until it is discarded.",
+	},
+	fault.RevisionCeilingExceeded: {
+		Heading: "It has as many revisions as it may", Text: "Nothing was changed: an older revision that is restored becomes a new one, and this artifact takes no more of them. Publish a new artifact instead.",
+	},
+}
