@@ -44,7 +44,7 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, src, used, old := s.claimant(t), s.source(t), s.source(t), s.source(t)
+	c, src, used, old, mine := s.claimant(t), s.source(t), s.source(t), s.source(t), s.source(t)
 	s.claimed(t, c, used.ClaimToken)
 	right := must(parsedClaim(src.ClaimToken))(t)
 	swapped := right
@@ -53,16 +53,14 @@ func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	elsewhere.Workspace = used.WorkspaceID
 	s.change(t, "CT#"+string(must(parsedClaim(old.ClaimToken))(t).Public), "C",
 		map[string]any{"exp": s.options.Now()})
-	mint := func(kind credential.Kind, env credential.Environment) string {
-		return credential.MintAs(kind, env, right.Workspace, right.Public).Reveal()
-	}
-	own := must(parsedClaim(src.ClaimToken))(t)
+	own := must(parsedClaim(mine.ClaimToken))(t) // as a token of the member's own workspace would be stored
 	own.Workspace = c.workspace
+	s.change(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(c.workspace)})
 	said := ""
 	for name, token := range map[string]string{
-		"nothing": "", "no token": "ap_ct_preview_x", "swapped claim code": swapped.Reveal(), "wrong secret": mint(credential.ClaimToken, credential.Preview),
-		"other environment": mint(credential.ClaimToken, credential.Production), "relabelled": strings.Replace(src.ClaimToken, "preview", "production", 1),
-		"other kind": mint(credential.ClaimAttempt, credential.Preview), "an API key": src.Key, "other workspace": elsewhere.Reveal(), "own workspace": own.Reveal(),
+		"nothing": "", "no token": "ap_ct_preview_x", "swapped claim code": swapped.Reveal(), "wrong secret": credential.MintAs(credential.ClaimToken, credential.Preview, right.Workspace, right.Public).Reveal(),
+		"other environment": relabelled(t, src.ClaimToken, "_preview_", "_production_"), "wrong checksum": strings.Replace(src.ClaimToken, "preview", "production", 1),
+		"other kind": relabelled(t, src.ClaimToken, "ap_ct_", "ap_ca_"), "an API key": src.Key, "other workspace": elsewhere.Reveal(), "own workspace": own.Reveal(),
 		"unknown": credential.Mint(credential.ClaimToken, credential.Preview, src.WorkspaceID, "").Reveal(), "redeemed": used.ClaimToken, "expired": old.ClaimToken,
 	} {
 		before := s.state(t)
@@ -74,6 +72,7 @@ func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 		said = err.Error()
 		s.unchanged(t, before)
 	}
+	s.change(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(mine.WorkspaceID)})
 	stranger := c.actor
 	stranger.Member = ""
 	if _, err := s.claimer(t).Look(ctx, stranger, src.ClaimToken); fault.CodeOf(err) != fault.NotAuthenticated {

@@ -65,7 +65,8 @@ func TestT06T07T08F82CredentialsThatAreNone(t *testing.T) {
 	var attacks []attack
 	for name, key := range map[string]string{
 		"T06 a claim token":                     provisioned.ClaimToken,
-		"T07 a key of another environment":      credential.Mint(credential.APIKey, credential.Production, own.Workspace, "").Reveal(),
+		"T06 the key, called a claim token":     relabelled(t, g.Key, "ap_pk_", "ap_ct_"),
+		"T07 a key of another environment":      relabelled(t, g.Key, "_preview_", "_production_"),
 		"T07 a wrong checksum":                  g.Key[:len(g.Key)-1] + flip(g.Key[len(g.Key)-1:]),
 		"T07 a key that is cut":                 g.Key[:len(g.Key)-10],
 		"T07 ten kilobytes":                     g.Key + strings.Repeat("A", 10<<10),
@@ -76,7 +77,7 @@ func TestT06T07T08F82CredentialsThatAreNone(t *testing.T) {
 		"F82 a workspace that does not exist":   missing.Reveal(),
 		"T75 an unknown public id":              stranger.Reveal(),
 		"T75 a known public id, another secret": guessed.Reveal(),
-		"T03 an OAuth access token":             "ap_at_preview_" + strings.Repeat("A", 100),
+		"T03 the key, called an access token":   relabelled(t, g.Key, "ap_pk_", "ap_at_"),
 	} {
 		attacks = append(attacks, attack{name, "api", who, "", []string{bearer(key)}, 401, fault.NotAuthenticated})
 	}
@@ -112,7 +113,7 @@ func TestT07MalformedKeysCostNoRead(t *testing.T) {
 	p := pry(t, unlimited)
 	g := p.agent(t)
 	reads := p.faults.On("BatchGetItem").Always()
-	for _, key := range []string{"x", g.Key[:len(g.Key)-1], g.Key + "A", strings.Replace(g.Key, "_preview_", "_production_", 1)} {
+	for _, key := range []string{"x", g.Key[:len(g.Key)-1], g.Key + "A", relabelled(t, g.Key, "_preview_", "_production_"), relabelled(t, g.Key, "ap_pk_", "ap_at_")} {
 		refused(t, p.raw(t, "api", "GET /v1/whoami", "", bearer(key)), 401, fault.NotAuthenticated)
 	}
 	if n := reads.Fired(); n != 0 {

@@ -298,7 +298,8 @@ func TestT74ATokenIsRevokedByItsWholeSecretOnly(t *testing.T) {
 	}
 }
 
-// TestT83AnEpochEndsEverythingOfAWorkspace raises it as an operator does, after everything was made that a person can have.
+// TestT83AnEpochEndsEverythingOfAWorkspace raises it in the table, because nothing of ours does so yet, after everything
+// was made that a person can have.
 func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	p := agents(t)

@@ -52,9 +52,11 @@ func TestT38ACallbackWorksOnlyInTheBrowserThatBegan(t *testing.T) {
 	if members, sessions := p.people(t); members != 0 || sessions != 0 {
 		t.Errorf("there are %d members and %d sessions", members, sessions)
 	}
+	kept := attacker.cookies[signinCookie]
 	if a = attacker.get(t, link); a.Status != http.StatusSeeOther {
 		t.Errorf("where it began it answers %d %s", a.Status, a.Body)
 	}
+	attacker.cookies[signinCookie] = kept // a browser that did not forget it
 	says(t, "and a second time", attacker.get(t, link), 400, "Signing in did not work")
 	late := p.window()
 	link = late.vouch(t, late.begin(t, "/"), visitor{email: "mallory@example.org"})
@@ -62,10 +64,18 @@ func TestT38ACallbackWorksOnlyInTheBrowserThatBegan(t *testing.T) {
 	a = late.get(t, link)
 	says(t, "after ten minutes", a, 400, "Signing in did not work")
 	noSession(t, "after ten minutes", a)
-	for name, query := range map[string]string{
-		"no state": "code=c", "no code": "state=s", "two states": "state=a&state=b&code=c", "nothing": "", "an error": "error=access_denied&state=s",
+	for name, spoil := range map[string]func(q url.Values){
+		"no state": func(q url.Values) { q.Del("state") }, "another state": func(q url.Values) { q.Set("state", strings.Repeat("A", 43)) },
+		"no code": func(q url.Values) { q.Del("code") }, "another code": func(q url.Values) { q.Set("code", "c") },
+		"two states": func(q url.Values) { q.Add("state", q.Get("state")) }, "two codes": func(q url.Values) { q.Add("code", q.Get("code")) },
+		"nothing": func(q url.Values) { clear(q) }, "an error": func(q url.Values) { q.Set("error", "access_denied") },
+		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
 	} {
-		a := p.signedIn(t, "ada@example.org").get(t, "/api/auth/callback?"+query)
+		w := p.window() // where it began, with the cookie and all else that belongs to it
+		u := must(url.Parse(w.vouch(t, w.begin(t, "/"), visitor{email: "ada@example.org"})))(t)
+		q := u.Query()
+		spoil(q)
+		a := w.get(t, u.Path+"?"+q.Encode())
 		says(t, name, a, 400, "Signing in did not work")
 		noSession(t, name, a)
 	}

@@ -134,7 +134,7 @@ func TestT66F79WithoutItsStoreNoWorkspaceIsMade(t *testing.T) {
 	}
 }
 
-func TestT66WhatComesFromElsewhereIsCountedTogether(t *testing.T) {
+func TestT67WhatComesFromElsewhereIsCountedTogether(t *testing.T) {
 	t.Parallel()
 	p := crowded(t, func(l *limits.Limits) { l.ProvisionAddress.Limit = 2 })
 	for range 2 {

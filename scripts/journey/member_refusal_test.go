@@ -81,7 +81,7 @@ func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
 	for _, kind := range []credential.Kind{
 		credential.RefreshToken, credential.ClaimToken, credential.DeviceCode, credential.AuthorizationCode, credential.ClaimAttempt,
 	} {
-		strangers["T06: "+string(kind)] = who.with(credential.MintAs(kind, credential.Preview, who.workspace, who.grant).Reveal())
+		strangers["T06: "+string(kind)] = who.with(relabelled(t, who.Key, "ap_at_", "ap_"+string(kind)+"_"))
 	}
 	before := p.state(t)
 	for _, r := range memberRoutes {
@@ -101,12 +101,14 @@ func TestT03RoutesOfKeysTakeNoAccessToken(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited)
 	who := p.person(t)
-	there := p.lets(t, who, id.NewClient(), p.Origins.MCP)
+	there, live := p.lets(t, who, id.NewClient(), p.Origins.MCP), p.agent(t).Key
 	for name, bearer := range map[string]*person{
 		"a token of the MCP host": there, "T06: a token of the api host": who,
-		"T06: a refresh token": who.with(credential.MintAs(credential.RefreshToken, credential.Preview, who.workspace, who.grant).Reveal()),
-		"T06: a claim token":   who.with(credential.Mint(credential.ClaimToken, credential.Preview, who.workspace, "").Reveal()),
-		"T06: a device code":   who.with(credential.Mint(credential.DeviceCode, credential.Preview, id.NoWorkspace, "").Reveal()),
+		"a live key, called an access token":        who.with(relabelled(t, live, "ap_pk_", "ap_at_")),
+		"T06: a live key, called a refresh token":   who.with(relabelled(t, live, "ap_pk_", "ap_rt_")),
+		"T06: a live key, called a claim token":     who.with(relabelled(t, live, "ap_pk_", "ap_ct_")),
+		"T06: a live key, called a device code":     who.with(relabelled(t, live, "ap_pk_", "ap_dc_")),
+		"T07: a live key, said to be in production": who.with(relabelled(t, live, "_preview_", "_production_")),
 	} {
 		for _, target := range []string{"GET " + p.Origins.API + "/v1/whoami", "GET " + p.Origins.API + "/v1/artifacts", "POST " + p.Origins.Upload + "/v1/upload-sessions"} {
 			method, url, _ := strings.Cut(target, " ")

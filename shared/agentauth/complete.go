@@ -15,7 +15,6 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
-	"vitrine/shared/rate"
 )
 
 // titles is how many artifacts a request names.
@@ -185,14 +184,9 @@ const guesses = "agentcode"
 
 // guessing refuses a member who typed too many wrong codes, whatever they type next.
 func (s *Service) guessing(ctx context.Context, m id.Member) error {
-	if s.Limits.Off {
-		return nil
-	}
-	now := s.Now()
-	w := rate.WindowAt(guesses, "", string(m), s.Limits.WrongCode.Window, now)
-	n, err := s.Tries.Tried(ctx, w)
-	if err == nil && n >= s.Limits.WrongCode.Limit {
-		err = guessedOften(w.End.Sub(now))
+	wait, err := s.Limiter.Spent(ctx, s.Tries, guesses, string(m), s.Limits.WrongCode)
+	if err == nil && wait > 0 {
+		err = guessedOften(wait)
 	}
 	return err
 }

@@ -58,12 +58,6 @@ type Admission interface {
 	Admit(ctx context.Context, from netip.Addr) (ephemeral.Admission, error)
 }
 
-// Tries counts what was guessed wrong.
-type Tries interface {
-	// Tried tells, strongly, how many were counted in a window.
-	Tried(ctx context.Context, w rate.Window) (int, error)
-}
-
 // Enrollment is everything that an anonymous registration makes.
 type Enrollment struct {
 	Workspace    workspace.Workspace
@@ -87,7 +81,7 @@ type Service struct {
 	Mover     Mover
 	Admission Admission
 	Counters  rate.Counters
-	Tries     Tries
+	Tries     rate.Tries
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
 	// Signer makes and checks assertions. nil: agents cannot register, and those that did get no tokens.

@@ -1,6 +1,11 @@
 package agentauth_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +34,7 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 	elsewhere := newWorld(t)
 	for name, text := range map[string]string{
 		"T09 without signature": parts[0] + "." + parts[1] + ".", "T09 alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
-		"T10 HS256":           "eyJhbGciOiJIUzI1NiIsInR5cCI6Im9hdXRoLWlkLWphZytqd3QifQ." + parts[1] + "." + parts[2],
+		"T10 HS256":           secretSigned(t, w.Signer.JWKS(), parts),
 		"T11 of another ring": elsewhere.agent().IdentityAssertion, "a claim token": a.ClaimToken, "long": strings.Repeat("a", 20<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +49,23 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 	w.assemble()
 	_, err = w.exchange(a.IdentityAssertion)
 	w.refused(err, "invalid_grant")
+}
+
+// secretSigned is an assertion with the public key as the secret of its signature.
+func secretSigned(t testing.TB, jwks []byte, parts []string) string {
+	t.Helper()
+	var set struct{ Keys []json.RawMessage }
+	var header map[string]any
+	raw, err := base64.RawURLEncoding.DecodeString(parts[0])
+	if err := errors.Join(err, json.Unmarshal(raw, &header), json.Unmarshal(jwks, &set)); err != nil {
+		t.Fatal(err)
+	}
+	header["alg"] = "HS256"
+	raw, _ = json.Marshal(header)
+	input := base64.RawURLEncoding.EncodeToString(raw) + "." + parts[1]
+	m := hmac.New(sha256.New, set.Keys[0])
+	m.Write([]byte(input))
+	return input + "." + base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
 func TestAnExchangeNamesItsScopeAndItsResource(t *testing.T) {

@@ -9,8 +9,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,10 +161,36 @@ func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 		texts["another key, kid "+name] = forge(t, other, body(t, s, nil), map[string]any{"kid": kid, "typ": contract.AssertionType})
 	}
 	jwk := jose.JSONWebKey{Key: &other.PublicKey, Algorithm: "ES256"}
-	for name, extra := range map[string]any{"jwk": jwk, "jku": "http://127.0.0.1:1/keys", "x5u": "http://127.0.0.1:1/chain"} {
+	there, asked := listen(t)
+	for name, extra := range map[string]any{"jwk": jwk, "jku": there + "/keys", "x5u": there + "/chain"} {
 		texts["its own key as "+name] = forge(t, other, body(t, s, nil), map[string]any{"kid": kidOf(t, s), "typ": contract.AssertionType, name: extra})
 	}
 	refuse(t, s, texts)
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d connections were made to where a header points", n)
+	}
+}
+
+// listen counts who comes.
+func listen(t testing.TB) (origin string, connections *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	connections = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String(), connections
 }
 
 // forge signs with a foreign key.

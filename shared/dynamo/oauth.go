@@ -166,7 +166,7 @@ func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeVal
 // batchMost is how many items one read fetches at most.
 const batchMost = 100
 
-// Tried implements oauth.Tries.
+// Tried implements rate.Tries.
 func (s *Store) Tried(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	return int(i.getNum("c")), err

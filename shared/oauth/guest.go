@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/address"
 	"vitrine/shared/fault"
-	"vitrine/shared/rate"
 )
 
 // Guest is a request from an address at an endpoint that takes secrets without knowing who sends them.
@@ -61,14 +60,9 @@ const failed = "token"
 
 // failing refuses an address that has used up its failures, before it is served.
 func (s *Server) failing(ctx context.Context, from netip.Addr) error {
-	if s.Limits.Off {
-		return nil
-	}
-	now := s.Now()
-	w := rate.WindowAt(failed, "", address.Subject(from, s.Peppers), s.Limits.TokenFailure.Window, now)
-	n, err := s.Tries.Tried(ctx, w)
-	if err == nil && n >= s.Limits.TokenFailure.Limit {
-		err = tooMany(w.End.Sub(now))
+	wait, err := s.Limiter.Spent(ctx, s.Tries, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
+	if err == nil && wait > 0 {
+		err = tooMany(wait)
 	}
 	return err
 }

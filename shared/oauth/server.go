@@ -53,12 +53,6 @@ type People interface {
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 }
 
-// Tries counts what was guessed wrong.
-type Tries interface {
-	// Tried tells, strongly, how many were counted in a window.
-	Tried(ctx context.Context, w rate.Window) (int, error)
-}
-
 // Server is the authorization server.
 type Server struct {
 	GrantStore GrantStore
@@ -69,7 +63,7 @@ type Server struct {
 	Polls      Polls
 	Keys       Keys
 	People     People
-	Tries      Tries
+	Tries      rate.Tries
 	// Provider vouches for the people behind ID tokens; nil: those are not exchanged.
 	Provider  Provider
 	Registrar Registrar
