@@ -3,6 +3,7 @@ package app
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -28,6 +29,9 @@ var artifactScenes = []scene{
 	{name: "artifact-locked", path: artifactPage, set: in(locked)},
 	{name: "artifact-pinned", path: artifactPage, set: in(pinned)},
 	{name: "artifact-ended", path: artifactPage, set: in(ended)},
+	{name: "artifact-deleted", path: artifactPage, set: in(deleted)},
+	{name: "artifact-draft-in-the-way", path: artifactPage, set: func(s *house) { s.restoreRefused = fault.Bare(fault.DraftRevisionConflict) }, act: press(`form[action$="/restore"] button`)},
+	{name: "artifact-busy", path: artifactPage, set: func(s *house) { s.tooMany = fault.Bare(fault.RateLimitedActor).After(40 * time.Second) }},
 	{name: "artifact-draft", path: artifactPage, set: in(draft)},
 	{name: "artifact-closed", path: artifactPage, set: in(closed)},
 	{name: "artifact-odd", path: artifactPage, set: in(odd)},
@@ -94,6 +98,7 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 	for _, s := range []struct{ path, button, done, did string }{
 		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
 		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
+		{artifactPage, `form[action$="/restore"] button`, "Who can see it", "Restore " + artifactID + " " + oldID},
 		{artifactPage, makeLink, linkAddress, "Address " + shareID},
 		{artifactPage, `form[action$="/address"] button`, linkAddress, "Address " + shareID},
 		{linkPath + "/revoke", submit, "Who can see it", "RevokeLink " + shareID},
