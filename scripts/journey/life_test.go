@@ -255,9 +255,17 @@ func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
 	g := p.agent(t)
 	made := published(t, g, "revision 1")
 	all := []contract.Published{made}
-	for n := 2; n <= 100; n++ {
+	publish := func(n int) {
 		all = append(all, must(g.PublishFiles(ctx, "T", made.ArtifactID, page(fmt.Sprint("revision ", n))))(t))
 	}
+	for n := 2; n <= 99; n++ {
+		publish(n)
+	}
+	next := wire.Declare("T", page("revision 101"))
+	next.ArtifactID = made.ArtifactID
+	late := must(g.Create(ctx, wire.NewKey(), next))(t) // while there is room
+	must(g.Put(ctx, late.Files[0], page("revision 101").Body))(t)
+	publish(100)
 	list := answered[contract.RevisionList](t, g, 200, "GET", "/v1/artifacts/"+string(made.ArtifactID)+"/revisions", nil)
 	for i, r := range list.Items {
 		if want := len(list.Items) - i; r.RevisionNumber == nil || *r.RevisionNumber != want || r.RevisionID != all[want-1].RevisionID || r.Status != "published" {
@@ -267,9 +275,8 @@ func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
 	if len(list.Items) != 100 {
 		t.Errorf("%d revisions are listed", len(list.Items))
 	}
-	next := wire.Declare("T", page("revision 101"))
-	next.ArtifactID = made.ArtifactID
-	draft := must(g.Draft(ctx, wire.NewKey(), next, page("revision 101")))(t)
+	refused(t, tryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded)
+	draft := must(g.Finalize(ctx, wire.NewKey(), late.UploadSessionID))(t)
 	refused(t, tryPublish(t, g, wire.NewKey(), made.ArtifactID, draft.RevisionID, nil), 429, fault.RevisionCeilingExceeded)
 	for _, n := range []int{1, 50, 100} {
 		p.reads(t, all[n-1].RevisionContentURL, page(fmt.Sprint("revision ", n)).Body)
