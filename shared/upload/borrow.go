@@ -2,7 +2,8 @@ package upload
 
 import (
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -69,24 +70,14 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	if err := f.Hints.Refer(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, lookers)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(lookers)
 	for _, e := range a.Entries {
-		if !e.Borrowed {
-			continue
+		if e.Borrowed {
+			g.Go(func() error { return f.look(ctx, a.Session, e) })
 		}
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if err := f.look(ctx, a.Session, e); err != nil {
-				cancel(err)
-			}
-		})
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return g.Wait()
 }
 
 // look refuses an entry whose borrowed bytes are gone, and takes back what told of them, so that the next session is

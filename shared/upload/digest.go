@@ -4,7 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/fault"
@@ -12,8 +13,8 @@ import (
 	"vitrine/shared/tree"
 )
 
-// hashers is how many undeclared files are hashed at a time.
-const hashers = 4
+// readers is how many objects are read or written at a time.
+const readers = 4
 
 // build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
 // can be refused without a look at any bytes is, as if every patch gave an empty file.
@@ -72,21 +73,12 @@ func listed(entries []Entry) (files tree.Tree, unknown []int) {
 
 // hashAll fills in the digests of files that were declared without.
 func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, hashers)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
 	for _, i := range unknown {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if err := f.hash(ctx, a, &files[i]); err != nil {
-				cancel(err)
-			}
-		})
+		g.Go(func() error { return f.hash(ctx, a, &files[i]) })
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return g.Wait()
 }
 
 func (f *Finalizer) hash(ctx context.Context, a Attempt, file *tree.File) error {

@@ -1,12 +1,15 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
@@ -138,21 +141,17 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	}
 	claimed := make(chan error, 1)
 	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
-	err := f.complete(ctx, a)
+	there, err := f.survey(ctx, a)
 	if refused := <-claimed; refused != nil {
 		return refused
 	}
+	if err == nil {
+		err = cmp.Or(there.complete(a.Entries), pending(a.Session, now), there.baseless)
+	}
 	if err != nil {
 		return err
 	}
-	if err := pending(a.Session, now); err != nil {
-		return err
-	}
-	base, err := f.base(ctx, a.Session)
-	if err != nil {
-		return err
-	}
-	files, err := f.build(ctx, a, base, by.Policy)
+	files, err := f.build(ctx, a, there.base, by.Policy)
 	if err != nil {
 		return err
 	}
@@ -160,38 +159,54 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 		return err
 	}
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()
-	return f.Store.Finalize(ctx, finalization(by, a, owner, base, files, now))
+	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
+}
+
+// sight is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
+type sight struct {
+	files, diffs map[int]int64
+	base         *artifact.Contents
+	baseless     error
+}
+
+// survey looks at everything at once.
+func (f *Finalizer) survey(ctx context.Context, a Attempt) (s sight, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		s.files, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+		return err
+	})
+	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
+		g.Go(func() (err error) {
+			s.diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
+			return err
+		})
+	}
+	g.Go(func() error {
+		s.base, s.baseless = f.base(ctx, a.Session)
+		return nil
+	})
+	return s, g.Wait()
 }
 
 // complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt
 // in an earlier attempt may lie there too.
-func (f *Finalizer) complete(ctx context.Context, a Attempt) error {
-	patched := slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil })
-	sizes, err := f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
-	if err != nil {
-		return err
-	}
-	var diffs map[int]int64
-	if patched {
-		if diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true); err != nil {
-			return err
-		}
-	}
-	for i, e := range a.Entries {
+func (s sight) complete(entries []Entry) error {
+	for i, e := range entries {
 		if e.Reused || e.Deleted {
 			continue
 		}
-		in := sizes
+		in := s.files
 		if e.Patch != nil {
-			delete(sizes, i)
-			in = diffs
+			delete(s.files, i)
+			in = s.diffs
 		}
 		if size, ok := in[i]; !ok || size != e.Size {
 			return fault.New(fault.UploadIncomplete, "%s", e.Path)
 		}
 		delete(in, i)
 	}
-	if len(sizes)+len(diffs) > 0 {
+	if len(s.files)+len(s.diffs) > 0 {
 		return fault.New(fault.UnexpectedUploadObject, "the session holds objects that it did not declare; create a new session")
 	}
 	return nil

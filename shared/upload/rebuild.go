@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 
+	"golang.org/x/sync/errgroup"
+
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
@@ -19,51 +21,86 @@ type Patch struct {
 	Result tree.Digest // of what comes out
 }
 
-// rebuilt is the result of a diff.
+// rebuilt is a file that comes as a diff, and what comes out.
 type rebuilt struct {
-	file tree.File
-	body []byte
+	entry        Entry
+	file         *tree.File
+	before, diff []byte
+	after        []byte
 }
 
-// rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
-// results may take together.
-func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]rebuilt, error) {
-	var results []rebuilt
-	n := -1
-	for _, e := range a.Entries {
+// patched are the declared files that come as diffs.
+func patched(entries []Entry, files tree.Tree) (out []*rebuilt) {
+	n := 0
+	for _, e := range entries {
 		if e.Deleted {
 			continue
 		}
-		n++
-		if e.Patch == nil {
-			continue
+		if e.Patch != nil {
+			out = append(out, &rebuilt{entry: e, file: &files[n]})
 		}
-		body, err := f.apply(ctx, a.Session, e, base, min(room, p.FileSize))
+		n++
+	}
+	return out
+}
+
+// rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
+// results may take together. What is read is bounded by the caps: the base is a revision, and so large may all diffs be.
+func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*rebuilt, error) {
+	results := patched(a.Entries, files)
+	if err := f.fetch(ctx, a.Session, base, results); err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		err := r.apply(min(room, p.FileSize))
 		if errors.Is(err, patch.ErrTooLarge) {
-			err = tooLarge(e.Path, room, p)
+			err = tooLarge(r.entry.Path, room, p)
 		}
 		if err != nil {
 			return nil, err
 		}
-		room -= int64(len(body))
-		files[n].Size, files[n].SHA256 = int64(len(body)), e.Patch.Result
-		if len(body) == 0 {
-			files[n].Object = tree.Object{}
-			continue
+		room -= int64(len(r.after))
+		r.file.Size, r.file.SHA256 = int64(len(r.after)), r.entry.Patch.Result
+		if len(r.after) == 0 {
+			r.file.Object = tree.Object{}
 		}
-		results = append(results, rebuilt{files[n], body})
 	}
 	return results, nil
 }
 
-// write stores what diffs gave; a repetition writes the same bytes again.
-func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []rebuilt) error {
+// fetch reads what diffs are of, and the diffs.
+func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*rebuilt) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
 	for _, r := range results {
-		if err := f.Objects.Put(ctx, home, r.file.Object, r.body, r.file.SHA256); err != nil {
+		e := r.entry
+		old, ok := base.Find(e.Path)
+		if !ok || old.SHA256 != e.Patch.Base {
+			g.Go(func() error { return conflict(e.Path, patch.BaseMismatch) })
+			break
+		}
+		g.Go(func() (err error) {
+			r.before, err = f.read(ctx, s, e.Path, old.Object, old.Size)
 			return err
+		})
+		g.Go(func() (err error) {
+			r.diff, err = f.read(ctx, s, e.Path, tree.Object{Session: s.ID, Entry: e.Object.Entry, Diff: true}, e.Size)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// write stores what diffs gave; a repetition writes the same bytes again.
+func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*rebuilt) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
+	for _, r := range results {
+		if len(r.after) > 0 {
+			g.Go(func() error { return f.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })
 		}
 	}
-	return nil
+	return g.Wait()
 }
 
 // tooLarge refuses a result by the cap that left less room for it.
@@ -74,31 +111,20 @@ func tooLarge(path string, room int64, p limits.Policy) error {
 	return fault.New(fault.FileSizeCapExceeded, "the result of the patch of %q has more than %d bytes", path, p.FileSize)
 }
 
-// apply makes one result of at most `most` bytes; patch.ErrTooLarge if it has more.
-func (f *Finalizer) apply(ctx context.Context, s *Session, e Entry, base tree.Tree, most int64) ([]byte, error) {
-	old, ok := base.Find(e.Path)
-	if !ok || old.SHA256 != e.Patch.Base {
-		return nil, conflict(e.Path, patch.BaseMismatch)
-	}
-	before, err := f.read(ctx, s, e.Path, old.Object, old.Size)
-	if err != nil {
-		return nil, err
-	}
-	diff, err := f.read(ctx, s, e.Path, tree.Object{Session: s.ID, Entry: e.Object.Entry, Diff: true}, e.Size)
-	if err != nil {
-		return nil, err
-	}
-	after, err := patch.Apply(before, diff, most)
+// apply makes a result of at most `most` bytes; patch.ErrTooLarge if it has more.
+func (r *rebuilt) apply(most int64) (err error) {
+	r.after, err = patch.Apply(r.before, r.diff, most)
+	r.before, r.diff = nil, nil
 	var why patch.Reason
 	switch {
 	case errors.Is(err, patch.ErrTooLarge):
-		return nil, err
+		return err
 	case errors.As(err, &why):
-		return nil, conflict(e.Path, why)
-	case sha256.Sum256(after) != e.Patch.Result:
-		return nil, conflict(e.Path, patch.ResultMismatch)
+		return conflict(r.entry.Path, why)
+	case sha256.Sum256(r.after) != r.entry.Patch.Result:
+		return conflict(r.entry.Path, patch.ResultMismatch)
 	}
-	return after, nil
+	return nil
 }
 
 // conflict is the refusal of a patch in the words that clients read.
