@@ -27,7 +27,7 @@ func (h *Host) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
 			ID: "uploadSessions.create", Method: "POST", Path: "/v1/upload-sessions", Summary: "Declare files and get a signed URL for each",
-			Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateSession},
+			Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateSession}, Beside: true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
 				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
@@ -52,7 +52,7 @@ type createInput struct {
 }
 
 func (h *Host) create(ctx context.Context, call *web.Call, in *createInput) (contract.Session, error) {
-	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body)
+	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.Permit)
 }
 
 type sessionInput struct {

@@ -100,7 +100,7 @@ func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key
 func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {
 	t.Helper()
 	f := upload.Finalization{
-		Result: []byte("{}"),
+		Result:  []byte("{}"),
 		Command: command(k, idempotency.FinalizeSession), Owner: "me", Session: u, At: now(),
 		Artifact: artifact.Artifact{
 			ID: u.Artifact, Owner: u.Workspace, Home: u.Home, Status: artifact.Live, ExpiresAt: u.CreatedAt.Add(u.Life), Draft: u.Revision,

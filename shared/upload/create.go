@@ -56,8 +56,11 @@ type created struct {
 
 // Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
-// revision_size_cap_exceeded, entrypoint_not_in_revision.
-func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession) (contract.Session, error) {
+// revision_size_cap_exceeded, entrypoint_not_in_revision. Permit is asked before anything is written, and its refusal
+// returned: until then this only reads, which may go on while somebody counts.
+func (c *Creator) Create(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
+) (contract.Session, error) {
 	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
 	if record.Finished(now) {
 		return c.replay(ctx, cmd, record)
@@ -87,6 +90,9 @@ func (c *Creator) Create(ctx context.Context, by credential.Actor, cmd idempoten
 	entries := place(&s, d.files, known, hinted)
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
+	}
+	if err := permit(); err != nil {
+		return contract.Session{}, err
 	}
 	err = c.Store.Create(ctx, creation(by, cmd, s, entries))
 	var taken *idempotency.Taken

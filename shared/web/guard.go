@@ -40,6 +40,9 @@ func callOf(ctx context.Context) *Call {
 
 func unlimited() error { return nil }
 
+// Permit waits for the limits, and returns their refusal. Handlers that run beside them ask it before they change anything.
+func (c *Call) Permit() error { return c.limited() }
+
 // touchBudget is how long an answer may wait for the stamp of its credential.
 const touchBudget = 50 * time.Millisecond
 
@@ -88,7 +91,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	if e.body {
 		raw, err = readBody(r)
 	}
-	if !e.op.Beside {
+	if !e.op.Beside || err != nil {
 		if refused := call.limited(); refused != nil {
 			err = refused
 		}

@@ -38,7 +38,7 @@ type Operation struct {
 	// Unlimited routes do not count against the credential's and the workspace's rate.
 	Unlimited bool
 	// Beside lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
-	// that change nothing.
+	// that change nothing before Call.Permit has let them.
 	Beside bool
 }
 
