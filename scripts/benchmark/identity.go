@@ -91,7 +91,7 @@ func (b *bench) refreshing(people []*person) operation {
 	return func(ctx context.Context, client int) error {
 		p := people[client]
 		var next contract.Token
-		err := b.form(ctx, "/oauth2/token", url.Values{"grant_type": {contract.GrantRefresh}, "client_id": {"cli"}, "refresh_token": {p.refresh}}, &next)
+		err := b.form(ctx, "/oauth2/token", url.Values{"grant_type": {contract.GrantRefresh}, "client_id": {ours}, "refresh_token": {p.refresh}}, &next)
 		if err == nil {
 			p.refresh, p.Key = next.RefreshToken, next.AccessToken
 		}

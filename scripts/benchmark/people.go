@@ -69,7 +69,10 @@ func (w *browser) ask(ctx context.Context, method, target string, form url.Value
 
 const formType = "application/x-www-form-urlencoded"
 
-// signIn takes somebody through the identity provider and lets them approve the CLI.
+// ours is the client that people sign in with: a login of the CLI makes a few keys only.
+const ours = "dashboard"
+
+// signIn takes somebody through the identity provider and lets them approve the client.
 func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
 	plain := *b.anyone.HTTP
 	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -89,10 +92,10 @@ func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
 	return b.approves(ctx, w)
 }
 
-// approves gives the CLI the rights of whoever is signed in.
+// approves gives the client the rights of whoever is signed in.
 func (b *bench) approves(ctx context.Context, w *browser) (*person, error) {
 	var device contract.DeviceAuthorization
-	if err := b.form(ctx, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {"bench"}}, &device); err != nil {
+	if err := b.form(ctx, "/oauth2/device_authorization", url.Values{"client_id": {ours}, "device_name": {"bench"}}, &device); err != nil {
 		return nil, err
 	}
 	a, err := w.ask(ctx, "POST", w.app+"/device/approve", url.Values{"code": {device.UserCode}})
@@ -100,7 +103,7 @@ func (b *bench) approves(ctx context.Context, w *browser) (*person, error) {
 		return nil, err
 	}
 	var token contract.Token
-	err = b.form(ctx, "/oauth2/token", url.Values{"grant_type": {contract.GrantDevice}, "client_id": {"cli"}, "device_code": {device.DeviceCode}}, &token)
+	err = b.form(ctx, "/oauth2/token", url.Values{"grant_type": {contract.GrantDevice}, "client_id": {ours}, "device_code": {device.DeviceCode}}, &token)
 	return &person{Agent: &wire.Agent{HTTP: b.anyone.HTTP, At: b.anyone.At, Key: token.AccessToken}, refresh: token.RefreshToken}, err
 }
 

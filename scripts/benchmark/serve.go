@@ -110,7 +110,7 @@ func lifted() limits.Limits {
 	const boundless = 1 << 30
 	l := limits.Default()
 	for _, r := range []*limits.Rate{
-		&l.Actor, &l.Workspace, &l.Artifact, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.TokenFailure, &l.SignIn, &l.Device,
+		&l.Actor, &l.Workspace, &l.Artifact, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.Guest, &l.TokenFailure, &l.SignIn, &l.Device,
 	} {
 		r.Limit = boundless
 	}
