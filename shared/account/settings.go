@@ -68,7 +68,7 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	}
 	now := s.Now()
 	if r.Finished(now) {
-		return replaySettings(r, c)
+		return idempotency.First[contract.Settings](r, c)
 	}
 	w, err := furnished(by, asked)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	var taken *idempotency.Taken
 	switch {
 	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replaySettings(&taken.Record, c)
+		return idempotency.First[contract.Settings](&taken.Record, c)
 	case errors.As(err, &taken):
 		return contract.Settings{}, idempotency.InFlight()
 	case err != nil:
@@ -109,10 +109,6 @@ func furnished(by credential.Actor, asked contract.UpdateSettings) (workspace.Wo
 		return w, fault.New(fault.InvalidRequest, "auto_deletion_days must be %d to %d here", least, most)
 	}
 	return w, nil
-}
-
-func replaySettings(r *idempotency.Record, c idempotency.Command) (first contract.Settings, err error) {
-	return first, r.Replay(c, &first)
 }
 
 // changes says what is different now.

@@ -70,7 +70,7 @@ func (c *Claimer) Claim(
 ) (contract.Claimed, error) {
 	now := c.Now()
 	if record.Finished(now) {
-		return replay(record, command)
+		return idempotency.First[contract.Claimed](record, command)
 	}
 	h, err := c.open(ctx, by, claimToken, now)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Claimer) Claim(
 	var taken *idempotency.Taken
 	switch {
 	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replay(&taken.Record, command)
+		return idempotency.First[contract.Claimed](&taken.Record, command)
 	case errors.As(err, &taken):
 		return contract.Claimed{}, idempotency.InFlight()
 	case errors.Is(err, ErrGone):
@@ -144,11 +144,6 @@ func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
 			Target: event.Target{Type: "workspace", ID: string(t.Workspace)}, Detail: "workspace " + string(t.Workspace), RequestID: by.RequestID,
 		}},
 	}
-}
-
-func replay(r *idempotency.Record, c idempotency.Command) (answer contract.Claimed, err error) {
-	err = r.Replay(c, &answer)
-	return answer, err
 }
 
 func unusable() error {

@@ -152,7 +152,7 @@ func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r 
 	}
 	now := k.Now()
 	if r.Finished(now) {
-		return replayEnding(r, c)
+		return idempotency.First[contract.RevokedKey](r, c)
 	}
 	key, err := k.find(ctx, by, which)
 	if err != nil {
@@ -171,7 +171,7 @@ func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r 
 	var taken *idempotency.Taken
 	switch {
 	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replayEnding(&taken.Record, c)
+		return idempotency.First[contract.RevokedKey](&taken.Record, c)
 	case errors.As(err, &taken):
 		return contract.RevokedKey{}, idempotency.InFlight()
 	case err != nil:
@@ -201,10 +201,6 @@ func (k *Keeper) find(ctx context.Context, by Actor, which id.Key) (Key, error) 
 
 func unknownKey() error {
 	return fault.New(fault.NotFound, "no such API key in this workspace")
-}
-
-func replayEnding(r *idempotency.Record, c idempotency.Command) (first contract.RevokedKey, err error) {
-	return first, r.Replay(c, &first)
 }
 
 func (k Key) revoked() contract.RevokedKey {

@@ -112,6 +112,12 @@ func (r *Record) Replay(c Command, out any) error {
 	return json.Unmarshal(r.Result, out)
 }
 
+// First is the first result, unpacked.
+func First[T any](r *Record, c Command) (first T, err error) {
+	err = r.Replay(c, &first)
+	return first, err
+}
+
 // Taken says that another attempt holds or finished the command; Record is what it left.
 type Taken struct {
 	Record Record

@@ -43,6 +43,9 @@ func TestARecordAnswersOnlyItsOwnBodyUntilItExpires(t *testing.T) {
 	if err := r.Replay(c, &out); err != nil || out.N != 7 {
 		t.Error(out, err)
 	}
+	if first, err := First[struct{ N int }](r, c); err != nil || first.N != 7 {
+		t.Error(first, err)
+	}
 	c.Fingerprint[0]++
 	if err := r.Replay(c, &out); fault.CodeOf(err) != fault.InvalidIdempotencyKey {
 		t.Error("F76: another body is replayed", err)

@@ -56,7 +56,7 @@ func (w *Warden) change(ctx context.Context, by credential.Actor, c idempotency.
 		return contract.Lockdown{}, err
 	}
 	if r.Finished(now) {
-		return replay(r, c)
+		return idempotency.First[contract.Lockdown](r, c)
 	}
 	for range tries {
 		l, err := step(now)
@@ -65,7 +65,7 @@ func (w *Warden) change(ctx context.Context, by credential.Actor, c idempotency.
 		case err == nil:
 			return l.Detail(), nil
 		case errors.As(err, &taken) && taken.Record.Finished(now):
-			return replay(&taken.Record, c)
+			return idempotency.First[contract.Lockdown](&taken.Record, c)
 		case errors.As(err, &taken):
 			return contract.Lockdown{}, idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
@@ -73,10 +73,6 @@ func (w *Warden) change(ctx context.Context, by credential.Actor, c idempotency.
 		}
 	}
 	return contract.Lockdown{}, fault.New(fault.DatabaseUnavailable, "the target keeps changing; repeat the request in a moment")
-}
-
-func replay(r *idempotency.Record, c idempotency.Command) (first contract.Lockdown, err error) {
-	return first, r.Replay(c, &first)
 }
 
 func (w *Warden) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {

@@ -22,7 +22,7 @@ import (
 func (s *Sharer) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
 	now := s.Now()
 	if t.Record.Finished(now) {
-		return replay(t.Record, t.Command)
+		return idempotency.First[contract.CreatedLink](t.Record, t.Command)
 	}
 	if err := check(r, now); err != nil {
 		return contract.CreatedLink{}, err
@@ -35,7 +35,7 @@ func (s *Sharer) Create(ctx context.Context, by credential.Actor, t Target, r co
 	var taken *idempotency.Taken
 	switch {
 	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replay(&taken.Record, t.Command)
+		return idempotency.First[contract.CreatedLink](&taken.Record, t.Command)
 	case errors.As(err, &taken):
 		return contract.CreatedLink{}, idempotency.InFlight()
 	case err != nil:
@@ -173,8 +173,4 @@ func revisionOf(l link.Link) *id.Revision {
 		return nil
 	}
 	return &l.Revision
-}
-
-func replay(r *idempotency.Record, c idempotency.Command) (first contract.CreatedLink, err error) {
-	return first, r.Replay(c, &first)
 }
