@@ -47,7 +47,8 @@ func (s *Store) Browser(ctx context.Context, h session.Hash) (*session.Session, 
 
 // SawBrowser implements session.Store.
 func (s *Store) SawBrowser(ctx context.Context, h session.Hash, now, since time.Time) error {
-	return s.renew(ctx, browserKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+	_, _, err := s.change(ctx, browserKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+	return err
 }
 
 // EndBrowser implements session.Store.
@@ -85,18 +86,6 @@ func (s *Store) TakeSignIn(ctx context.Context, state string, browser signin.Has
 	}
 	old := item(out.Attributes)
 	return &signin.Attempt{State: state, Browser: browser, ReturnTo: old.getStr("to"), ExpiresAt: old.getTime("exp")}, nil
-}
-
-// renew updates one item while a condition holds, and leaves it alone otherwise.
-func (s *Store) renew(ctx context.Context, k key, set, condition string, v values) error {
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
-	})
-	if _, failed := conditionFailed(err); failed || err == nil {
-		return nil
-	}
-	return unavailable(err)
 }
 
 // removeIf deletes an item if condition holds.

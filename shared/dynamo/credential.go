@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
 	"vitrine/shared/id"
@@ -54,15 +52,9 @@ func splitScopes(s string) (out []credential.Scope) {
 
 // Touch implements access.Store.
 func (s *Store) Touch(ctx context.Context, k credential.Key, now, since time.Time) error {
-	set, condition := "SET #used_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)"
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: credentialKey(k.Public).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: values{"now": now, "since": since}.attributes(),
-	})
-	if _, failed := conditionFailed(err); failed || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, _, err := s.change(ctx, credentialKey(k.Public), "SET #used_at = :now",
+		"attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)", values{"now": now, "since": since})
+	return err
 }
 
 // RevokeKey implements credential.Revocations.

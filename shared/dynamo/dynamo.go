@@ -44,6 +44,22 @@ func (s *Store) get(ctx context.Context, table string, k key, strong bool) (item
 	return out.Item, nil
 }
 
+// change is one conditional write of an item; where the condition is false it returns the item as it is.
+func (s *Store) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
+	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if old, failed := conditionFailed(err); failed {
+		return old, false, nil
+	}
+	if err != nil {
+		return nil, false, unavailable(err)
+	}
+	return nil, true, nil
+}
+
 // unavailable says that the tables did not answer; what was asked may or may not have happened.
 func unavailable(err error) error {
 	if errors.Is(err, context.Canceled) {

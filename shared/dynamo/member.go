@@ -66,9 +66,10 @@ func (s *Store) Admit(ctx context.Context, a member.Admission) error {
 
 // Saw implements member.Store.
 func (s *Store) Saw(ctx context.Context, m member.Member, since time.Time) error {
-	return s.renew(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
+	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
 		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
 		values{"email": m.Email, "now": m.SeenAt, "since": since})
+	return err
 }
 
 // SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of the

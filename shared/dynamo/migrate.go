@@ -95,15 +95,8 @@ func (s *Store) Adopt(ctx context.Context, a artifact.Artifact) error {
 		condition += "#draft = :draft"
 		v["draft"] = string(a.Draft)
 	}
-	set += " ADD #ver :one"
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: artifactKey(a.ID).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
-	})
-	if _, changed := conditionFailed(err); changed || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, _, err := s.change(ctx, artifactKey(a.ID), set+" ADD #ver :one", condition, v)
+	return err
 }
 
 // MoveLinks implements claim.LinkMigrations.
@@ -115,17 +108,13 @@ func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace,
 	set, condition := "SET #ws = :to, #g1p = :list", "#ws = :from"
 	v := values{"to": string(destination), "list": linksOf(destination), "from": string(source)}
 	for _, k := range found {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-			ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
-		})
-		if _, changed := conditionFailed(err); changed {
-			continue // moved before; the index is behind
-		}
+		_, done, err := s.change(ctx, k, set, condition, v)
 		if err != nil {
-			return moved, false, unavailable(err)
+			return moved, false, err
 		}
-		moved++
+		if done { // else it was moved before, and the index is behind
+			moved++
+		}
 	}
 	return moved, len(found) == 0, nil
 }

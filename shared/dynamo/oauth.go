@@ -47,22 +47,6 @@ func (s *Store) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 	return readGrant(old, g.Public), nil
 }
 
-// change is one conditional write of an item; where the condition is false it returns the item as it is.
-func (s *Store) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
-	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if old, failed := conditionFailed(err); failed {
-		return old, false, nil
-	}
-	if err != nil {
-		return nil, false, unavailable(err)
-	}
-	return nil, true, nil
-}
-
 // RevokeGrant implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
 // learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them apart.
 func (s *Store) RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
