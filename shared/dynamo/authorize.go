@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
 	"vitrine/shared/id"
@@ -37,7 +35,7 @@ func (s *Store) Request(ctx context.Context, secret string) (*oauth.Request, err
 // Agree implements oauth.Requests.
 func (s *Store) Agree(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
 	var t transaction
-	s.drop(&t, r)
+	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, ended)
 	t.create(s.tables.Core, newItem(codeKey(c.Public)).
 		bin("mac", c.Hash.MAC).num("pepper", int64(c.Hash.Pepper)).str("client", string(c.Client)).str("name", c.Name).str("uri", c.Redirect).
 		str("pkce", c.Challenge).str("scopes", joinScopes(c.Scopes)).str("aud", c.Audience).str("mem", string(c.Member)).str("ws", string(c.Workspace)).
@@ -49,15 +47,8 @@ func (s *Store) Agree(ctx context.Context, r oauth.Request, c oauth.Code, e even
 // DropRequest implements oauth.Requests.
 func (s *Store) DropRequest(ctx context.Context, r oauth.Request) error {
 	var t transaction
-	s.drop(&t, r)
+	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, ended)
 	return s.commit(ctx, &t)
-}
-
-func (s *Store) drop(t *transaction, r oauth.Request) {
-	condition := "attribute_exists(#pk)"
-	t.add(types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &s.tables.Core, Key: consentKey(r.Secret).attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-	}}, ended)
 }
 
 // Code implements oauth.Codes.

@@ -54,7 +54,7 @@ func (s *Store) SawBrowser(ctx context.Context, h session.Hash, now, since time.
 // EndBrowser implements session.Store.
 func (s *Store) EndBrowser(ctx context.Context, h session.Hash, e event.Event) error {
 	var t transaction
-	t.removeIf(s.tables.Core, browserKey(h), "attribute_exists(#pk)", func(item) error { return errRevoked })
+	t.remove(s.tables.Core, browserKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
 	t.create(s.tables.Events, eventItem(e))
 	err := s.commit(ctx, &t)
 	if errors.Is(err, errRevoked) {
@@ -86,12 +86,4 @@ func (s *Store) TakeSignIn(ctx context.Context, state string, browser signin.Has
 	}
 	old := item(out.Attributes)
 	return &signin.Attempt{State: state, Browser: browser, ReturnTo: old.getStr("to"), ExpiresAt: old.getTime("exp")}, nil
-}
-
-// removeIf deletes an item if condition holds.
-func (t *transaction) removeIf(table string, k key, condition string, r refusal) {
-	t.add(types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}, r)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/id"
 	"vitrine/shared/lockdown"
@@ -98,7 +97,7 @@ func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
 	mine := values{"id": string(l.ID)}
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.At)
-	t.removeWhere(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, relocked)
+	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, relocked)
 	t.create(s.tables.Core, lockdownItem(l))
 	if l.Scope == lockdown.Artifact {
 		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "REMOVE #lock, #lock_at ADD #ver :one", "#lock = :id",
@@ -112,14 +111,6 @@ func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
 	}
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)
-}
-
-// removeWhere deletes an item if condition holds.
-func (t *transaction) removeWhere(table string, k key, condition string, v values, r refusal) {
-	t.add(types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}, r)
 }
 
 // Lockdowns implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.

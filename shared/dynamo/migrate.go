@@ -155,14 +155,9 @@ func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, un
 		return false, nil
 	}
 	var t transaction
-	t.remove(s.tables.Core, aliasKey(destination, source))
-	t.remove(s.tables.Core, migrationKey(source))
+	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)
+	t.remove(s.tables.Core, migrationKey(source), "", nil, nil)
 	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
 		values{"ttl": until.Unix(), "into": string(destination)}, tooLate)
 	return true, s.commit(ctx, &t)
-}
-
-// remove deletes an item, whether it is there or not.
-func (t *transaction) remove(table string, k key) {
-	t.add(types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}, tooLate)
 }

@@ -145,7 +145,7 @@ func (s *Store) Strip(ctx context.Context, a id.Artifact, r id.Revision) error {
 	var t transaction
 	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, settled)
-	t.remove(s.tables.Core, treeKey(a, r))
+	t.remove(s.tables.Core, treeKey(a, r), "", nil, nil)
 	return unlessSettled(s.commit(ctx, &t))
 }
 

@@ -64,6 +64,14 @@ func (t *transaction) check(table string, k key, condition string, v values, r r
 	}}, r)
 }
 
+// remove deletes an item if condition holds; an empty condition always does, whether the item is there or not.
+func (t *transaction) remove(table string, k key, condition string, v values, r refusal) {
+	t.add(types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(), ConditionExpression: optional(condition), ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}
+
 func optional(expression string) *string {
 	if expression == "" {
 		return nil
