@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -86,12 +85,10 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 			Target: event.Target{Type: "workspace", ID: string(w.ID)}, Detail: changes(by.Workspace, w, by.Policy), RequestID: by.RequestID,
 		},
 	})
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return idempotency.First[contract.Settings](&taken.Record, c)
-	case errors.As(err, &taken):
-		return contract.Settings{}, idempotency.InFlight()
+	case finished != nil:
+		return idempotency.First[contract.Settings](finished, c)
 	case err != nil:
 		return contract.Settings{}, err
 	}

@@ -53,14 +53,12 @@ func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (co
 	}
 	for range moves {
 		err := d.try(ctx, by, t, now)
-		var taken *idempotency.Taken
+		finished, err := idempotency.Lost(err, now)
 		switch {
+		case finished != nil:
+			return replayDeletion(finished, t)
 		case err == nil:
 			return contract.DeletedArtifact{ArtifactID: t.Artifact.ID, DeletedAt: contract.At(now)}, nil
-		case errors.As(err, &taken) && taken.Record.Finished(now):
-			return replayDeletion(&taken.Record, t)
-		case errors.As(err, &taken):
-			return contract.DeletedArtifact{}, idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
 			return contract.DeletedArtifact{}, err
 		}

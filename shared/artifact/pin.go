@@ -76,14 +76,12 @@ func (p *Pinner) change(ctx context.Context, by credential.Actor, t Target, step
 			return contract.WebArtifact{}, err
 		}
 		changed, err := step(ctx, by, t, now)
-		var taken *idempotency.Taken
+		finished, err := idempotency.Lost(err, now)
 		switch {
+		case finished != nil:
+			return p.replay(ctx, by, finished, t)
 		case err == nil:
 			return p.Lister.detail(ctx, by, changed)
-		case errors.As(err, &taken) && taken.Record.Finished(now):
-			return p.replay(ctx, by, &taken.Record, t)
-		case errors.As(err, &taken):
-			return contract.WebArtifact{}, idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
 			return contract.WebArtifact{}, err
 		}

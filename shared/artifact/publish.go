@@ -106,14 +106,12 @@ func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) 
 	} // of a revision under another artifact nothing is replayed: what is named does not exist
 	for range moves {
 		result, err := p.try(ctx, by, t, now)
-		var taken *idempotency.Taken
+		finished, err := idempotency.Lost(err, now)
 		switch {
+		case finished != nil:
+			return p.replay(by, finished, t.Command)
 		case err == nil:
 			return p.answer(by, result)
-		case errors.As(err, &taken) && taken.Record.Finished(now):
-			return p.replay(by, &taken.Record, t.Command)
-		case errors.As(err, &taken):
-			return contract.Published{}, idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
 			return contract.Published{}, err
 		}

@@ -61,16 +61,13 @@ func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, f
 	now, made := r.Now(), id.NewRevision()
 	for range moves {
 		newest, err := r.try(ctx, by, t, from, made, now)
-		var taken *idempotency.Taken
+		finished, err := idempotency.Lost(err, now)
 		switch {
+		case finished != nil:
+			first, err := idempotency.First[restored](finished, t.Command)
+			return first.Revision, err
 		case err == nil:
 			return newest, nil
-		case errors.As(err, &taken) && taken.Record.Finished(now):
-			var first restored
-			err = taken.Record.Replay(t.Command, &first)
-			return first.Revision, err
-		case errors.As(err, &taken):
-			return "", idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
 			return "", err
 		}

@@ -87,12 +87,10 @@ func (c *Claimer) Claim(
 	m.Command = &command
 	m.Result, _ = json.Marshal(answer)
 	err = c.Store.Move(ctx, m)
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return idempotency.First[contract.Claimed](&taken.Record, command)
-	case errors.As(err, &taken):
-		return contract.Claimed{}, idempotency.InFlight()
+	case finished != nil:
+		return idempotency.First[contract.Claimed](finished, command)
 	case errors.Is(err, ErrGone):
 		return contract.Claimed{}, unusable()
 	case err != nil:

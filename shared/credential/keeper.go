@@ -3,7 +3,6 @@ package credential
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -99,12 +98,10 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 		return contract.CreatedKey{}, err
 	}
 	err = k.Store.CreateKey(ctx, Creation{Command: c, Result: result, Key: key, Event: key.event(event.KeyCreated, by, now)})
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return k.replay(&taken.Record, c)
-	case errors.As(err, &taken):
-		return contract.CreatedKey{}, idempotency.InFlight()
+	case finished != nil:
+		return k.replay(finished, c)
 	case err != nil:
 		return contract.CreatedKey{}, err
 	}
@@ -168,12 +165,10 @@ func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r 
 		return contract.RevokedKey{}, err
 	}
 	at, err := k.Store.EndKey(ctx, Ending{Command: c, Result: result, Key: key, At: now, Event: key.event(event.KeyRevoked, by, now)})
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return idempotency.First[contract.RevokedKey](&taken.Record, c)
-	case errors.As(err, &taken):
-		return contract.RevokedKey{}, idempotency.InFlight()
+	case finished != nil:
+		return idempotency.First[contract.RevokedKey](finished, c)
 	case err != nil:
 		return contract.RevokedKey{}, err
 	case at.IsZero():

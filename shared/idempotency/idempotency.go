@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -125,6 +126,19 @@ type Taken struct {
 
 // Error describes the refusal.
 func (t *Taken) Error() string { return "the idempotency key is taken" }
+
+// Lost tells how a failed commit goes on: with the record that answers it, if another attempt finished the command; else
+// with err, InFlight while another holds it.
+func Lost(err error, now time.Time) (finished *Record, _ error) {
+	var taken *Taken
+	switch {
+	case !errors.As(err, &taken):
+		return nil, err
+	case taken.Record.Finished(now):
+		return &taken.Record, nil
+	}
+	return nil, InFlight()
+}
 
 // InFlight is the answer while another attempt runs.
 func InFlight() error {

@@ -60,14 +60,12 @@ func (w *Warden) change(ctx context.Context, by credential.Actor, c idempotency.
 	}
 	for range tries {
 		l, err := step(now)
-		var taken *idempotency.Taken
+		finished, err := idempotency.Lost(err, now)
 		switch {
+		case finished != nil:
+			return idempotency.First[contract.Lockdown](finished, c)
 		case err == nil:
 			return l.Detail(), nil
-		case errors.As(err, &taken) && taken.Record.Finished(now):
-			return idempotency.First[contract.Lockdown](&taken.Record, c)
-		case errors.As(err, &taken):
-			return contract.Lockdown{}, idempotency.InFlight()
 		case !errors.Is(err, ErrMoved):
 			return contract.Lockdown{}, err
 		}

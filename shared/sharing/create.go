@@ -3,7 +3,6 @@ package sharing
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -32,12 +31,10 @@ func (s *Sharer) Create(ctx context.Context, by credential.Actor, t Target, r co
 		wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
 	}
 	_, l, err := s.link(ctx, by, t, &t.Command, wanted, now)
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return idempotency.First[contract.CreatedLink](&taken.Record, t.Command)
-	case errors.As(err, &taken):
-		return contract.CreatedLink{}, idempotency.InFlight()
+	case finished != nil:
+		return idempotency.First[contract.CreatedLink](finished, t.Command)
 	case err != nil:
 		return contract.CreatedLink{}, err
 	}

@@ -2,7 +2,6 @@ package sharing
 
 import (
 	"context"
-	"errors"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
@@ -124,12 +123,10 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 			Event: s.record(by, now, action, "artifact", string(a.ID), a.Title),
 		})
 	})
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return s.relock(ctx, by, t, &taken.Record, lift)
-	case errors.As(err, &taken):
-		return contract.WebArtifact{}, idempotency.InFlight()
+	case finished != nil:
+		return s.relock(ctx, by, t, finished, lift)
 	case err != nil:
 		return contract.WebArtifact{}, err
 	}

@@ -3,7 +3,6 @@ package upload
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -95,12 +94,10 @@ func (c *Creator) Create(
 		return contract.Session{}, err
 	}
 	err = c.Store.Create(ctx, creation(by, cmd, s, entries))
-	var taken *idempotency.Taken
+	finished, err := idempotency.Lost(err, now)
 	switch {
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return c.replay(ctx, cmd, &taken.Record)
-	case errors.As(err, &taken):
-		return contract.Session{}, idempotency.InFlight()
+	case finished != nil:
+		return c.replay(ctx, cmd, finished)
 	case err != nil:
 		return contract.Session{}, err
 	}
