@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
 	"vitrine/shared/lockdown"
 	"vitrine/shared/oauth"
 	"vitrine/shared/rate"
@@ -58,7 +59,7 @@ import (
 const (
 	metaSort = "META"
 	fences   = 8
-	dueParts = 4
+	dueParts = limits.DueParts
 )
 
 type key struct{ pk, sk string }

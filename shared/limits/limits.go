@@ -104,6 +104,9 @@ const (
 // AllowanceShards is into how many counters the daily allowance is split, so that parallel first publishes do not meet.
 const AllowanceShards = 4
 
+// DueParts is into how many parts the list of what falls due is split, so that its writers do not meet.
+const DueParts = 4
+
 // Tier is what kind of workspace the numbers belong to.
 type Tier string
 

@@ -81,7 +81,7 @@ func (p *Purger) Due(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r := round{rows: p.Rows, now: p.Now, over: over, many: purgesAtOnce / parts}
+	r := round{rows: p.Rows, now: p.Now, over: over, many: purgesAtOnce / limits.DueParts}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 

@@ -74,12 +74,11 @@ type Ends interface {
 	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
-// How many of each kind one round takes. Rows lie in parts, each of which gives its share of a batch: from as many as one
-// part gives on, others may wait.
+// How many of each kind one round takes. Each part of the list gives its share of a batch: from as many as one part gives
+// on, others may wait.
 const (
 	batch = 52
-	parts = 4
-	full  = batch / parts
+	full  = batch / limits.DueParts
 )
 
 // Sweeper does what is due.
