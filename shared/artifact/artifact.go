@@ -93,6 +93,11 @@ func NotFound() error {
 	return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired")
 }
 
+// Contended is the refusal of a change that lost against others again and again.
+func Contended() error {
+	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+}
+
 // Summary is the artifact as a row of a list.
 func (a *Artifact) Summary() contract.ArtifactSummary {
 	s := contract.ArtifactSummary{

@@ -69,7 +69,7 @@ func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (co
 			return contract.DeletedArtifact{}, err
 		}
 	}
-	return contract.DeletedArtifact{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return contract.DeletedArtifact{}, Contended()
 }
 
 // try decides on the artifact as it was read, and commits.

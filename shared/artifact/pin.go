@@ -86,7 +86,7 @@ func (p *Pinner) change(ctx context.Context, by credential.Actor, t Target, step
 			return contract.WebArtifact{}, err
 		}
 	}
-	return contract.WebArtifact{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return contract.WebArtifact{}, Contended()
 }
 
 func (p *Pinner) pin(ctx context.Context, by credential.Actor, t Target, now time.Time) (*Artifact, error) {

@@ -122,7 +122,7 @@ func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) 
 			return contract.Published{}, err
 		}
 	}
-	return contract.Published{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return contract.Published{}, Contended()
 }
 
 // try decides on the state as it was read, and commits.

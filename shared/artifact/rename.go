@@ -65,7 +65,7 @@ func (r *Renamer) Rename(ctx context.Context, by credential.Actor, a *Artifact, 
 			return contract.DisplayMetadata{}, err
 		}
 	}
-	return contract.DisplayMetadata{}, fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return contract.DisplayMetadata{}, Contended()
 }
 
 func renaming(by credential.Actor, a Artifact, title string, now time.Time) Renaming {

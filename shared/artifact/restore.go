@@ -72,7 +72,7 @@ func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, f
 			return "", err
 		}
 	}
-	return "", fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return "", Contended()
 }
 
 // try decides on the state as it is, and commits; it answers what the newest revision is then.

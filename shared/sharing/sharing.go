@@ -134,7 +134,7 @@ func (s *Sharer) settle(ctx context.Context, by credential.Actor, t Target, deci
 		}
 		t.Artifact = nil
 	}
-	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+	return artifact.Contended()
 }
 
 // owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so
