@@ -60,6 +60,21 @@ func (s *Store) change(ctx context.Context, k key, set, condition string, v valu
 	return nil, true, nil
 }
 
+// deleteIf deletes an item if condition holds, and tells whether it did.
+func (s *Store) deleteIf(ctx context.Context, table string, k key, condition string, v values) (done bool, err error) {
+	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(),
+	})
+	if _, failed := conditionFailed(err); failed {
+		return false, nil
+	}
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return true, nil
+}
+
 // unavailable says that the tables did not answer; what was asked may or may not have happened.
 func unavailable(err error) error {
 	if errors.Is(err, context.Canceled) {

@@ -41,18 +41,7 @@ func (s *Store) Hinted(ctx context.Context, home id.Workspace, wanted []tree.Con
 
 // Unhint implements upload.Hints and sweep.Purges.
 func (s *Store) Unhint(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
-	condition := "#obj = :obj"
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.tables.Core, Key: hintKey(home, c).attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"obj": objectName(o)}.attributes(),
-	})
-	if _, other := conditionFailed(err); other {
-		return false, nil
-	}
-	if err != nil {
-		return false, unavailable(err)
-	}
-	return true, nil
+	return s.deleteIf(ctx, s.tables.Core, hintKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
 // Hint implements sweep.HintStore. A hint that is there already stays.

@@ -72,15 +72,8 @@ func (s *Store) mine(old item, owner string) error {
 
 // Release implements upload.Finalizations.
 func (s *Store) Release(ctx context.Context, c idempotency.Command, owner string) error {
-	condition := "#owner = :owner AND #state = :flight"
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.tables.Hot, Key: key{pk: recordKey(c.Key)}.attributes(), ConditionExpression: &condition,
-		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values{"owner": owner, "flight": inFlight}.attributes(),
-	})
-	if _, failed := conditionFailed(err); failed || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, err := s.deleteIf(ctx, s.tables.Hot, key{pk: recordKey(c.Key)}, "#owner = :owner AND #state = :flight", values{"owner": owner, "flight": inFlight})
+	return err
 }
 
 // settle finishes a claimed command inside its transaction; who lost the lease cannot commit.

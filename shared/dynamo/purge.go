@@ -175,13 +175,6 @@ func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []s
 
 // Acquit implements sweep.Deletions.
 func (s *Store) Acquit(ctx context.Context, c sweep.Condemned) error {
-	condition := "#g2s = :due"
-	_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.tables.Core, Key: deletionKey(c.Object).attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"due": sortable(c.Due)}.attributes(),
-	})
-	if _, later := conditionFailed(err); later || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
+	return err
 }
