@@ -3,6 +3,8 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +21,7 @@ type batch struct {
 }
 
 const (
+	batchMost   = 100 // items that one read fetches
 	unreadTries = 4
 	keyNames    = "#pk, #sk"
 )
@@ -54,7 +57,7 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 		}
 		for _, items := range answer.Responses {
 			for _, i := range items {
-				out[key{item(i).getStr("pk"), item(i).getStr("sk")}] = i
+				out[item(i).key()] = i
 			}
 		}
 		if request = answer.UnprocessedKeys; len(request) == 0 {
@@ -65,6 +68,23 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 		}
 	}
 	return nil, unavailable(errors.New("the tables left keys unread"))
+}
+
+// all reads items of core strongly, however many.
+func (s *Store) all(ctx context.Context, keys []key) (found, error) {
+	out := make(found, len(keys))
+	for some := range slices.Chunk(keys, batchMost) {
+		b := batch{strong: true}
+		for _, k := range some {
+			b.want(k)
+		}
+		f, err := s.read(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, f)
+	}
+	return out, nil
 }
 
 func attributes(items []item) []map[string]types.AttributeValue {

@@ -32,11 +32,7 @@ func (s *Store) dueKeys(ctx context.Context, kind string, now time.Time, n int) 
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b item) int { return cmp.Compare(a.getStr("g2s"), b.getStr("g2s")) })
-	keys := make([]key, len(rows))
-	for n, i := range rows {
-		keys[n] = key{i.getStr("pk"), i.getStr("sk")}
-	}
-	return keys, nil
+	return keysIn(rows), nil
 }
 
 // dueItem is an item that is due.
@@ -48,14 +44,10 @@ type dueItem struct {
 // dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
 func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
 	keys, err := s.dueKeys(ctx, kind, now, n)
-	if err != nil || len(keys) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	b := batch{strong: true}
-	for _, k := range keys {
-		b.want(k)
-	}
-	f, err := s.read(ctx, b)
+	f, err := s.all(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

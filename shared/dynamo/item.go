@@ -117,6 +117,18 @@ func (k key) attributes() item {
 	return i.str("sk", k.sk)
 }
 
+// key is the key of an item that was read.
+func (i item) key() key { return key{i.getStr("pk"), i.getStr("sk")} }
+
+// keysIn are the keys of rows.
+func keysIn[row ~map[string]types.AttributeValue](rows []row) []key {
+	keys := make([]key, len(rows))
+	for n, i := range rows {
+		keys[n] = item(i).key()
+	}
+	return keys
+}
+
 // values are the placeholders of an expression, by name without colon.
 type values map[string]any
 

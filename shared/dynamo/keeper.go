@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -70,28 +67,15 @@ func (s *Store) EndKey(ctx context.Context, e credential.Ending) (time.Time, err
 
 // APIKeys implements credential.Keys.
 func (s *Store) APIKeys(ctx context.Context, w id.Workspace, limit int) ([]credential.Key, bool, error) {
-	condition := "#g1p = :list"
-	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": keysOf(w)}.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit + 1)),
+	found, err := s.newest(ctx, listIndex, "g1p", keysOf(w), limit+1)
+	if err != nil {
+		return nil, false, err
 	}
 	var rows []credential.Key
-	for {
-		out, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, false, unavailable(err)
-		}
-		for _, i := range out.Items {
-			k := readKey(i, id.Public(strings.TrimPrefix(item(i).getStr("pk"), credentialKey("").pk)))
-			k.Workspace = w // the index does not carry it
-			rows = append(rows, *k)
-		}
-		if len(rows) > limit {
-			return rows[:limit], true, nil
-		}
-		if out.LastEvaluatedKey == nil {
-			return rows, false, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
+	for _, i := range found[:min(len(found), limit)] {
+		k := readKey(i, id.Public(strings.TrimPrefix(i.key().pk, credentialKey("").pk)))
+		k.Workspace = w // the index does not carry it
+		rows = append(rows, *k)
 	}
+	return rows, len(found) > limit, nil
 }

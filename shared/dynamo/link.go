@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/artifact"
 	"vitrine/shared/claim"
 	"vitrine/shared/id"
@@ -309,30 +306,6 @@ func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, ro
 		rows[l.Public] = l
 	}
 	return err
-}
-
-// newest reads what an index has last in a partition, up to n items.
-func (s *Store) newest(ctx context.Context, index, attribute, list string, n int) (rows []item, err error) {
-	condition := "#" + attribute + " = :list"
-	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: &index, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": list}.attributes(), ScanIndexForward: aws.Bool(false),
-	}
-	for len(rows) < n {
-		in.Limit = aws.Int32(int32(n - len(rows)))
-		out, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range out.Items {
-			rows = append(rows, i)
-		}
-		if out.LastEvaluatedKey == nil {
-			break
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
-	}
-	return rows, nil
 }
 
 // listedLink is a link as the index has it. Rows of before name the artifact first.

@@ -32,39 +32,32 @@ func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Wo
 
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
 func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
-	var ids []id.Artifact
+	var keys []key
 	for _, list := range []string{artifactsOf(source), goneOf(source)} {
-		if len(ids) >= n {
+		if len(keys) >= n {
 			break
 		}
-		found, err := s.listed(ctx, list, n-len(ids))
+		found, err := s.listed(ctx, list, n-len(keys))
 		if err != nil {
 			return nil, nil, false, err
 		}
-		for _, k := range found {
-			ids = append(ids, id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk)))
-		}
+		keys = append(keys, found...)
 	}
-	b := batch{strong: true}
-	b.want(workspaceKey(source))
-	for _, a := range ids {
-		b.want(artifactKey(a))
-	}
-	f, err := s.read(ctx, b)
+	f, err := s.all(ctx, append(keys, workspaceKey(source)))
 	if err != nil {
 		return nil, nil, false, err
 	}
 	var left []artifact.Artifact
-	for _, named := range ids {
-		if a := readArtifact(f.at(artifactKey(named)), named); a != nil && a.Owner == source {
+	for _, k := range keys {
+		if a := readArtifact(f.at(k), id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk))); a != nil && a.Owner == source {
 			left = append(left, *a)
 		}
 	}
-	return readWorkspace(f.at(workspaceKey(source)), source), left, len(ids) == 0, nil
+	return readWorkspace(f.at(workspaceKey(source)), source), left, len(keys) == 0, nil
 }
 
 // listed reads the first keys of a partition of the list index.
-func (s *Store) listed(ctx context.Context, list string, n int) (out []key, err error) {
+func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
 	condition := "#g1p = :list"
 	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
@@ -73,10 +66,7 @@ func (s *Store) listed(ctx context.Context, list string, n int) (out []key, err 
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	for _, i := range found.Items {
-		out = append(out, key{item(i).getStr("pk"), item(i).getStr("sk")})
-	}
-	return out, nil
+	return keysIn(found.Items), nil
 }
 
 // Adopt implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an

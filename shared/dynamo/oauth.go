@@ -124,31 +124,19 @@ func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit
 
 // grants reads what rows of the index name, in their order.
 func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeValue) ([]oauth.Grant, error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
-	b := batch{strong: true}
-	var publics []id.Public
-	for _, i := range rows {
-		public := id.Public(strings.TrimPrefix(item(i).getStr("pk"), grantKey("").pk))
-		publics = append(publics, public)
-		b.want(grantKey(public))
-	}
-	f, err := s.read(ctx, b)
+	keys := keysIn(rows)
+	f, err := s.all(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	var grants []oauth.Grant
-	for _, public := range publics {
-		if g := readGrant(f.at(grantKey(public)), public); g != nil {
+	for _, k := range keys {
+		if g := readGrant(f.at(k), id.Public(strings.TrimPrefix(k.pk, grantKey("").pk))); g != nil {
 			grants = append(grants, *g)
 		}
 	}
 	return grants, nil
 }
-
-// batchMost is how many items one read fetches at most.
-const batchMost = 100
 
 // Tried implements rate.Tries.
 func (s *Store) Tried(ctx context.Context, w rate.Window) (int, error) {

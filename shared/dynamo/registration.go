@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -192,34 +191,20 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 
 // Registrations implements agentauth.Store. The index tells which there are, the table what they are.
 func (s *Store) Registrations(ctx context.Context, w id.Workspace, limit int) ([]agentauth.Registration, error) {
-	condition := "#g1p = :list"
-	out, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": registrationsOf(w)}.attributes(),
-		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(int32(min(limit, batchMost))),
-	})
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	if len(out.Items) == 0 {
-		return nil, nil
-	}
-	b := batch{strong: true}
-	var ids []id.Registration
-	for _, i := range out.Items {
-		r := id.Registration(strings.TrimPrefix(item(i).getStr("pk"), registrationKey("").pk))
-		ids = append(ids, r)
-		b.want(registrationKey(r))
-	}
-	f, err := s.read(ctx, b)
+	rows, err := s.newest(ctx, listIndex, "g1p", registrationsOf(w), limit)
 	if err != nil {
 		return nil, err
 	}
-	var all []agentauth.Registration
-	for _, r := range ids {
-		if found := readRegistration(f.at(registrationKey(r)), r); found != nil {
-			all = append(all, *found)
+	keys := keysIn(rows)
+	f, err := s.all(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var out []agentauth.Registration
+	for _, k := range keys {
+		if r := readRegistration(f.at(k), id.Registration(strings.TrimPrefix(k.pk, registrationKey("").pk))); r != nil {
+			out = append(out, *r)
 		}
 	}
-	return all, nil
+	return out, nil
 }
