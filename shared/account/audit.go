@@ -42,7 +42,7 @@ type Page struct {
 const auditName = "audit"
 
 // shown are the types of actors whose deeds the members of a workspace see; the service and its operators stay out.
-var shown = []string{"member", "api_key", "admin"}
+var shown = []string{event.Member, event.Key, event.Admin}
 
 // List answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
 func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {

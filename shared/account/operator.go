@@ -112,7 +112,7 @@ var security = []event.Action{
 	event.DelegationRevoked, event.ArtifactDeleted, "workspace.plan.updated",
 }
 
-var actorTypes = []string{"api_key", "member", "admin", "system", "platform"}
+var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
 
 // filter checks what was asked. What was sent has to be right, and what is empty is not.
 func (a Asked) filter() (f Filter, err error) {
@@ -145,6 +145,8 @@ func (a Asked) filter() (f Filter, err error) {
 
 const requestIDMost = 128
 
-// targetTypes are what events are about: those of the contract, and after them ours.
-var targetTypes = strings.Fields("workspace api_key upload_session artifact revision agent_auth_delegation agent_auth_registration cleanup " +
-	"access_link device oauth_client session")
+// targetTypes are what events are about.
+var targetTypes = []string{
+	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation, event.OnRegistration, event.OnCleanup,
+	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
+}

@@ -80,10 +80,7 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	}
 	err = s.Store.Furnish(ctx, Furnishing{
 		Command: c, Result: result, Workspace: w.ID, Name: w.Name, AutoDays: w.AutoDays, At: now,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.SettingsUpdated, Actor: by.Event(),
-			Target: event.Target{Type: "workspace", ID: string(w.ID)}, Detail: changes(by.Workspace, w, by.Policy), RequestID: by.RequestID,
-		},
+		Event: by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changes(by.Workspace, w, by.Policy)),
 	})
 	finished, err := idempotency.Lost(err, now)
 	switch {

@@ -171,7 +171,7 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m asked) erro
 func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
 	r := m.registration
 	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
-	claimed.Target = event.Target{Type: "workspace", ID: string(r.Workspace)}
+	claimed.Target = event.Target{Type: event.OnWorkspace, ID: string(r.Workspace)}
 	return claim.Move{
 		Source: r.Workspace, Destination: by.Workspace.ID, Token: m.token, Member: by.Member, Registration: r.ID, Attempt: r.Attempt.Number,
 		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,

@@ -181,7 +181,7 @@ func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, er
 func record(r Registration, w id.Workspace, at time.Time, a event.Action, by event.Actor, requestID string) event.Event {
 	return event.Event{
 		ID: id.NewEvent(), Workspace: w, At: at, Action: a, Actor: by,
-		Target: event.Target{Type: "agent_auth_registration", ID: string(r.ID)}, RequestID: requestID,
+		Target: event.Target{Type: event.OnRegistration, ID: string(r.ID)}, RequestID: requestID,
 	}
 }
 

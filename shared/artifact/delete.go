@@ -84,10 +84,7 @@ func (d *Deleter) try(ctx context.Context, by credential.Actor, t Target, now ti
 	}
 	return d.Store.Delete(ctx, Deletion{
 		Command: t.Command, Result: result, Workspace: by.Workspace.ID, Artifact: *a, At: now,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactDeleted, Actor: by.Event(),
-			Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: a.Title, RequestID: by.RequestID,
-		},
+		Event: by.Record(now, event.ArtifactDeleted, event.OnArtifact, string(a.ID), a.Title),
 	})
 }
 

@@ -135,10 +135,7 @@ func (p *Pinner) kept(by credential.Actor, t Target, a Artifact, now time.Time) 
 func (p *Pinner) plan(by credential.Actor, t Target, a Artifact, action event.Action, now time.Time) Pinning {
 	return Pinning{
 		Command: t.Command, Workspace: by.Workspace.ID, Artifact: a, Most: by.Policy.LiveArtifacts, At: now,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: action, Actor: by.Event(),
-			Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: a.Title, RequestID: by.RequestID,
-		},
+		Event: by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 	}
 }
 

@@ -177,10 +177,7 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 		Command: t.Command, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: r,
 		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt,
 		Pinned: !a.PinnedAt.IsZero(), At: now,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactPublished, Actor: by.Event(),
-			Target: event.Target{Type: "revision", ID: string(r.ID)}, Detail: r.Title, RequestID: by.RequestID,
-		},
+		Event: by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true

@@ -69,10 +69,7 @@ func (r *Renamer) Rename(ctx context.Context, by credential.Actor, a *Artifact, 
 }
 
 func renaming(by credential.Actor, a Artifact, title string, now time.Time) Renaming {
-	e := event.Event{
-		ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactRenamed, Actor: by.Event(),
-		Target: event.Target{Type: "artifact", ID: string(a.ID)}, Detail: title, RequestID: by.RequestID,
-	}
+	e := by.Record(now, event.ArtifactRenamed, event.OnArtifact, string(a.ID), title)
 	a.Title = title
 	return Renaming{Workspace: by.Workspace.ID, Artifact: a, At: now, Event: e}
 }

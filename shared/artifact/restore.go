@@ -127,9 +127,6 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 	return r.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
 		Command: c, Result: result, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: revision, Number: revision.Number,
 		ExpiresAt: a.ExpiresAt, Pinned: !a.PinnedAt.IsZero(), Again: true, At: now,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.ArtifactPublished, Actor: by.Event(),
-			Target: event.Target{Type: "revision", ID: string(made)}, Detail: a.Title, RequestID: by.RequestID,
-		},
+		Event: by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
 	}})
 }

@@ -137,10 +137,7 @@ func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
 		Source: t.Workspace, Destination: by.Workspace.ID, Token: t, Member: by.Member, Registration: t.Registration,
 		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
-		Events: []event.Event{{
-			ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.WorkspaceClaimed, Actor: by.Event(),
-			Target: event.Target{Type: "workspace", ID: string(t.Workspace)}, Detail: "workspace " + string(t.Workspace), RequestID: by.RequestID,
-		}},
+		Events: []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
 	}
 }
 

@@ -203,10 +203,7 @@ func (k Key) revoked() contract.RevokedKey {
 }
 
 func (k Key) event(action event.Action, by Actor, at time.Time) event.Event {
-	return event.Event{
-		ID: id.NewEvent(), Workspace: k.Workspace, At: at, Action: action, Actor: by.Event(),
-		Target: event.Target{Type: "api_key", ID: string(k.ID)}, Detail: k.Name, RequestID: by.RequestID,
-	}
+	return by.Record(at, action, event.OnKey, string(k.ID), k.Name)
 }
 
 // Summary is the key on the wire.

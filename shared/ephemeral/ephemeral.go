@@ -86,7 +86,7 @@ func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.Pro
 		},
 		Event: event.Event{
 			ID: id.NewEvent(), Workspace: ws, At: now, Action: event.WorkspaceProvisioned, Actor: event.BySystem(),
-			Target: event.Target{Type: "workspace", ID: string(ws)}, RequestID: requestID,
+			Target: event.Target{Type: event.OnWorkspace, ID: string(ws)}, RequestID: requestID,
 		},
 	}
 	if err := p.Store.Provision(ctx, made); err != nil {

@@ -54,27 +54,52 @@ const (
 	ArtifactRenamed   Action = "artifact.renamed"
 )
 
+// The types of actors.
+const (
+	Key      = "api_key"
+	Member   = "member"
+	Admin    = "admin" // of the contract; nothing of ours is done by one
+	System   = "system"
+	Platform = "platform"
+)
+
 // Actor is who did it.
 type Actor struct {
-	Type string // api_key, member, admin, system or platform
+	Type string
 	ID   string
 }
 
 // ByKey is an API key as actor.
-func ByKey(k id.Key) Actor { return Actor{"api_key", string(k)} }
+func ByKey(k id.Key) Actor { return Actor{Key, string(k)} }
 
 // ByMember is a person as actor.
-func ByMember(m id.Member) Actor { return Actor{"member", string(m)} }
+func ByMember(m id.Member) Actor { return Actor{Member, string(m)} }
 
 // ByOperator is a person as actor who looks after the whole deployment.
-func ByOperator(m id.Member) Actor { return Actor{"platform", string(m)} }
+func ByOperator(m id.Member) Actor { return Actor{Platform, string(m)} }
 
 // BySystem is the service itself as actor.
-func BySystem() Actor { return Actor{"system", "vitrine"} }
+func BySystem() Actor { return Actor{System, "vitrine"} }
+
+// The types of targets: those of the contract, and after them ours.
+const (
+	OnWorkspace    = "workspace"
+	OnKey          = "api_key"
+	OnSession      = "upload_session"
+	OnArtifact     = "artifact"
+	OnRevision     = "revision"
+	OnDelegation   = "agent_auth_delegation"
+	OnRegistration = "agent_auth_registration"
+	OnCleanup      = "cleanup"
+	OnLink         = "access_link"
+	OnDevice       = "device"
+	OnClient       = "oauth_client"
+	OnBrowser      = "session"
+)
 
 // Target is what it was done to.
 type Target struct {
-	Type string // workspace, api_key, upload_session, artifact, revision, agent_auth_registration; ours: session, oauth_client, device, access_link
+	Type string
 	ID   string
 }
 

@@ -110,7 +110,7 @@ func admission(who Identity, now time.Time, requestID string) Admission {
 	}
 	return Admission{Member: m, Workspace: w, Event: event.Event{
 		ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.WorkspaceCreated, Actor: event.ByMember(m.ID),
-		Target: event.Target{Type: "workspace", ID: string(w.ID)}, RequestID: requestID,
+		Target: event.Target{Type: event.OnWorkspace, ID: string(w.ID)}, RequestID: requestID,
 	}}
 }
 

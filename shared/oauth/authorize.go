@@ -188,7 +188,7 @@ func person(by credential.Actor) error {
 	return nil
 }
 
-func target(c id.Client) event.Target { return event.Target{Type: "oauth_client", ID: string(c)} }
+func target(c id.Client) event.Target { return event.Target{Type: event.OnClient, ID: string(c)} }
 
 func (s *Server) record(w id.Workspace, by event.Actor, what event.Action, on event.Target, requestID string) event.Event {
 	return event.Event{ID: id.NewEvent(), Workspace: w, At: s.Now(), Action: what, Actor: by, Target: on, RequestID: requestID}

@@ -195,7 +195,7 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 		return err
 	}
 	f.Answer, f.Member, f.Workspace, f.Epoch, f.SettledAt = answer, by.Member, by.Workspace.ID, by.Workspace.Epoch, s.Now()
-	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: "device", ID: string(f.Public)}, by.RequestID)
+	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
 	if err := s.Flows.Settle(ctx, *f, e); errors.Is(err, ErrGone) {
 		return unknownCode()

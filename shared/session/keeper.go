@@ -144,10 +144,7 @@ func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
 	now := k.Now()
-	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, event.Event{
-		ID: id.NewEvent(), Workspace: by.Workspace.ID, At: now, Action: event.SessionsEnded, Actor: by.Event(),
-		Target: event.Target{Type: "session", ID: string(by.Member)}, RequestID: by.RequestID,
-	})
+	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
 // Name is a part of the hash, for records: it tells sessions apart and opens none.
@@ -160,7 +157,7 @@ func (s Session) live(now time.Time) bool {
 func (s Session) event(a event.Action, at time.Time, requestID string) event.Event {
 	return event.Event{
 		ID: id.NewEvent(), Workspace: s.Workspace, At: at, Action: a, Actor: event.ByMember(s.Member),
-		Target: event.Target{Type: "session", ID: s.Hash.Name()}, RequestID: requestID,
+		Target: event.Target{Type: event.OnBrowser, ID: s.Hash.Name()}, RequestID: requestID,
 	}
 }
 

@@ -142,7 +142,7 @@ func (s *Sharer) create(ctx context.Context, by credential.Actor, c Creation, l 
 		detail = "to revision " + string(l.Revision) + " of " + string(l.Artifact)
 	}
 	c.Link, c.Result = l, result(l)
-	c.Event = s.record(by, c.At, event.LinkCreated, "access_link", string(l.ID), detail)
+	c.Event = by.Record(c.At, event.LinkCreated, event.OnLink, string(l.ID), detail)
 	return s.Changes.CreateLink(ctx, c)
 }
 

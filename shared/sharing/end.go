@@ -24,7 +24,7 @@ func (s *Sharer) Revoke(ctx context.Context, by credential.Actor, named id.Link)
 	if at.IsZero() {
 		now := s.Now()
 		at, err = s.Changes.RevokeLink(ctx, Revocation{
-			Link: *l, At: now, Event: s.record(by, now, event.LinkRevoked, "access_link", string(l.ID), "of "+string(l.Artifact)),
+			Link: *l, At: now, Event: by.Record(now, event.LinkRevoked, event.OnLink, string(l.ID), "of "+string(l.Artifact)),
 		})
 	}
 	if err == nil && at.IsZero() {
@@ -83,7 +83,7 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 			}
 		}
 		return s.Changes.CloseLinks(ctx, Closing{
-			Artifact: *a, At: a.NextLink(now), Event: s.record(by, now, event.VisibilityUpdated, "artifact", string(a.ID), Private),
+			Artifact: *a, At: a.NextLink(now), Event: by.Record(now, event.VisibilityUpdated, event.OnArtifact, string(a.ID), Private),
 		})
 	})
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 		}
 		return s.Changes.LockLinks(ctx, Lock{
 			Command: t.Command, Result: []byte("{}"), Artifact: *a, Lift: lift, Kept: a.LinksOff.IsZero() == lift, At: now,
-			Event: s.record(by, now, action, "artifact", string(a.ID), a.Title),
+			Event: by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 		})
 	})
 	finished, err := idempotency.Lost(err, now)

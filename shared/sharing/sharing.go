@@ -217,13 +217,6 @@ func locked() error {
 	return fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first")
 }
 
-func (s *Sharer) record(by credential.Actor, at time.Time, action event.Action, kind, target, detail string) event.Event {
-	return event.Event{
-		ID: id.NewEvent(), Workspace: by.Workspace.ID, At: at, Action: action, Actor: by.Event(),
-		Target: event.Target{Type: kind, ID: target}, Detail: detail, RequestID: by.RequestID,
-	}
-}
-
 // Address is a fresh URL of a link, and what it opens.
 type Address struct {
 	Shared

@@ -118,9 +118,9 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 	case a.Status != artifact.Live:
 		return nil
 	case a.PinnedAt.IsZero() && !now.Before(a.ExpiresAt):
-		return s.Store.Expire(ctx, a, now, record(event.ArtifactExpired, "artifact", string(a.ID)))
+		return s.Store.Expire(ctx, a, now, record(event.ArtifactExpired, event.OnArtifact, string(a.ID)))
 	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
-		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, "revision", string(a.Draft)))
+		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, event.OnRevision, string(a.Draft)))
 	}
 	return s.Store.Rearm(ctx, a)
 }

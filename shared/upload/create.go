@@ -108,10 +108,7 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 	result, _ := json.Marshal(created{s.ID})
 	return Creation{
 		Command: cmd, Result: result, Session: s, Entries: entries,
-		Event: event.Event{
-			ID: id.NewEvent(), Workspace: s.Workspace, At: s.CreatedAt, Action: event.SessionCreated, Actor: by.Event(),
-			Target: event.Target{Type: "upload_session", ID: string(s.ID)}, Detail: s.Title, RequestID: by.RequestID,
-		},
+		Event: by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
 	}
 }
 

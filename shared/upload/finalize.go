@@ -230,10 +230,7 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 	}
 	_, entered := files.Find(s.Entrypoint)
 	record := func(action event.Action, kind, target string) event.Event {
-		return event.Event{
-			ID: id.NewEvent(), Workspace: s.Workspace, At: now, Action: action, Actor: by.Event(),
-			Target: event.Target{Type: kind, ID: target}, Detail: s.Title, RequestID: by.RequestID,
-		}
+		return by.Record(now, action, kind, target, s.Title)
 	}
 	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
 	f := Finalization{
@@ -246,10 +243,10 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 			ID: s.Revision, Artifact: s.Artifact, Status: artifact.Draft, Title: s.Title, Entrypoint: s.Entrypoint, Entered: entered, Mode: mode,
 			FileCount: s.FileCount, Size: s.Size, CreatedAt: now,
 		},
-		Events: []event.Event{record(event.DraftCreated, "revision", string(s.Revision))},
+		Events: []event.Event{record(event.DraftCreated, event.OnRevision, string(s.Revision))},
 	}
 	if s.New {
-		f.Events = append(f.Events, record(event.ArtifactCreated, "artifact", string(s.Artifact)))
+		f.Events = append(f.Events, record(event.ArtifactCreated, event.OnArtifact, string(s.Artifact)))
 	}
 	return f
 }
