@@ -83,6 +83,6 @@ type Request struct {
 	CreatedAt    time.Time
 	Network      string
 	ExpiresAt    time.Time // of the attempt
-	Artifacts    []string  // titles of what the agent published, newest first, at most ten
-	Count        int       // of all of them, up to 100
+	Artifacts    []string  // titles of what the agent published, newest first, at most limits.ClaimTitles
+	Count        int       // of all of them, up to limits.ClaimListed
 }

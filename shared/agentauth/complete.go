@@ -17,9 +17,6 @@ import (
 	"vitrine/shared/limits"
 )
 
-// titles is how many artifacts a request names.
-const titles = 10
-
 // asked is a registration with the person who was asked to claim it.
 type asked struct {
 	token        claim.Token
@@ -98,7 +95,7 @@ func (s *Service) Look(ctx context.Context, by credential.Actor, attemptToken st
 		return Request{}, err
 	}
 	out := Request{Registration: r.ID, CreatedAt: r.CreatedAt, Network: r.Network, ExpiresAt: r.Attempt.ExpiresAt, Artifacts: []string{}, Count: len(shown)}
-	for _, a := range shown[:min(len(shown), titles)] {
+	for _, a := range shown[:min(len(shown), limits.ClaimTitles)] {
 		out.Artifacts = append(out.Artifacts, a.Title)
 	}
 	return out, nil

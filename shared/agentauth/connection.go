@@ -10,17 +10,15 @@ import (
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
-
-// connectionsListed is how many connected agents a list shows.
-const connectionsListed = 100
 
 // Connections are the agents that work in the caller's workspace, newest first.
 func (s *Service) Connections(ctx context.Context, by credential.Actor) ([]Registration, error) {
 	if err := s.member(by); err != nil {
 		return nil, err
 	}
-	all, err := s.Store.Registrations(ctx, by.Workspace.ID, connectionsListed)
+	all, err := s.Store.Registrations(ctx, by.Workspace.ID, limits.ConnectionsListed)
 	if err != nil {
 		return nil, err
 	}

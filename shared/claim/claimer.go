@@ -36,9 +36,6 @@ type Claimer struct {
 	Now         func() time.Time
 }
 
-// titles is how many artifacts a preview names.
-const titles = 10
-
 // held is a token that may be used, and what is behind it.
 type held struct {
 	token     Token
@@ -57,7 +54,7 @@ func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken stri
 	p := Preview{
 		Workspace: h.token.Workspace, CreatedAt: h.token.CreatedAt, ExpiresAt: h.token.ExpiresAt, Count: len(h.artifacts), Titles: []string{},
 	}
-	for _, a := range h.artifacts[:min(len(h.artifacts), titles)] {
+	for _, a := range h.artifacts[:min(len(h.artifacts), limits.ClaimTitles)] {
 		p.Titles = append(p.Titles, a.Title)
 	}
 	return p, nil

@@ -88,6 +88,8 @@ const (
 	ReasonRunes        = 120              // why an operator locked something
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	ClaimListed        = 100              // artifacts that the answer to a claim names
+	ClaimTitles        = 10               // and that a person sees by title before it
+	ConnectionsListed  = 100              // agents of a workspace, and apps of a member, that a list shows
 	EventLife          = 90 * Day
 	MovedLife          = 90 * Day // what is left of a workspace that was claimed
 )

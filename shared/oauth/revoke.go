@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 )
 
 // Revoke ends what a token belongs to (RFC 7009): the grant of an access or refresh token, or an agent's access token.
@@ -55,16 +56,13 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 	return err
 }
 
-// grantsListed is how many grants a member sees.
-const grantsListed = 100
-
 // Grants lists what a member allows for longer than one access token lives, newest first.
 func (s *Server) Grants(ctx context.Context, by credential.Actor) ([]Grant, error) {
 	if err := person(by); err != nil {
 		return nil, err
 	}
 	now := s.Now()
-	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, grantsListed, func(g Grant) bool {
+	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, limits.ConnectionsListed, func(g Grant) bool {
 		return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
 	})
 }
