@@ -53,7 +53,7 @@ func (s *Store) Move(ctx context.Context, m claim.Move) error {
 		})
 	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.Floor).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
 	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
-		str("g2p", due(migration, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
+		str("g2p", due(migrationDue, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
 	for _, e := range m.Events {
 		t.create(s.tables.Events, eventItem(e))
 	}
@@ -87,7 +87,7 @@ func (s *Store) verify(t *transaction, m claim.Move) {
 		v["unclaimed"] = string(agentauth.Unclaimed)
 	} else {
 		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
-		v["into"], v["list"], v["sort"] = string(m.Destination), registrationsOf(m.Destination), sortable(m.At)+"#"+string(m.Registration)
+		v["into"], v["list"], v["sort"] = string(m.Destination), registrationsOf(m.Destination), stamped(m.At, m.Registration)
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}

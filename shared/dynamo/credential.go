@@ -18,7 +18,7 @@ func keyItem(k credential.Key) item {
 		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
 		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.Login.Grant)).time("pub_at", k.Login.At).
 		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
-		str("g1p", keysOf(k.Workspace)).str("g1s", sortable(k.CreatedAt)+"#"+string(k.ID))
+		str("g1p", keysOf(k.Workspace)).str("g1s", stamped(k.CreatedAt, k.ID))
 }
 
 func readKey(i item, public id.Public) *credential.Key {

@@ -20,7 +20,7 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	row := func(part int, due time.Time) id.Workspace {
 		w := id.NewWorkspace()
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(migrationKey(w)).
-			str("g2p", duePart(migration, part)).str("g2s", sortable(due))})
+			str("g2p", duePart(migrationDue, part)).str("g2s", sortable(due))})
 		if err != nil {
 			t.Fatal(err)
 		}

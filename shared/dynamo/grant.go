@@ -42,11 +42,6 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 	}
 }
 
-// grantSort orders the grants of a workspace by member, then age.
-func grantSort(g oauth.Grant) string {
-	return string(g.Member) + "#" + sortable(g.CreatedAt) + "#" + string(g.Public)
-}
-
 // One access token is packed as its pepper, its end in milliseconds and its MAC.
 const (
 	macLen    = 32

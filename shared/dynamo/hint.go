@@ -17,9 +17,6 @@ import (
 	"vitrine/shared/upload"
 )
 
-// hintDue is the kind of the due rows of sessions whose files are to be hinted at.
-const hintDue = "HINT"
-
 // Hinted implements upload.Hints.
 func (s *Store) Hinted(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error) {
 	b := batch{}

@@ -154,7 +154,7 @@ func liftedKey(l lockdown.Lockdown) key {
 func gateKey() key { return key{"CFG#provision", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
-	return key{"W#" + string(w), sortable(at) + "#" + string(e)}
+	return key{"W#" + string(w), stamped(at, e)}
 }
 
 // dayParts is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
@@ -205,24 +205,34 @@ func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
 // The lists of lockdowns: those in effect, and the others.
 const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
 
-// lockdownSort orders lockdowns as they were set, then by id.
-func lockdownSort(set time.Time, l id.Lockdown) string { return sortable(set) + "#" + string(l) }
+// linksOfArtifact names the partition of gsi2 with the links of an artifact.
+func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
 
-// artifactSort orders artifacts by creation, then id.
-func artifactSort(created time.Time, a id.Artifact) string {
-	return sortable(created) + "#" + string(a)
+// stamped orders what a partition lists by an instant, then by name.
+func stamped[name ~string](at time.Time, n name) string { return sortable(at) + "#" + string(n) }
+
+// linkSort orders the links of a workspace as they were made. It ends with the artifact, which the index carries nowhere else.
+func linkSort(made time.Time, p id.Public, a id.Artifact) string {
+	return stamped(made, p) + "#" + string(a)
 }
 
-// linksTo names the partition of gsi2 with the links of an artifact.
-func linksTo(a id.Artifact) string { return "A#" + string(a) + "#L" }
-
-// linkSort orders links as they were made.
-func linkSort(created time.Time, p id.Public) string { return sortable(created) + "#" + string(p) }
-
-// listedLinkSort orders links of a workspace likewise. It ends with the artifact, which the index carries nowhere else.
-func listedLinkSort(created time.Time, p id.Public, a id.Artifact) string {
-	return linkSort(created, p) + "#" + string(a)
+// grantSort orders the grants of a workspace by member, then age.
+func grantSort(g oauth.Grant) string {
+	return grantsOfMember(g.Member) + stamped(g.CreatedAt, g.Public)
 }
+
+// grantsOfMember begins what grantSort spells for a member.
+func grantsOfMember(m id.Member) string { return string(m) + "#" }
+
+// The kinds of what falls due.
+const (
+	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
+	sessionDue   = "SESSION"  // an upload session ends, with its objects
+	hintDue      = "HINT"     // the files of a finalized session are hinted at
+	purgeDue     = "PURGE"    // an artifact or a revision loses its files
+	deletionDue  = "DELETE"   // an object that nothing needs any more is deleted
+	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
+)
 
 // due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
 func due(kind, item string) string {

@@ -19,8 +19,8 @@ func linkItem(l link.Link) item {
 	return newItem(linkKey(l.Public)).
 		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
 		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
-		str("g1p", linksOf(l.Workspace)).str("g1s", listedLinkSort(l.CreatedAt, l.Public, l.Artifact)).
-		str("g2p", linksTo(l.Artifact)).str("g2s", linkSort(l.CreatedAt, l.Public))
+		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.CreatedAt, l.Public, l.Artifact)).
+		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", stamped(l.CreatedAt, l.Public))
 }
 
 func readLink(i item, p id.Public) *link.Link {
@@ -268,7 +268,7 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, 
 
 // linksTo reads the rows of the newest links of an artifact.
 func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
-	keys, err := s.newest(ctx, dueIndex, "g2p", linksTo(q.Artifact), q.Limit+1)
+	keys, err := s.newest(ctx, dueIndex, "g2p", linksOfArtifact(q.Artifact), q.Limit+1)
 	if err != nil {
 		return nil, false, err
 	}

@@ -154,7 +154,7 @@ func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []
 	v := values{"list": one.list}
 	if q.After.ID != "" {
 		condition += " AND #g1s < :after"
-		v["after"] = artifactSort(q.After.CreatedAt, q.After.ID)
+		v["after"] = stamped(q.After.CreatedAt, q.After.ID)
 	}
 	in := &dynamodb.QueryInput{
 		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ScanIndexForward: aws.Bool(false),

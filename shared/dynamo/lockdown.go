@@ -23,7 +23,7 @@ func lockdownItem(l lockdown.Lockdown) item {
 	return newItem(k).
 		str("id", string(l.ID)).str("kind", string(l.Scope)).str("own", l.Target).str("title", l.Reason).time("created", l.SetAt).
 		str("name", string(l.SetBy)).time("deleted", l.LiftedAt).str("entry", string(l.LiftedBy)).
-		str("g1p", list).str("g1s", lockdownSort(l.SetAt, l.ID))
+		str("g1p", list).str("g1s", stamped(l.SetAt, l.ID))
 }
 
 func readLockdown(i item) *lockdown.Lockdown {
@@ -120,7 +120,7 @@ func (s *Store) Lockdowns(ctx context.Context, after lockdown.Position, limit in
 		condition, v := "#g1p = :list", values{"list": list}
 		if after.ID != "" {
 			condition += " AND #g1s < :after"
-			v["after"] = lockdownSort(after.At, after.ID)
+			v["after"] = stamped(after.At, after.ID)
 		}
 		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
 			TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),

@@ -15,15 +15,12 @@ import (
 	"vitrine/shared/workspace"
 )
 
-// migration is the kind of the due rows of claims.
-const migration = "MIGRATE"
-
 // endsAtOnce is how many credentials of a claimed workspace are deleted in one go.
 const endsAtOnce = 100
 
 // DueMoves implements claim.Migrations.
 func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Workspace, err error) {
-	keys, err := s.dueKeys(ctx, migration, now, n)
+	keys, err := s.dueKeys(ctx, migrationDue, now, n)
 	for _, k := range keys {
 		out = append(out, id.Workspace(strings.TrimPrefix(k.pk, migrationKey("").pk)))
 	}

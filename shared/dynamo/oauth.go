@@ -94,7 +94,7 @@ func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit
 	condition := "#g1p = :list AND begins_with(#g1s, :member)"
 	in := &dynamodb.QueryInput{
 		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": grantsOf(w), "member": string(m) + "#"}.attributes(),
+		ExpressionAttributeValues: values{"list": grantsOf(w), "member": grantsOfMember(m)}.attributes(),
 		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(int32(min(limit, batchMost))),
 	}
 	var grants []oauth.Grant

@@ -15,9 +15,6 @@ import (
 	"vitrine/shared/tree"
 )
 
-// deletionDue is the kind of the due rows of objects that nothing needs any more.
-const deletionDue = "DELETE"
-
 // DuePurges implements sweep.Purges.
 func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)

@@ -33,7 +33,7 @@ func registrationItem(r agentauth.Registration) item {
 		time("exchanged_at", r.Exchanged.Since).num("exchanged", int64(r.Exchanged.Count)).
 		str("keys", joinPublics(r.Keys)).ttl(r.ExpiresAt.Add(limits.MovedLife))
 	if r.State == agentauth.Verified {
-		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", sortable(r.CompletedAt)+"#"+string(r.ID))
+		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", stamped(r.CompletedAt, r.ID))
 	}
 	return i
 }

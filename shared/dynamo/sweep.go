@@ -17,13 +17,6 @@ import (
 	"vitrine/shared/upload"
 )
 
-// The kinds of due rows beside migration.
-const (
-	artifactDue = "ARTIFACT"
-	sessionDue  = "SESSION"
-	purgeDue    = "PURGE"
-)
-
 // DueArtifacts implements sweep.Store.
 func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
 	found, err := s.dueItems(ctx, artifactDue, now, n)
