@@ -87,7 +87,7 @@ var placeholder = regexp.MustCompile(`\{\w+\}`)
 
 // someone names what nobody has.
 var someone = strings.NewReplacer(
-	"{artifactId}", string(id.NewArtifact()), "{keyId}", string(id.NewKey(id.NewPublic())), "{registrationId}", string(id.NewRegistration()),
+	"{artifactId}", string(id.NewArtifact()), "{keyId}", string(id.NewKey(id.NewPublic())), "{registrationId}", string(id.RegistrationOf(id.NewPublic())),
 	"{grantId}", string(id.NewPublic()), "{linkId}", string(id.NewLink()),
 )
 

@@ -97,7 +97,7 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	if got := w.connected(stranger); len(got) != 0 {
 		t.Error("a stranger sees", got)
 	}
-	for _, r := range []id.Registration{first.RegistrationID, "reg_x", "", id.NewRegistration()} {
+	for _, r := range []id.Registration{first.RegistrationID, "reg_x", "", id.RegistrationOf(id.NewPublic())} {
 		w.refused(w.Unlink(ctx, stranger, r), "not_found")
 	}
 	w.ok(w.Unlink(ctx, p, first.RegistrationID))

@@ -71,7 +71,8 @@ type Publisher struct {
 	Now       func() time.Time
 }
 
-// Target is what a request to publish names, as the store had it when the request was authenticated.
+// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing; where
+// a service reads the artifact itself, Named is enough.
 type Target struct {
 	Command  idempotency.Command
 	Record   *idempotency.Record // finished or not; nil: none

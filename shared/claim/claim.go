@@ -29,6 +29,6 @@ type Preview struct {
 	Workspace id.Workspace
 	CreatedAt time.Time
 	ExpiresAt time.Time // of the claim token
-	Titles    []string  // newest first, at most ten
-	Count     int       // of all artifacts, up to 100
+	Titles    []string  // newest first, at most limits.ClaimTitles
+	Count     int       // of all artifacts, up to limits.ClaimListed
 }

@@ -73,7 +73,7 @@ func moveOf(c claim.Token, destination id.Workspace) claim.Move {
 // registered gives a token a registration with an open attempt, whose attributes are changed by set.
 func registered(t testing.TB, s *Store, c *claim.Token, set func(item)) {
 	t.Helper()
-	c.Registration = id.NewRegistration()
+	c.Registration = id.RegistrationOf(id.NewPublic())
 	store(t, s, claimTokenItem(*c))
 	r := registrationItem(agentauth.Registration{
 		ID: c.Registration, Kind: agentauth.Anonymous, State: agentauth.ClaimPending, Generation: 1, Version: 7, Workspace: c.Workspace, Claim: c.Public,

@@ -198,7 +198,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
 	d.store(t, keyItem(credential.Key{
 		ID: id.NewKey(agents.Public), Public: agents.Public, Workspace: p.home.ID, Hash: agents.Hash(d.peppers), Name: "Agent auth",
-		Scopes: []credential.Scope{credential.Publish, credential.Read}, Registration: id.NewRegistration(), CreatedAt: d.clock, ExpiresAt: d.clock,
+		Scopes: []credential.Scope{credential.Publish, credential.Read}, Registration: id.RegistrationOf(id.NewPublic()), CreatedAt: d.clock, ExpiresAt: d.clock,
 	}))
 	want = append([]string{"Agent authfalse"}, want...)
 	list, err := k.List(ctx, by)

@@ -91,7 +91,7 @@ func TestWhatIsNotThereIsNil(t *testing.T) {
 	if err != nil || token != nil || r != nil {
 		t.Error(token, r, err)
 	}
-	r, w, err := s.Registration(ctx, id.NewRegistration(), id.NewWorkspace())
+	r, w, err := s.Registration(ctx, id.RegistrationOf(id.NewPublic()), id.NewWorkspace())
 	if err != nil || r != nil || w != nil {
 		t.Error(r, w, err)
 	}

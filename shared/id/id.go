@@ -123,9 +123,6 @@ func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err =
 // NewLockdown returns a random lockdown id.
 func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
 
-// NewRegistration returns a random registration id.
-func NewRegistration() Registration { return Registration("reg_" + encode128(random())) }
-
 // Valid tells whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }
 

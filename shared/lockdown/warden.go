@@ -29,7 +29,7 @@ const tries = 4
 
 // Set closes a workspace or an artifact. One that is closed already is answered with the lockdown in effect.
 func (w *Warden) Set(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown) (contract.Lockdown, error) {
-	return w.change(ctx, by, c, r, func(now time.Time) (Lockdown, error) {
+	return w.change(by, c, r, func(now time.Time) (Lockdown, error) {
 		l := Lockdown{
 			ID: id.NewLockdown(), Scope: Scope(asked.Scope), Target: strings.TrimSpace(asked.TargetID), Reason: strings.TrimSpace(asked.ReasonCode),
 			SetAt: now, SetBy: by.Member,
@@ -46,11 +46,11 @@ func (w *Warden) Set(ctx context.Context, by credential.Actor, c idempotency.Com
 
 // Lift opens again what a lockdown closed; other locks stay.
 func (w *Warden) Lift(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s Scope, target string) (contract.Lockdown, error) {
-	return w.change(ctx, by, c, r, func(now time.Time) (Lockdown, error) { return w.lift(ctx, by, c, s, target, now) })
+	return w.change(by, c, r, func(now time.Time) (Lockdown, error) { return w.lift(ctx, by, c, s, target, now) })
 }
 
 // change runs a step for an operator until it does not lose against another change, and answers what there is then.
-func (w *Warden) change(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error)) (contract.Lockdown, error) {
+func (w *Warden) change(by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error)) (contract.Lockdown, error) {
 	now := w.Now().UTC().Truncate(time.Millisecond) // as it is stored
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err

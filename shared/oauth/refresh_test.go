@@ -225,7 +225,7 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 
 func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 	s := newStand(t)
-	for registration, ends := range map[id.Registration]bool{id.NewRegistration(): true, "": false} {
+	for registration, ends := range map[id.Registration]bool{id.RegistrationOf(id.NewPublic()): true, "": false} {
 		w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: s.now()}
 		token := credential.Mint(credential.APIKey, credential.Preview, w.ID, "")
 		k := credential.Key{
