@@ -1,10 +1,6 @@
 package dynamo
 
 import (
-	"strconv"
-	"strings"
-	"time"
-
 	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
@@ -20,10 +16,9 @@ func eventItem(e event.Event) item {
 }
 
 func readEvent(i item, w id.Workspace) event.Event {
-	at, name, _ := strings.Cut(i.getStr("sk"), "#")
-	ms, _ := strconv.ParseInt(at, 10, 64) // we wrote it
+	at, name := readStamped[id.Event](i.key().sk)
 	return event.Event{
-		ID: id.Event(name), Workspace: w, At: time.UnixMilli(ms).UTC(), Action: event.Action(i.getStr("action")),
+		ID: name, Workspace: w, At: at, Action: event.Action(i.getStr("action")),
 		Actor:  event.Actor{Type: i.getStr("by_type"), ID: i.getStr("by_id")},
 		Target: event.Target{Type: i.getStr("on_type"), ID: i.getStr("on_id")}, Detail: i.getStr("detail"), RequestID: i.getStr("request"),
 	}

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"vitrine/shared/credential"
@@ -73,7 +72,7 @@ func (s *Store) APIKeys(ctx context.Context, w id.Workspace, limit int) ([]crede
 	}
 	var rows []credential.Key
 	for _, i := range found[:min(len(found), limit)] {
-		k := readKey(i, id.Public(strings.TrimPrefix(i.key().pk, credentialKey("").pk)))
+		k := readKey(i, named[id.Public](i.key()))
 		k.Workspace = w // the index does not carry it
 		rows = append(rows, *k)
 	}

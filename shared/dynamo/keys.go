@@ -186,6 +186,18 @@ func recordKey(k idempotency.Key) string {
 	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
+// named is the id that ends the name of a partition.
+func named[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
+
+// within is the id that a sort key ends with, after its kind; empty if it has none.
+func within[ID ~string](k key) ID {
+	_, inner, _ := strings.Cut(k.sk, "#")
+	return ID(inner)
+}
+
+// condemned is the object that a deletionKey names.
+func condemned(k key) tree.Object { return readObject(strings.TrimPrefix(k.pk, deletionPrefix)) }
+
 // Partitions of gsi1.
 func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
 
@@ -214,6 +226,22 @@ func stamped[name ~string](at time.Time, n name) string { return sortable(at) + 
 // linkSort orders the links of a workspace as they were made. It ends with the artifact, which the index carries nowhere else.
 func linkSort(made time.Time, p id.Public, a id.Artifact) string {
 	return stamped(made, p) + "#" + string(a)
+}
+
+// readStamped reads what stamped spells.
+func readStamped[name ~string](s string) (time.Time, name) {
+	at, n, _ := strings.Cut(s, "#")
+	return instant(at), name(n)
+}
+
+// linkedArtifact is the artifact that a linkSort names. Rows of before begin with it.
+func linkedArtifact(sort string) (a id.Artifact) {
+	for _, part := range strings.Split(sort, "#") {
+		if strings.HasPrefix(part, "art_") {
+			a = id.Artifact(part)
+		}
+	}
+	return a
 }
 
 // grantSort orders the grants of a workspace by member, then age.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -277,15 +276,15 @@ func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool
 	out := make([]link.Link, 0, len(keys))
 	for some := range slices.Chunk(keys, batchMost) {
 		var b batch
-		for _, k := range some {
-			b.want(linkKey(publicOf(k)))
+		for _, i := range some {
+			b.want(i.key())
 		}
 		f, err := s.read(ctx, b)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, k := range some {
-			if l := readLink(f.at(linkKey(publicOf(k))), publicOf(k)); l != nil { // else the index is ahead of this copy
+		for _, i := range some {
+			if l := readLink(f.at(i.key()), named[id.Public](i.key())); l != nil { // else the index is ahead of this copy
 				l.Workspace = q.Workspace
 				out = append(out, *l)
 			}
@@ -294,9 +293,6 @@ func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool
 	link.Sort(out)
 	return out, more, nil
 }
-
-// publicOf is the id that the key of a link has.
-func publicOf(i item) id.Public { return id.Public(strings.TrimPrefix(i.getStr("pk"), linkKey("").pk)) }
 
 // linksIn adds the newest links of a workspace's partition, at most one more than q.Limit.
 func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, rows map[id.Public]link.Link) error {
@@ -308,13 +304,9 @@ func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, ro
 	return err
 }
 
-// listedLink is a link as the index has it. Rows of before name the artifact first.
+// listedLink is a link as the index has it.
 func listedLink(i item) link.Link {
-	l := readLink(i, publicOf(i))
-	for _, part := range strings.Split(i.getStr("g1s"), "#") {
-		if strings.HasPrefix(part, "art_") {
-			l.Artifact = id.Artifact(part)
-		}
-	}
+	l := readLink(i, named[id.Public](i.key()))
+	l.Artifact = linkedArtifact(i.getStr("g1s"))
 	return *l
 }

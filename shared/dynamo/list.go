@@ -30,8 +30,7 @@ func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revisi
 			return nil, unavailable(err)
 		}
 		for _, i := range page.Items {
-			r := id.Revision(strings.TrimPrefix(item(i).getStr("sk"), revisionKey(a, "").sk))
-			out = append(out, *readRevision(i, a, r))
+			out = append(out, *readRevision(i, a, within[id.Revision](item(i).key())))
 		}
 		if page.LastEvaluatedKey == nil {
 			return out, nil
@@ -115,7 +114,7 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 		}
 		for _, i := range found.Items {
 			out = append(out, workspace.Workspace{
-				ID: id.Workspace(strings.TrimPrefix(item(i).getStr("sk"), prefix.sk)), Into: w, ClaimedAt: item(i).getTime("since"), Floor: item(i).getTime("floor"),
+				ID: within[id.Workspace](item(i).key()), Into: w, ClaimedAt: item(i).getTime("since"), Floor: item(i).getTime("floor"),
 			})
 		}
 	}
@@ -176,7 +175,7 @@ func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []
 			return nil, unavailable(err)
 		}
 		for _, i := range out.Items {
-			rows = append(rows, *readArtifact(i, id.Artifact(strings.TrimPrefix(item(i).getStr("pk"), artifactKey("").pk))))
+			rows = append(rows, *readArtifact(i, named[id.Artifact](item(i).key())))
 		}
 		if len(rows) > q.Limit || out.LastEvaluatedKey == nil {
 			return rows, nil

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,7 +21,7 @@ const endsAtOnce = 100
 func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Workspace, err error) {
 	keys, err := s.dueKeys(ctx, migrationDue, now, n)
 	for _, k := range keys {
-		out = append(out, id.Workspace(strings.TrimPrefix(k.pk, migrationKey("").pk)))
+		out = append(out, named[id.Workspace](k))
 	}
 	return out, err
 }
@@ -46,7 +45,7 @@ func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*wor
 	}
 	var left []artifact.Artifact
 	for _, k := range keys {
-		if a := readArtifact(f.at(k), id.Artifact(strings.TrimPrefix(k.pk, artifactKey("").pk))); a != nil && a.Owner == source {
+		if a := readArtifact(f.at(k), named[id.Artifact](k)); a != nil && a.Owner == source {
 			left = append(left, *a)
 		}
 	}

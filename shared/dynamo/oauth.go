@@ -131,7 +131,7 @@ func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeVal
 	}
 	var grants []oauth.Grant
 	for _, k := range keys {
-		if g := readGrant(f.at(k), id.Public(strings.TrimPrefix(k.pk, grantKey("").pk))); g != nil {
+		if g := readGrant(f.at(k), named[id.Public](k)); g != nil {
 			grants = append(grants, *g)
 		}
 	}

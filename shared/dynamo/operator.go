@@ -44,7 +44,7 @@ type strip struct {
 func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
-		one := recorded{key: "pk", sort: "sk", value: eventKey(f.Workspace, time.Time{}, "").pk, since: since}
+		one := recorded{key: "pk", sort: "sk", value: workspaceKey(f.Workspace).pk, since: since}
 		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
 		return recordPage(rows, floor, limit, err)
 	}
@@ -61,7 +61,7 @@ func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, aft
 		found, floor, err := s.merge(ctx, parts, f, after, limit)
 		rows = append(rows, found...)
 		if floor == "" && time.Since(start) > recordBudget {
-			floor = eventKey("", day, "evt_").sk // before all of the day
+			floor = stamped(day, "evt_") // before all of the day
 		}
 		if err != nil || floor != "" || len(rows) > limit {
 			return recordPage(rows, floor, limit, err)
@@ -79,8 +79,8 @@ func recordPage(rows []event.Event, floor string, limit int, err error) ([]event
 		last := rows[limit-1]
 		return rows[:limit], account.Position{At: last.At, ID: last.ID}, true, nil
 	case floor != "":
-		e := readEvent(item{}.str("sk", floor), "")
-		return rows, account.Position{At: e.At, ID: e.ID}, true, nil
+		at, name := readStamped[id.Event](floor)
+		return rows, account.Position{At: at, ID: name}, true, nil
 	}
 	return rows, account.Position{}, false, nil
 }
@@ -101,7 +101,7 @@ func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, a
 	return rows, floor, err
 }
 
-func placeOf(e event.Event) string { return eventKey("", e.At, e.ID).sk }
+func placeOf(e event.Event) string { return stamped(e.At, e.ID) }
 
 // strip reads one partition until it has one event more than a page, or it ends, or enough was read.
 func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
@@ -112,16 +112,16 @@ func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after a
 			return strip{err: unavailable(err)}
 		}
 		for _, i := range found.Items {
-			if e := readEvent(i, id.Workspace(strings.TrimPrefix(item(i).getStr("pk"), "W#"))); !e.At.Before(p.since) {
+			if e := readEvent(i, named[id.Workspace](item(i).key())); !e.At.Before(p.since) {
 				out.rows = append(out.rows, e)
 			}
 		}
 		end := item(found.LastEvaluatedKey)
-		if end == nil || readEvent(end, "").At.Before(p.since) {
+		if at, _ := readStamped[id.Event](end.key().sk); end == nil || at.Before(p.since) {
 			out.end = ""
 			return out
 		}
-		if out.end = end.getStr("sk"); len(out.rows) > limit {
+		if out.end = end.key().sk; len(out.rows) > limit {
 			return out
 		}
 		if in.ExclusiveStartKey = end; in.FilterExpression != nil {
@@ -136,7 +136,7 @@ func (s *Store) backwards(p recorded, f account.Filter, after account.Position, 
 	condition, v := "#"+p.key+" = :list", values{"list": p.value}
 	if after.ID != "" {
 		condition += " AND #" + p.sort + " < :after"
-		v["after"] = eventKey("", after.At, after.ID).sk
+		v["after"] = stamped(after.At, after.ID)
 	}
 	filter := filterOf(f, v)
 	in := &dynamodb.QueryInput{

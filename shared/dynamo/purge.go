@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,11 +18,7 @@ import (
 func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
-		p := sweep.Purge{Artifact: id.Artifact(strings.TrimPrefix(d.key.pk, artifactKey("").pk)), Row: d.row()}
-		if d.key.sk != metaSort {
-			p.Revision = id.Revision(strings.TrimPrefix(d.key.sk, revisionKey("", "").sk))
-		}
-		out = append(out, p)
+		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), Row: d.row()})
 	}
 	return out, err
 }
@@ -32,14 +27,13 @@ func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []swee
 func (s *Store) Holding(ctx context.Context, a id.Artifact) (h sweep.Holding, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
-		kind, named, _ := strings.Cut(i.getStr("sk"), "#")
-		r := id.Revision(named)
-		switch kind {
-		case metaSort:
+		r := within[id.Revision](i.key())
+		switch i.key() {
+		case artifactKey(a):
 			h.Artifact = readArtifact(i, a)
-		case "R":
+		case revisionKey(a, r):
 			revisions[r] = readRevision(i, a, r)
-		case "M":
+		case treeKey(a, r):
 			files, err := unpackTree(i.getBin("files"))
 			trees[r] = files
 			return err
@@ -118,7 +112,7 @@ func (s *Store) holds(ctx context.Context, references []map[string]types.Attribu
 	}
 	b := batch{strong: true, bare: true}
 	for _, i := range references {
-		r := id.Revision(strings.TrimPrefix(item(i).getStr("sk"), revisionKey("", "").sk))
+		r := within[id.Revision](item(i).key())
 		dead = append(dead, r)
 		b.want(treeKey(id.Artifact(item(i).getStr("art")), r))
 	}
@@ -162,7 +156,7 @@ func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []s
 	for _, d := range found {
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
 			out = append(out, sweep.Condemned{
-				Home: id.Workspace(d.getStr("home")), Object: readObject(strings.TrimPrefix(d.key.pk, deletionPrefix)),
+				Home: id.Workspace(d.getStr("home")), Object: condemned(d.key),
 				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")}, Row: d.row(),
 			})
 		}

@@ -202,7 +202,7 @@ func (s *Store) Registrations(ctx context.Context, w id.Workspace, limit int) ([
 	}
 	var out []agentauth.Registration
 	for _, k := range keys {
-		if r := readRegistration(f.at(k), id.Registration(strings.TrimPrefix(k.pk, registrationKey("").pk))); r != nil {
+		if r := readRegistration(f.at(k), named[id.Registration](k)); r != nil {
 			out = append(out, *r)
 		}
 	}

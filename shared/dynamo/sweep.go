@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -21,7 +20,7 @@ import (
 func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
 	found, err := s.dueItems(ctx, artifactDue, now, n)
 	for _, d := range found {
-		a := readArtifact(d.item, id.Artifact(strings.TrimPrefix(d.key.pk, artifactKey("").pk)))
+		a := readArtifact(d.item, named[id.Artifact](d.key))
 		w, err := s.Workspace(ctx, a.Owner)
 		if err != nil {
 			return nil, err
@@ -55,7 +54,7 @@ func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.
 func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
 	found, err := s.dueItems(ctx, kind, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Session{Session: sessionOf(d.item, id.Session(strings.TrimPrefix(d.key.pk, sessionKey("").pk))), Row: d.row()})
+		out = append(out, sweep.Session{Session: sessionOf(d.item, named[id.Session](d.key)), Row: d.row()})
 	}
 	return out, err
 }
