@@ -25,8 +25,8 @@ import (
 	"vitrine/shared/workspace"
 )
 
-// ErrRace says that a registration is not any more what was read.
-var ErrRace = errors.New("the registration has changed meanwhile")
+// ErrMoved says that a registration is not any more what was read.
+var ErrMoved = errors.New("the registration has changed meanwhile")
 
 // Store is what Service needs of the store.
 type Store interface {
@@ -37,7 +37,7 @@ type Store interface {
 	// Pledge reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
 	// does not exist.
 	Pledge(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
-	// Change commits a change of a registration with all that goes with it; ErrRace if Generation and Version are not
+	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
 	// those that were read.
 	Change(ctx context.Context, c Change) error
 	// Registrations reads the newest registrations that were claimed into a workspace; some may have ended since.
@@ -98,7 +98,7 @@ const raceTries = 10
 // race runs a read, a decision and a conditional write until the write finds what was read.
 func race(try func() error) error {
 	for range raceTries {
-		if err := try(); !errors.Is(err, ErrRace) {
+		if err := try(); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}

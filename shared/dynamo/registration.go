@@ -126,7 +126,7 @@ func (s *Store) Change(ctx context.Context, c agentauth.Change) error {
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
 	}
-	t := transaction{actions: []types.TransactWriteItem{{Update: u}}, refusals: []refusal{func(item) error { return agentauth.ErrRace }}}
+	t := transaction{actions: []types.TransactWriteItem{{Update: u}}, refusals: []refusal{func(item) error { return agentauth.ErrMoved }}}
 	if c.Key != nil {
 		t.create(s.tables.Core, keyItem(*c.Key).ttl(agentKeyEnd(c.Key.ExpiresAt)))
 	}
@@ -181,7 +181,7 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 	})
 	var met *types.TransactionConflictException
 	if _, failed := conditionFailed(err); failed || errors.As(err, &met) {
-		return agentauth.ErrRace
+		return agentauth.ErrMoved
 	}
 	if err != nil {
 		return unavailable(err)

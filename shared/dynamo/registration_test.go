@@ -121,7 +121,7 @@ func TestOfChangesThatReadTheSameOneIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, err := range errs {
-		if won := r.Wrong == n+1; won != (err == nil) || !won && !errors.Is(err, agentauth.ErrRace) {
+		if won := r.Wrong == n+1; won != (err == nil) || !won && !errors.Is(err, agentauth.ErrMoved) {
 			t.Errorf("change %d: %v, and stored is %d", n+1, err, r.Wrong)
 		}
 	}
@@ -152,7 +152,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := credential.Key{ID: id.NewKey(was.Claim), Public: was.Claim, Workspace: was.Workspace, Hash: credential.Hash{Pepper: 1, MAC: []byte("k")}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
-	if err := s.Change(ctx, agentauth.Change{Was: was, To: was, Key: &k, At: at}); !errors.Is(err, agentauth.ErrRace) {
+	if err := s.Change(ctx, agentauth.Change{Was: was, To: was, Key: &k, At: at}); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
 	if i, err := s.get(ctx, s.tables.Core, credentialKey(k.Public), true); err != nil || i != nil {
