@@ -53,14 +53,14 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 }
 
 // serveMembers lets a host do what members do, and agents that they answer: read and change state, never files. What
-// happened is only added to.
+// happened is read, and only added to.
 func (d *data) serveMembers() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
 			"dynamodb:ConditionCheckItem"),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
-		allow(d.events.TableArn(), "dynamodb:PutItem"),
+		allow(d.events.TableArn(), "dynamodb:PutItem", "dynamodb:Query"),
 		allow(d.hot.TableArn(), "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"),
 	}
 }

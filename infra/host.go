@@ -38,8 +38,7 @@ var hosts = []host{
 		settings: map[string]string{setting.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers(), []awsiam.PolicyStatement{
-				allow(d.events.TableArn(), "dynamodb:Query"),                         // members read what happened
-				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // and operators, everywhere
+				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read what happened everywhere
 				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // what they lift
 				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of requests that come twice
 			}, d.readFiles()) // files are read back as text

@@ -227,9 +227,11 @@ func (h *held) person(t *testing.T) {
 	b.visit("/claim")
 	b.visit("/api/auth/sign-in")
 	b.visit(regexp.MustCompile(`/assets/[^"/]+/vitrine\.css`).FindString(b.page))
-	for _, path := range []string{"/dashboard", "/artifacts", "/settings", "/connections", "/keys"} {
+	for _, path := range []string{"/dashboard", "/artifacts", "/audit", "/connections", "/settings"} {
 		b.visit(path)
 	}
+	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
+	b.visit("/keys")
 	b.twice("/keys", map[string]string{"name": "a key"})
 	b.visit("/keys")
 	revoke := regexp.MustCompile(`/keys/[^"/]+/revoke`).FindString(b.page)

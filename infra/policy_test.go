@@ -129,13 +129,13 @@ func on(resource string, actions ...string) (out []string) {
 // servesMembers is what members do takes, files left out.
 var servesMembers = slices.Concat(
 	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
-	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
 // rights is everything that each role may do: nothing is granted that is not here.
 var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
-		on("Events.Arn", "dynamodb:Query"), on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
+		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
 		[]string{"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys LOCK#*"}),
 	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),

@@ -272,10 +272,8 @@ func (h *held) owner(b *browser) {
 	if revision == nil {
 		b.t.Fatal("the page offers no link to a revision")
 	}
-	if restore := regexp.MustCompile(one + `/revisions/[^"/]+/restore`).FindString(b.page); restore != "" {
-		does(one, restore, nil)
-		b.visit(one)
-	}
+	b.submit(regexp.MustCompile(one+`/revisions/[^"/]+/restore`).FindString(b.page), nil)
+	b.visit(one)
 	b.submit(one+"/links", map[string]string{"shows": revision[1], "ends": "1h"})
 	b.visit(one)
 	does(one, regexp.MustCompile(one+`/links/[^"/]+/address`).FindString(b.page), nil)

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
+	"vitrine/shared/credential"
 	"vitrine/shared/fault"
 	"vitrine/shared/web"
 )
@@ -46,6 +47,8 @@ type Host struct {
 	Reach     Reach
 	Keys      Keys
 	Accounts  Accounts
+	Settings  Settings
+	Audits    Audits
 	Counter   Counter
 	Now       func() time.Time
 
@@ -93,7 +96,9 @@ func (h *Host) routes() []route {
 		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
 		{method: "GET", path: "/connections/apps/{grantId}/unlink", handle: h.member(h.askUnlinkApp)},
 		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
+		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, h.audit))},
 		{method: "GET", path: "/settings", handle: h.member(h.settings)},
+		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
 		{method: "GET", path: "/settings/sign-out-everywhere", handle: h.member(h.askSignOutEverywhere)},
 
 		{method: "GET", path: "/claim", handle: discreet(within(h.claimPage))},

@@ -120,6 +120,16 @@ var scenes = []scene{
 	{name: "connections-agent", path: "/connections/agents/" + agentID + "/unlink"},
 	{name: "connections-app", path: "/connections/apps/" + grantID + "/unlink", set: long},
 	{name: "settings", path: "/settings"},
+	{name: "settings-reader", path: "/settings", set: func(s *house) { s.scopes = s.scopes[:2] }},
+	{name: "settings-long", path: "/settings", set: long},
+	{name: "settings-bad-name", path: "/settings", act: fill("name", " ", submit)},
+	{name: "settings-bad-days", path: "/settings", set: long, act: then(func(p *browser.Page) {
+		browser.Eval[bool](&p.Document, `(document.getElementById("days").max = 99, true)`)
+	}, fill("days", "8", submit))},
+	{name: "audit", path: "/audit?after=here"},
+	{name: "audit-empty", path: "/audit", set: nothing},
+	{name: "audit-long", path: "/audit", set: long},
+	{name: "audit-reader", path: "/audit", set: func(s *house) { s.scopes = s.scopes[:2] }},
 	{name: "settings-everywhere", path: "/settings/sign-out-everywhere"},
 	{name: "claim", path: "/claim"},
 	{name: "claim-broken", path: "/claim#ap_ct_cut"},
@@ -286,6 +296,7 @@ func TestFlowsWorkWithoutScripts(t *testing.T) {
 		{"/claim", "claim_token", claimToken, "Claim 1 artifact?", "One artifact is yours now."},
 		{"/device?code=" + userCode, "", "", "Let this device in?", "The device is in"},
 		{agentPath, "user_code", "123456", "", "The agent is in"},
+		{"/settings", "name", "Quiet", "", "Quiet"},
 		{"/settings/sign-out-everywhere", "", "", "", "You are signed out here"},
 	} {
 		p.Go(in.appURL + s.path)

@@ -199,7 +199,7 @@ func TestT44LinksChangeNothing(t *testing.T) {
 // onlyReads reports calls that change something.
 func onlyReads(t *testing.T, s *house) {
 	t.Helper()
-	reads := []string{"Web", "Detail", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}
+	reads := []string{"Web", "Detail", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit"}
 	for _, call := range s.calls {
 		if verb, _, _ := strings.Cut(call, " "); !slices.Contains(reads, verb) {
 			t.Errorf("reached %s", call)
@@ -253,7 +253,7 @@ func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
 	onlyReads(t, s)
 }
 
-var titleField = regexp.MustCompile(`<input id="title" name="title" value="[^"<>]*"`)
+var storedField = regexp.MustCompile(`<input id="(title|name)" name="(title|name)" value="[^"<>]*"`)
 
 func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	s := newHouse()
@@ -262,7 +262,7 @@ func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	h := s.handler()
 	check := func(path string, r *http.Response) {
 		t.Helper()
-		body := titleField.ReplaceAllString(text(t, r), "") // what is changed there is the stored title; templates escape it
+		body := storedField.ReplaceAllString(text(t, r), "") // what is changed there is what is stored; templates escape it
 		for _, bad := range []string{"<script>", "<img", "\u202E", "\u2066", "\r", `"'>`} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s holds %q", path, bad)

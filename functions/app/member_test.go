@@ -105,6 +105,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Devices: devices{s},
 		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Restores: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
 		Sharing: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
+		Settings: steward{s}, Audits: auditor{s},
 		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
 	}, &lines
 }
@@ -363,7 +364,7 @@ var rooms = []string{
 	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
 	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
 	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/" + keyID + "/revoke", "/connections",
-	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/settings", "/settings/sign-out-everywhere",
+	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/settings", "/settings/sign-out-everywhere",
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }
 
@@ -380,6 +381,7 @@ var doors = map[string]url.Values{
 	restorePath:                              {"once": {"page-0123456789"}},
 	"/artifacts/" + artifactID + "/unlisted": {}, "/artifacts/" + artifactID + "/private": {},
 	linkPath + "/address": {}, linkPath + "/revoke": {},
+	"/settings":                  {"name": {"Bay Survey"}, "days": {"5"}, "once": {"page-0123456789"}},
 	"/keys":                      {"name": {"Build server"}, "once": {"page-0123456789"}},
 	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
 	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},

@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
-	"vitrine/shared/limits"
 )
 
 // recent is how many artifacts the overview names.
@@ -36,19 +35,16 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	p := pages.Artifacts{Shell: v.shell("/artifacts"), APIURL: h.APIURL, Items: artifactRows(list.Items), Later: after != ""}
-	if next := list.PageInfo.NextCursor; next != nil {
-		p.Next = "/artifacts?" + url.Values{"after": {*next}}.Encode()
-	}
+	p.Next = older("/artifacts", list.PageInfo)
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
-	s, m := v.Session, v.Member
-	return h.page(w, http.StatusOK, pages.Settings{
-		Shell: v.shell("/settings"), ID: string(v.Actor.Workspace.ID), Member: string(m.ID), CreatedAt: v.Actor.Workspace.CreatedAt,
-		Scopes: shortRights(v.Actor.Scopes), Limits: h.limits(v), SignedInAt: s.CreatedAt, EndsAt: s.CreatedAt.Add(limits.SessionMost),
-		Browser: s.Browser, Network: s.Network,
-	})
+// older is the path of the page that follows in a list; empty: none does.
+func older(list string, info contract.PageInfo) string {
+	if info.NextCursor == nil {
+		return ""
+	}
+	return list + "?" + url.Values{"after": {*info.NextCursor}}.Encode()
 }
 
 func (h *Host) limits(v visit) pages.Limits {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"vitrine/shared/account"
 	"vitrine/shared/agentauth"
 	"vitrine/shared/artifact"
 	"vitrine/shared/claim"
@@ -156,6 +157,19 @@ type Keys interface {
 // Accounts tells members about their workspace.
 type Accounts interface {
 	Workspace(by credential.Actor, m member.Member) contract.WebWorkspace
+}
+
+// Settings keeps the settings of workspaces, for members with the right admin; forbidden for others.
+type Settings interface {
+	Settings(by credential.Actor) (contract.Settings, error)
+	// Update answers invalid_request for a bad name and for a number of days that the workspace cannot have.
+	Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error)
+}
+
+// Audits tells members with the right admin what was done in their workspace, newest first; forbidden for others, and
+// invalid_cursor for a cursor that is a day old or of somebody else.
+type Audits interface {
+	List(ctx context.Context, by credential.Actor, p account.Page) (contract.AuditList, error)
 }
 
 // Counter limits what members see and change.

@@ -35,6 +35,7 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 		{"page: access links", "/access-links", budget{7, 4, 5, 2}},
 		{"page: revoke a link?", at + "/links/" + string(link) + "/revoke", budget{7, 5, 5, 2}},
 		{"page: keys", "/keys", budget{5, 3, 3.5, 2}},
+		{"page: audit log", "/audit", budget{5, 3, 3.5, 2}},
 		{"page: connections", "/connections", budget{7, 4, 5, 2}},
 	} {
 		l.holds(t, page.name, page.most, func() {

@@ -23,7 +23,7 @@ func (s Shell) Sections() []section {
 	all := []section{
 		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/access-links", Name: "Access links"},
 		{Path: "/keys", Name: "API keys"},
-		{Path: "/connections", Name: "Connections"}, {Path: "/settings", Name: "Workspace"},
+		{Path: "/connections", Name: "Connections"}, {Path: "/audit", Name: "Audit log"}, {Path: "/settings", Name: "Workspace"},
 	}
 	for i := range all {
 		all[i].Here = all[i].Path == s.Here
@@ -125,6 +125,39 @@ type Settings struct {
 	Limits             Limits
 	SignedInAt, EndsAt time.Time
 	Browser, Network   string
+	Change             *Change // nil: the member may change nothing
+}
+
+// Change is the form for the settings of a workspace.
+type Change struct {
+	Once, Name  string
+	Days        string // that new artifacts live unless asked otherwise
+	Least, Most int    // of Days
+	Wrong       string // the field that Error is about: name or days
+	Error       string
+}
+
+// Audit is one page of what was done in a workspace, newest first.
+type Audit struct {
+	Shell
+	Items []Deed
+	Kept  time.Duration // entries of the record
+	Next  string        // path of the following page; empty: this is the last
+	Later bool          // this is not the first page
+}
+
+// Deed is something that somebody did.
+type Deed struct {
+	What, Detail string
+	At           time.Time
+	By, On       Thing
+	Request      string // empty: nobody knows it
+}
+
+// Thing is who did something, or what it was done to.
+type Thing struct {
+	Kind, ID string
+	Path     string // empty: it has no page
 }
 
 // Confirm asks whether to do something that cannot be undone.
@@ -158,5 +191,6 @@ func (Artifacts) template() string   { return "artifacts.html" }
 func (Keys) template() string        { return "keys.html" }
 func (Connections) template() string { return "connections.html" }
 func (Settings) template() string    { return "settings.html" }
+func (Audit) template() string       { return "audit.html" }
 func (Confirm) template() string     { return "confirm.html" }
 func (Done) template() string        { return "done.html" }

@@ -2,6 +2,7 @@
 package app
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -51,12 +52,14 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 	if err != nil {
 		return err
 	}
-	keeper, err := s.Keeper()
-	if err != nil {
+	keeper, err1 := s.Keeper()
+	auditor, err2 := s.Auditor()
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	h.Links, h.Sessions, h.SignIns, h.Agents, h.Claims = s.Viewer(addresses, limiter), s.Sessions(), desk, agents, claimer
 	h.Apps, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, keeper, s.Accounts(), limiter, s.Config.Now
+	h.Settings, h.Audits = s.Steward(), auditor
 	sharer := s.Sharer(addresses, lister)
 	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)
 	h.Pins, h.Titles, h.Deletions, h.Restores = s.Pinner(lister), s.Renamer(), s.Deleter(), s.Restorer()

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/account"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/id"
+	"vitrine/shared/limits"
+)
+
+func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {
+	after := r.URL.Query().Get("after")
+	list, err := h.Audits.List(r.Context(), v.Actor, account.Page{Cursor: after})
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, "/audit") // it is a day old, or of somebody else: the list starts anew
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p := pages.Audit{Shell: v.shell("/audit"), Kept: limits.EventLife, Next: older("/audit", list.PageInfo), Later: after != ""}
+	for _, row := range list.Items {
+		p.Items = append(p.Items, deedOf(row, v))
+	}
+	return h.page(w, http.StatusOK, p)
+}
+
+// deedOf is a line of the record in words.
+func deedOf(row contract.AuditRow, v visit) pages.Deed {
+	d := pages.Deed{At: row.Time.Time, By: thing(row.Actor), On: thing(row.Target), Request: row.RequestID}
+	d.What, d.Detail, _ = strings.Cut(row.ChangeSummary, ": ")
+	if row.Actor == "member:"+string(v.Member.ID) {
+		d.By = pages.Thing{Kind: "you"}
+	}
+	return d
+}
+
+// kinds are the types of actors and targets in words.
+var kinds = map[string]string{
+	"member": "a member", "api_key": "API key", "admin": "a manager",
+	"workspace": "workspace", "upload_session": "upload", "artifact": "artifact", "revision": "revision", "access_link": "access link",
+	"agent_auth_registration": "agent", "session": "sign-in", "oauth_client": "app", "device": "device",
+}
+
+// thing is an actor or a target, which the record spells as type:id.
+func thing(of string) pages.Thing {
+	kind, name, _ := strings.Cut(of, ":")
+	t := pages.Thing{Kind: cmp.Or(kinds[kind], kind), ID: name}
+	if kind == "artifact" {
+		t.Path = artifactPath(id.Artifact(name))
+	}
+	return t
+}

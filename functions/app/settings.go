@@ -1,0 +1,77 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+	"vitrine/shared/web"
+)
+
+func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
+	return h.showSettings(w, v, http.StatusOK, pages.Change{})
+}
+
+// showSettings shows the workspace, with a form to those who may change it. What asked has was typed before.
+func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pages.Change) error {
+	s, m := v.Session, v.Member
+	p := pages.Settings{
+		Shell: v.shell("/settings"), ID: string(v.Actor.Workspace.ID), Member: string(m.ID), CreatedAt: v.Actor.Workspace.CreatedAt,
+		Scopes: shortRights(v.Actor.Scopes), Limits: h.limits(v), SignedInAt: s.CreatedAt, EndsAt: s.CreatedAt.Add(limits.SessionMost),
+		Browser: s.Browser, Network: s.Network,
+	}
+	stored, err := h.Settings.Settings(v.Actor)
+	switch {
+	case fault.CodeOf(err) == fault.Forbidden:
+		return h.page(w, status, p)
+	case err != nil:
+		return err
+	}
+	if asked.Error == "" {
+		asked.Name, asked.Days = stored.WorkspaceName, strconv.Itoa(stored.AutoDeletionDays)
+	}
+	asked.Once, asked.Least, asked.Most = once(), stored.AutoDeletionBounds.MinDays, stored.AutoDeletionBounds.MaxDays
+	p.Change = &asked
+	return h.page(w, status, p)
+}
+
+func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v visit) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which nobody may choose
+	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
+	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)
+	if err != nil {
+		return err
+	}
+	_, err = h.Settings.Update(r.Context(), v.Actor, command, nil, asked)
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		web.Failed(r.Context(), fault.InvalidRequest, err)
+		return h.refuseSettings(w, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
+	}
+	if err != nil {
+		return err
+	}
+	redirect(w, "/settings")
+	return nil
+}
+
+// refuseSettings says which of the two fields is wrong.
+func (h *Host) refuseSettings(w http.ResponseWriter, v visit, asked pages.Change, days int) error {
+	stored, err := h.Settings.Settings(v.Actor)
+	if err != nil {
+		return err
+	}
+	asked.Wrong, asked.Error = "name", fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
+	if b := stored.AutoDeletionBounds; days < b.MinDays || days > b.MaxDays {
+		asked.Wrong, asked.Error = "days", fmt.Sprintf("Nothing was changed: choose %d to %d days.", b.MinDays, b.MaxDays)
+	}
+	return h.showSettings(w, v, http.StatusBadRequest, asked)
+}

@@ -1,0 +1,181 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/account"
+	"vitrine/shared/contract"
+	"vitrine/shared/credential"
+	"vitrine/shared/event"
+	"vitrine/shared/fault"
+	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
+)
+
+// steward answers in place of what keeps settings; the rules are those of the core.
+type steward struct{ *house }
+
+func (s steward) Settings(by credential.Actor) (contract.Settings, error) {
+	return (&account.Steward{}).Settings(by)
+}
+
+func (s steward) Update(
+	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
+) (contract.Settings, error) {
+	s.commands = append(s.commands, c)
+	return (&account.Steward{Store: s, Now: func() time.Time { return noon }}).Update(ctx, by, c, r, asked)
+}
+
+// Furnish changes the house for those who look again.
+func (s steward) Furnish(ctx context.Context, f account.Furnishing) error {
+	if err := s.called(ctx, "Furnish "+f.Name); err != nil {
+		return err
+	}
+	s.name, s.days = f.Name, f.AutoDays
+	return nil
+}
+
+// auditor answers in place of the record.
+type auditor struct{ *house }
+
+func (s auditor) List(ctx context.Context, _ credential.Actor, p account.Page) (contract.AuditList, error) {
+	if err := s.called(ctx, "Audit "+p.Cursor); err != nil || s.empty {
+		return contract.AuditList{PageInfo: contract.PageInfo{HasMore: s.more, NextCursor: s.nextPage()}}, err
+	}
+	if p.Cursor == "stale" {
+		return contract.AuditList{}, fault.Bare(fault.InvalidCursor)
+	}
+	row := func(actor, target, said string) contract.AuditRow {
+		return contract.AuditRow{Time: contract.At(noon), Actor: actor, Target: target, ChangeSummary: said, RequestID: "request-17"}
+	}
+	s.more = true
+	return contract.AuditList{PageInfo: contract.PageInfo{HasMore: true, NextCursor: s.nextPage()}, Items: []contract.AuditRow{
+		row("member:"+string(memberID), "artifact:"+artifactID, "Renamed an artifact: "+s.title), row("api_key:"+keyID, "revision:"+oldID, "Published a revision: Tides: high and low"),
+		row("member:mem_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA", "workspace:"+string(homeID), "Changed the settings: name is now \"Harbour\""),
+		row("api_key:"+keyID, "something:new", "something.newer"),
+	}}, nil
+}
+
+func (s auditor) nextPage() *string {
+	if !s.more {
+		return nil
+	}
+	return new("next+cursor")
+}
+
+func TestTheSettingsOfAWorkspaceAreChanged(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/settings", nil))
+	for _, want := range []string{`<form class="form" method="post" action="/settings">`, `name="name" value="Harbour Survey"`, `type="number" value="3" required min="1" max="7"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the form lacks %s:\n%s", want, body)
+		}
+	}
+	fields := url.Values{"name": {"  Bay Survey "}, "days": {"5"}, "once": {onceOf(t, body)}}
+	for range 2 {
+		if r := signedIn(h, "POST", "/settings", fields); r.StatusCode != 303 || r.Header.Get("Location") != "/settings" {
+			t.Errorf("%d %v", r.StatusCode, r.Header)
+		}
+	}
+	if c := s.commands; c[0] != c[1] || c[0].Key.Operation != idempotency.UpdateSettings || c[0].Key.Client != fields.Get("once") || c[0].Key.Actor != string(memberID) {
+		t.Errorf("commands %+v", c)
+	}
+	body = text(t, signedIn(h, "GET", "/settings", nil))
+	if !strings.Contains(body, `name="name" value="Bay Survey"`) || !strings.Contains(body, `value="5" required`) || onceOf(t, body) == fields.Get("once") {
+		t.Errorf("what is stored is not on show:\n%s", body)
+	}
+	fields.Set("days", "6")
+	if signedIn(h, "POST", "/settings", fields); s.commands[2].Fingerprint == s.commands[0].Fingerprint {
+		t.Error("another number of days is the same command")
+	}
+	fields.Set("once", "short")
+	if r := signedIn(h, "POST", "/settings", fields); r.StatusCode != 400 || len(s.commands) != 3 {
+		t.Errorf("a form without a name: %d", r.StatusCode)
+	}
+}
+
+func TestBadSettingsAreExplained(t *testing.T) {
+	long := strings.Repeat("ä", limits.WorkspaceNameRunes+1)
+	for _, tt := range []struct{ name, days, field, want string }{
+		{" ", "5", "name", "give it a name of 1 to 120 characters"}, {long, "7", "name", "give it a name of 1 to 120 characters"},
+		{"Bay", "8", "days", "choose 1 to 7 days"}, {"Bay", "0", "days", "choose 1 to 7 days"}, {"Bay", "", "days", "choose 1 to 7 days"},
+		{"Bay", "five", "days", "choose 1 to 7 days"}, {"Bay", "99999999999999999999", "days", "choose 1 to 7 days"}, {"Bay", "2.5", "days", "choose 1 to 7 days"},
+	} {
+		s := newHouse()
+		r := signedIn(s.handler(), "POST", "/settings", url.Values{"name": {tt.name}, "days": {tt.days}, "once": {"page-0123456789"}})
+		body := text(t, r)
+		_, field, _ := strings.Cut(body, `<input id="`+tt.field+`"`)
+		field, _, _ = strings.Cut(field, ">")
+		if r.StatusCode != 400 || !strings.Contains(body, "Nothing was changed: "+tt.want) || strings.Count(body, "aria-invalid") != 1 || !strings.Contains(field, "aria-invalid") {
+			t.Errorf("%q for %q days: %d\n%s", tt.name, tt.days, r.StatusCode, body)
+		}
+		if !strings.Contains(body, `value="`+tt.name+`"`) || !strings.Contains(body, `value="`+tt.days+`" required min`) || onceOf(t, body) == "page-0123456789" || len(s.calls) > 0 {
+			t.Errorf("%q for %q days: what was typed is lost, or done: %v\n%s", tt.name, tt.days, s.calls, body)
+		}
+	}
+}
+
+func TestOnlyManagersChangeSettingsAndReadTheRecord(t *testing.T) {
+	s := newHouse()
+	s.scopes = []credential.Scope{credential.Publish, credential.Read}
+	h := s.handler()
+	if r := signedIn(h, "GET", "/settings", nil); r.StatusCode != 200 || strings.Contains(text(t, r), `action="/settings"`) {
+		t.Errorf("settings: %d", r.StatusCode)
+	}
+	for _, r := range []int{signedIn(h, "POST", "/settings", doors["/settings"]).StatusCode, signedIn(h, "GET", "/audit", nil).StatusCode} {
+		if r != 403 {
+			t.Errorf("%d", r)
+		}
+	}
+	if len(s.calls)+len(s.commands) > 0 {
+		t.Errorf("reached %v", s.calls)
+	}
+}
+
+func TestTheRecordIsToldInWords(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", "/audit?after=here", nil))
+	for _, want := range []string{
+		`href="/audit?after=next%2Bcursor"`, `<a class="button quiet" href="/audit">Newest</a>`, `aria-current="page">Audit log</a>`, "kept for 90 days",
+		"Renamed an artifact</p>", s.title, `<dd>artifact <a href="` + artifactPage + `">`, "<dt>Who</dt><dd>you</dd>", "Published a revision</p>", "Tides: high and low",
+		"<dd>API key <code><bdi>" + keyID, "<dd>a member <code>", "<dd>workspace <code>", "something.newer</p>", "<dd>something <code><bdi>new", "request-17", "14 March 2026, 12:00 UTC",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s:\n%s", want, body)
+		}
+	}
+	if !slices.Equal(s.calls, []string{"Audit here"}) {
+		t.Errorf("calls %v", s.calls)
+	}
+	if r := signedIn(h, "GET", "/audit?after=stale", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/audit" {
+		t.Errorf("a cursor of yesterday: %d", r.StatusCode)
+	}
+	for words, more := range map[string]bool{"There may be older entries.": true, "There are no more.": false} {
+		s.empty, s.more = true, more
+		if body := text(t, signedIn(h, "GET", "/audit?after=here", nil)); !strings.Contains(body, words) || strings.Contains(body, ">Older</a>") != more {
+			t.Errorf("an empty page lacks %q:\n%s", words, body)
+		}
+	}
+}
+
+func TestEveryKindOfTheRecordHasAWord(t *testing.T) {
+	for _, kind := range []string{
+		event.ByKey("k").Type, event.ByMember("m").Type, "workspace", "api_key", "upload_session", "artifact", "revision", "agent_auth_registration", "session",
+		"oauth_client", "device", "access_link",
+	} {
+		if got := thing(kind + ":x:y"); got.Kind == "" || strings.Contains(got.Kind, "_") || got.ID != "x:y" {
+			t.Errorf("%s is %+v", kind, got)
+		}
+	}
+	if got := thing(""); cmp.Or(got.Kind, got.ID, got.Path) != "" {
+		t.Errorf("nothing is %+v", got)
+	}
+}
