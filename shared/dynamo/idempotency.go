@@ -76,8 +76,8 @@ func (s *Store) Release(ctx context.Context, c idempotency.Command, owner string
 	return err
 }
 
-// settle finishes a claimed command inside its transaction; who lost the lease cannot commit.
-func (s *Store) settle(t *transaction, c idempotency.Command, owner string, result []byte) {
+// finishHeld finishes a claimed command inside its transaction; who lost the lease cannot commit.
+func (s *Store) finishHeld(t *transaction, c idempotency.Command, owner string, result []byte) {
 	t.update(s.tables.Hot, key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease", "#owner = :owner AND #state = :flight",
 		values{"done": done, "result": result, "owner": owner, "flight": inFlight}, func(old item) error {
 			if old == nil {

@@ -48,7 +48,7 @@ func (s *Store) Unpin(ctx context.Context, p artifact.Pinning) error {
 	return s.repin(ctx, p, c, func(t *transaction) { s.uncount(t, p.Workspace) })
 }
 
-func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *change, count func(*transaction)) error {
+func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *gateChange, count func(*transaction)) error {
 	var t transaction
 	s.finish(&t, p.Command, p.Result, p.At)
 	t.update(s.tables.Core, artifactKey(p.Artifact.ID), c.expression(), c.condition, c.v, moved)
@@ -88,16 +88,16 @@ func (s *Store) Rename(ctx context.Context, r artifact.Renaming) error {
 	return s.commit(ctx, &t)
 }
 
-// change is an update of an artifact's gate that takes it out of the workspace that it was claimed from, if any.
-type change struct {
+// gateChange is an update of an artifact's gate that takes it out of the workspace that it was claimed from, if any.
+type gateChange struct {
 	set, gone []string
 	condition string
 	v         values
 }
 
 // changeOf begins a change of a live artifact that still has the draft that it was read with: what falls due depends on it.
-func changeOf(w id.Workspace, a artifact.Artifact, at time.Time) *change {
-	c := &change{v: values{"live": string(artifact.Live), "one": 1}, condition: "#status = :live"}
+func changeOf(w id.Workspace, a artifact.Artifact, at time.Time) *gateChange {
+	c := &gateChange{v: values{"live": string(artifact.Live), "one": 1}, condition: "#status = :live"}
 	c.holds(ownedBy(c.v, w, a.From))
 	c.sets("updated", at)
 	if a.From != "" {
@@ -114,17 +114,17 @@ func changeOf(w id.Workspace, a artifact.Artifact, at time.Time) *change {
 	return c
 }
 
-func (c *change) sets(name string, v any) {
+func (c *gateChange) sets(name string, v any) {
 	c.set = append(c.set, "#"+name+" = :"+name)
 	c.v[name] = v
 }
 
-func (c *change) removes(name string) { c.gone = append(c.gone, "#"+name) }
+func (c *gateChange) removes(name string) { c.gone = append(c.gone, "#"+name) }
 
-func (c *change) holds(condition string) { c.condition += " AND " + condition }
+func (c *gateChange) holds(condition string) { c.condition += " AND " + condition }
 
 // fallsDue says when something has to happen to the artifact, as it is from now on.
-func (c *change) fallsDue(a artifact.Artifact) {
+func (c *gateChange) fallsDue(a artifact.Artifact) {
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
 		c.removes("g2p")
 		c.removes("g2s")
@@ -134,7 +134,7 @@ func (c *change) fallsDue(a artifact.Artifact) {
 	c.sets("g2s", nextDue(a, limits.DraftLife))
 }
 
-func (c *change) expression() string {
+func (c *gateChange) expression() string {
 	e := "SET " + strings.Join(c.set, ", ")
 	if len(c.gone) > 0 {
 		e += " REMOVE " + strings.Join(c.gone, ", ")

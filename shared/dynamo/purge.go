@@ -135,9 +135,9 @@ func (s *Store) Condemn(ctx context.Context, c sweep.Condemned) error {
 func (s *Store) Strip(ctx context.Context, a id.Artifact, r id.Revision) error {
 	var t transaction
 	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
-		values{"retained": string(artifact.Retained)}, settled)
+		values{"retained": string(artifact.Retained)}, overtaken)
 	t.remove(s.tables.Core, treeKey(a, r), "", nil, nil)
-	return unlessSettled(s.commit(ctx, &t))
+	return unlessOvertaken(s.commit(ctx, &t))
 }
 
 // Purged implements sweep.Purges.

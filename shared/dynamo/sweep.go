@@ -59,10 +59,10 @@ func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n i
 	return out, err
 }
 
-// errSettled says that somebody else changed what a sweep wanted to change.
-var errSettled = errors.New("the item changed meanwhile")
+// errOvertaken says that somebody else changed what a sweep wanted to change.
+var errOvertaken = errors.New("the item changed meanwhile")
 
-func settled(item) error { return errSettled }
+func overtaken(item) error { return errOvertaken }
 
 // Discard implements sweep.Store.
 func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
@@ -78,13 +78,13 @@ func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e e
 		delete(v, "due")
 	}
 	var t transaction
-	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", condition, v, settled)
+	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", condition, v, overtaken)
 	t.update(s.tables.Core, revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft",
 		values{
 			"retained": string(artifact.Retained), "draft": string(artifact.Draft), "purge": due(purgeDue, string(a.Draft)), "now": sortable(at),
-		}, settled)
+		}, overtaken)
 	t.create(s.tables.Events, eventItem(e))
-	return unlessSettled(s.commit(ctx, &t))
+	return unlessOvertaken(s.commit(ctx, &t))
 }
 
 // Expire implements sweep.Store.
@@ -100,16 +100,16 @@ func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 		values{
 			"expired": string(artifact.Expired), "own": string(a.Owner), "exp": a.ExpiresAt, "now": at, "gone": goneOf(a.Owner),
 			"purge": due(purgeDue, string(a.ID)), "due": sortable(at), "live": string(artifact.Live), "owner": string(owner), "one": 1,
-		}, settled)
+		}, overtaken)
 	if a.From == "" { // a claim that commits meanwhile gives its artifacts more time
-		t.check(s.tables.Core, fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, settled)
+		t.check(s.tables.Core, fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
 	}
 	t.create(s.tables.Events, eventItem(e))
-	return unlessSettled(s.commit(ctx, &t))
+	return unlessOvertaken(s.commit(ctx, &t))
 }
 
-func unlessSettled(err error) error {
-	if errors.Is(err, errSettled) {
+func unlessOvertaken(err error) error {
+	if errors.Is(err, errOvertaken) {
 		return nil
 	}
 	return err
@@ -119,9 +119,9 @@ func unlessSettled(err error) error {
 func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	var t transaction
 	t.update(s.tables.Core, sessionKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
-		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, settled)
+		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, overtaken)
 	err := s.commit(ctx, &t)
-	if errors.Is(err, errSettled) {
+	if errors.Is(err, errOvertaken) {
 		return false, nil
 	}
 	return err == nil, err

@@ -99,7 +99,7 @@ func (o *otherGate) Error() string { return "the artifact ends at another time t
 
 func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
 	var t transaction
-	s.settle(&t, f.Command, f.Owner, f.Result)
+	s.finishHeld(&t, f.Command, f.Owner, f.Result)
 	s.endUpload(&t, f)
 	if f.Session.New {
 		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
@@ -151,7 +151,7 @@ func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifa
 		as = "#exp = :end AND attribute_exists(#pin_at)"
 	}
 	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
-	if overtaken(f) {
+	if cameByClaim(f) {
 		owned = "(" + owned + ") OR #own = :home"
 		v["home"] = string(f.Session.Home)
 	}
@@ -160,8 +160,8 @@ func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifa
 		func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
 }
 
-// overtaken tells whether the artifact came by a claim: it may still say where from, and end as it did there.
-func overtaken(f upload.Finalization) bool {
+// cameByClaim tells whether the artifact came by a claim: it may still say where from, and end as it did there.
+func cameByClaim(f upload.Finalization) bool {
 	return f.Session.Home != f.Session.Workspace && f.Artifact.ExpiresAt.After(f.At)
 }
 
@@ -173,7 +173,7 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
 		return noDraft(nil)
 	case a.Owner == f.Session.Workspace && a.Readable(f.At),
-		a.Owner == f.Session.Home && overtaken(f) && a.Status == artifact.Live && a.Lock == "":
+		a.Owner == f.Session.Home && cameByClaim(f) && a.Status == artifact.Live && a.Lock == "":
 		return &otherGate{*a}
 	}
 	return artifact.NotFound()
