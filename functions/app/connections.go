@@ -10,27 +10,13 @@ import (
 	"vitrine/shared/oauth"
 )
 
-// lists reads both kinds of connections side by side.
-func (h *Host) lists(r *http.Request, v visit) ([]agentauth.Registration, []oauth.Grant, error) {
-	type listed struct {
-		grants []oauth.Grant
-		err    error
-	}
-	apps := make(chan listed, 1)
-	go func() {
-		grants, err := h.Apps.Grants(r.Context(), v.Actor)
-		apps <- listed{grants, err}
-	}()
-	agents, err := h.Agents.Connections(r.Context(), v.Actor)
-	grants := <-apps
-	if err == nil {
-		err = grants.err
-	}
-	return agents, grants.grants, err
-}
-
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) error {
-	agents, grants, err := h.lists(r, v)
+	var agents []agentauth.Registration
+	var grants []oauth.Grant
+	err := together(
+		func() (err error) { agents, err = h.Agents.Connections(r.Context(), v.Actor); return err },
+		func() (err error) { grants, err = h.Apps.Grants(r.Context(), v.Actor); return err },
+	)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,7 +10,9 @@ import (
 	"time"
 
 	"vitrine/shared/contract"
+	"vitrine/shared/credential"
 	"vitrine/shared/fault"
+	"vitrine/shared/oauth"
 )
 
 func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
@@ -180,6 +183,20 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 			}
 			s.fail = nil
 		}
+	}
+}
+
+// falling answers no app.
+type falling struct{ apps }
+
+func (falling) Grants(context.Context, credential.Actor) ([]oauth.Grant, error) { panic("the case fell") }
+
+func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
+	s := newHouse()
+	h, _ := s.host()
+	h.Apps = falling{apps{s}}
+	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 || strings.Contains(text(t, r), "the case fell") {
+		t.Errorf("%d", r.StatusCode)
 	}
 }
 
