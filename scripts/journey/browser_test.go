@@ -2,35 +2,14 @@ package journey
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"vitrine/scripts/browser"
-	"vitrine/scripts/local/engine"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
-
-// vitrine runs the CLI against a deployment and returns its standard output and error.
-func (d *deployment) vitrine(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	root, err := engine.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command("go", append([]string{"run", "./cmd/vitrine"}, args...)...)
-	c.Dir = root
-	c.Env = append(os.Environ(), "VITRINE_URL="+d.Origins.API, "NO_COLOR=1", "VITRINE_API_KEY=")
-	var out, said strings.Builder
-	c.Stdout, c.Stderr = &out, &said
-	if err := c.Run(); err != nil {
-		t.Fatalf("vitrine %s: %v\n%s", strings.Join(args, " "), err, said.String())
-	}
-	return out.String(), said.String()
-}
 
 // folderOf writes files to a new folder.
 func folderOf(t *testing.T, files map[string]string) string {
@@ -58,7 +37,7 @@ func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
 		"css/style.css": `body { font-family: sans-serif; margin: 3rem } h1 { color: rgb(10, 90, 80) }`,
 		"chart.svg":     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 80"><path d="M0 60 Q50 0 100 40 T200 20" fill="none" stroke="teal" stroke-width="4"/></svg>`,
 	})
-	out, _ := d.vitrine(t, "publish", folder, "--ephemeral", "--title", "Tide tables")
+	out, _ := d.terminal(t).types(t, 0, "", "publish", folder, "--ephemeral", "--title", "Tide tables")
 	link := linkForm.FindString(out)
 	if link == "" {
 		t.Fatalf("no link in %q", out)
@@ -80,7 +59,7 @@ func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
 
 func TestT58ScriptsOfAnUnclaimedArtifactDoNotRun(t *testing.T) {
 	d := deploy(t)
-	out, _ := d.vitrine(t, "publish", folderOf(t, map[string]string{
+	out, _ := d.terminal(t).types(t, 0, "", "publish", folderOf(t, map[string]string{
 		"index.html": `<!doctype html><p id="p">scripts are off</p><script>document.getElementById("p").textContent = "scripts ran"</script>`,
 	}), "--ephemeral")
 	p := browser.Open(t)

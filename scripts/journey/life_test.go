@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,17 +29,26 @@ type terminal struct {
 	binary, home string
 }
 
-// terminal builds the command and gives it a home of its own.
+// terminal gives the command a home of its own.
 func (d *deployment) terminal(t *testing.T) *terminal {
 	t.Helper()
-	c := &terminal{d, filepath.Join(t.TempDir(), "vitrine"), t.TempDir()}
-	build := exec.Command("go", "build", "-o", c.binary, "./cmd/vitrine")
-	build.Dir = must(engine.Root())(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return c
+	return &terminal{d, must(built())(t), t.TempDir()}
 }
+
+// built is the command, which all tests share.
+var built = sync.OnceValues(func() (string, error) {
+	root, err := engine.Root()
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(root, ".vitrine", "bin", "vitrine")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/vitrine")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, nil
+})
 
 // command prepares a command, with nothing of the test's own login.
 func (c *terminal) command(t *testing.T, args ...string) *exec.Cmd {

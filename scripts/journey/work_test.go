@@ -94,7 +94,7 @@ func TestWorkCanBeAlwaysOrNever(t *testing.T) {
 
 func TestTheCommandProvesWorkByItself(t *testing.T) {
 	d := deploy(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAlways })
-	out, _ := d.vitrine(t, "publish", folderOf(t, map[string]string{"index.html": "<p>worked for"}), "--ephemeral")
+	out, _ := d.terminal(t).types(t, 0, "", "publish", folderOf(t, map[string]string{"index.html": "<p>worked for"}), "--ephemeral")
 	link := linkForm.FindString(out)
 	if _, err := d.anyone.Resolve(ctx, link); err != nil {
 		t.Error(err)
