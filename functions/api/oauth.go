@@ -8,9 +8,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
@@ -132,9 +130,7 @@ func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusServiceUnavailable
 	}
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	if refused.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int((refused.RetryAfter+time.Second-1)/time.Second)))
-	}
+	web.RetryAfter(w.Header(), refused.RetryAfter)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">`+

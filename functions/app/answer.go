@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,9 +30,7 @@ func (h *Host) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if m, ok := errors.AsType[methodNotAllowed](err); ok {
 		w.Header().Set("Allow", string(m))
 	}
-	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
-	}
+	web.RetryAfter(w.Header(), f.RetryAfter)
 	if wantsJSON(r) || strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/auth/") {
 		h.problem(w, r, status, f)
 		return

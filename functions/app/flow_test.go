@@ -189,7 +189,9 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 // falling answers no app.
 type falling struct{ apps }
 
-func (falling) Grants(context.Context, credential.Actor) ([]oauth.Grant, error) { panic("the case fell") }
+func (falling) Grants(context.Context, credential.Actor) ([]oauth.Grant, error) {
+	panic("the case fell")
+}
 
 func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
 	s := newHouse()

@@ -152,9 +152,7 @@ func readOAuthBody(r *http.Request) ([]byte, error) {
 func WriteRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	refused := fault.RefusalOf(err)
 	noteOf(r.Context()).failed(logCode(refused.Code), err)
-	if refused.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(refused.RetryAfter), 10))
-	}
+	RetryAfter(w.Header(), refused.RetryAfter)
 	writeOAuth(w, oauthStatus(refused), contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
 }
 

@@ -42,17 +42,19 @@ func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	}
 	header.Set("Content-Type", jsonType)
 	header.Set("Cache-Control", noStore)
-	if f.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.FormatInt(wholeSeconds(f.RetryAfter), 10))
-	}
+	RetryAfter(header, f.RetryAfter)
 	if e.status == http.StatusUnauthorized && n.challenge != "" {
 		header.Set("WWW-Authenticate", n.challenge)
 	}
 	return e
 }
 
-// wholeSeconds rounds up, so that whoever waits that long has waited enough.
-func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+// RetryAfter says how long to wait, if at all: whole seconds, rounded up, so that whoever waits that long has waited enough.
+func RetryAfter(h http.Header, wait time.Duration) {
+	if wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+	}
+}
 
 // WriteError answers a failure with its envelope. Nothing may have been written before.
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
