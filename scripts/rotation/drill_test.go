@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/artifact"
 	"vitrine/shared/assertion"
 	"vitrine/shared/boot"
 	"vitrine/shared/contract"
@@ -188,14 +187,14 @@ func listCursor() signed {
 			if err != nil {
 				return nil, err
 			}
-			return c.Seal(workspace, "artifacts", artifact.Position{CreatedAt: began, ID: id.NewArtifact()}, began.AddDate(1, 0, 0))
+			return c.Seal(cursor.List{Workspace: workspace, Name: "artifacts", Now: began.AddDate(1, 0, 0)}, cursor.Position{At: began, ID: string(id.NewArtifact())})
 		},
 		check: func(s keyring.Set, text any, now time.Time) error {
 			c, err := cursor.New(s.Seal)
 			if err != nil {
 				return err
 			}
-			if _, err := c.Open(workspace, "artifacts", text.(string), now); err != nil {
+			if _, err := c.Open(cursor.List{Workspace: workspace, Name: "artifacts", Now: now}, text.(string)); err != nil {
 				return errOther
 			}
 			return nil

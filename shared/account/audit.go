@@ -6,8 +6,8 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
-	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 )
@@ -18,26 +18,19 @@ type Position struct {
 	ID id.Event
 }
 
-// Cursors seals positions for clients.
-type Cursors interface {
-	// Seal makes an opaque text of at most limits.CursorLength characters, bound to a workspace and a list.
-	Seal(w id.Workspace, list string, p Position, now time.Time) (string, error)
-	// Open reads it back; invalid_cursor for anything tampered, foreign or older than limits.CursorLife.
-	Open(w id.Workspace, list, text string, now time.Time) (Position, error)
-}
+func position(p cursor.Position) Position { return Position{p.At, id.Event(p.ID)} }
+
+func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: string(p.ID)} }
 
 // Auditor shows members what was done in their workspace.
 type Auditor struct {
 	Store   Record
-	Cursors Cursors
+	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
-// Page is which part of a list is asked for.
-type Page struct {
-	Cursor string // empty: the first page
-	Limit  int    // zero: limits.PageDefault for members; operators always say one
-}
+// Page is which part of a list is asked for; a limit of zero is limits.PageDefault for members, and operators always say one.
+type Page = cursor.Page
 
 const auditName = "audit"
 
@@ -53,32 +46,23 @@ func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contra
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}
-	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return contract.AuditList{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
-	}
-	var after Position
-	if p.Cursor != "" {
-		var err error
-		if after, err = a.Cursors.Open(by.Workspace.ID, auditName, p.Cursor, now); err != nil {
-			return contract.AuditList{}, err
-		}
-	}
-	events, last, more, err := a.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, after, p.Limit)
+	of := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
+	after, err := a.Cursors.Start(of, p)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
-	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: contract.PageInfo{HasMore: more}}
+	events, last, more, err := a.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
+	if err != nil {
+		return contract.AuditList{}, err
+	}
+	out := contract.AuditList{Items: make([]contract.AuditRow, len(events))}
 	for i, e := range events {
 		out.Items[i] = row(e)
 	}
 	if more {
-		next, err := a.Cursors.Seal(by.Workspace.ID, auditName, last, now)
-		if err != nil {
-			return contract.AuditList{}, err
-		}
-		out.PageInfo.NextCursor = &next
+		out.PageInfo, err = a.Cursors.Info(of, last.bare())
 	}
-	return out, nil
+	return out, err
 }
 
 func row(e event.Event) contract.AuditRow {

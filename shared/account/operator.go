@@ -12,10 +12,10 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
-	"vitrine/shared/limits"
 )
 
 // Record is what Auditor and Overseer need of the store.
@@ -40,7 +40,7 @@ type Filter struct {
 // Overseer shows operators what was done in all workspaces.
 type Overseer struct {
 	Store   Record
-	Cursors Cursors
+	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
@@ -61,31 +61,23 @@ func (o *Overseer) List(ctx context.Context, by credential.Actor, asked Asked, p
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return contract.OperatorEventList{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
-	}
-	var after Position
-	if p.Cursor != "" {
-		if after, err = o.Cursors.Open(by.Workspace.ID, f.list(), p.Cursor, now); err != nil {
-			return contract.OperatorEventList{}, err
-		}
-	}
-	events, last, more, err := o.Store.Record(ctx, f, now, after, p.Limit)
+	of := cursor.List{Workspace: by.Workspace.ID, Name: f.list(), Now: now}
+	after, err := o.Cursors.Start(of, p)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	out := contract.OperatorEventList{Items: make([]contract.OperatorEvent, len(events)), PageInfo: contract.PageInfo{HasMore: more}}
+	events, last, more, err := o.Store.Record(ctx, f, now, position(after), p.Limit)
+	if err != nil {
+		return contract.OperatorEventList{}, err
+	}
+	out := contract.OperatorEventList{Items: make([]contract.OperatorEvent, len(events))}
 	for i, e := range events {
 		out.Items[i] = operatorRow(e)
 	}
 	if more {
-		next, err := o.Cursors.Seal(by.Workspace.ID, f.list(), last, now)
-		if err != nil {
-			return contract.OperatorEventList{}, err
-		}
-		out.PageInfo.NextCursor = &next
+		out.PageInfo, err = o.Cursors.Info(of, last.bare())
 	}
-	return out, nil
+	return out, err
 }
 
 // list names the list that a filter makes: a cursor of one is none of another.

@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/address"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
-	"vitrine/shared/fault"
+	"vitrine/shared/cursor"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 )
@@ -40,27 +40,16 @@ type Position struct {
 	ID        id.Artifact
 }
 
-// Cursors seals positions for clients.
-type Cursors interface {
-	// Seal makes an opaque text of at most limits.CursorLength characters, bound to a workspace and a list.
-	Seal(w id.Workspace, list string, p Position, now time.Time) (string, error)
-	// Open reads it back; invalid_cursor for anything tampered, foreign or older than limits.CursorLife.
-	Open(w id.Workspace, list, text string, now time.Time) (Position, error)
-}
-
 // Lister lists artifacts.
 type Lister struct {
 	Store     Listing
-	Cursors   Cursors
+	Cursors   *cursor.Codec
 	Addresses *address.Book // for Detail
 	Now       func() time.Time
 }
 
-// Page is which part of a list is asked for.
-type Page struct {
-	Cursor string // empty: the first page
-	Limit  int    // zero: limits.PageDefault
-}
+// Page is which part of a list is asked for; a limit of zero is limits.PageDefault.
+type Page = cursor.Page
 
 // The lists, as cursors name them: a cursor of one is none of the other.
 const (
@@ -87,21 +76,18 @@ func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list str
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}
-	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return nil, info, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
-	}
 	q.Workspace, q.Claimed, q.Limit, q.Now = by.Workspace.ID, !by.Workspace.ClaimedAt.IsZero(), p.Limit, l.Now()
-	var err error
-	if p.Cursor != "" {
-		if q.After, err = l.Cursors.Open(q.Workspace, list, p.Cursor, q.Now); err != nil {
-			return nil, info, err
-		}
+	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
+	after, err := l.Cursors.Start(of, p)
+	if err != nil {
+		return nil, info, err
 	}
+	q.After = Position{after.At, id.Artifact(after.ID)}
 	rows, more, err := l.Store.List(ctx, q)
 	if err != nil || !more {
 		return rows, info, err
 	}
 	last := rows[len(rows)-1]
-	next, err := l.Cursors.Seal(q.Workspace, list, Position{last.CreatedAt, last.ID}, q.Now)
-	return rows, contract.PageInfo{HasMore: true, NextCursor: &next}, err
+	info, err = l.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
+	return rows, info, err
 }

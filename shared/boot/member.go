@@ -46,5 +46,5 @@ func (s *Services) Steward() *account.Steward {
 // Auditor shows what was done in workspaces; it needs the ring seal.
 func (s *Services) Auditor() (*account.Auditor, error) {
 	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &account.Auditor{Store: s.store, Cursors: cursor.Events{Codec: cursors}, Now: s.Config.Now}, err
+	return &account.Auditor{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }

@@ -10,19 +10,36 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/shared/account"
-	"vitrine/shared/artifact"
+	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
-	"vitrine/shared/lockdown"
 	"vitrine/shared/seal"
 )
 
 const prefix = "v1."
 
-// Codec implements artifact.Cursors.
+// Page is which part of a list is asked for.
+type Page struct {
+	Cursor string // empty: the first page
+	Limit  int    // from 1 to limits.PageMax; services say what zero is
+}
+
+// List is a list of a workspace, at an instant. A cursor of one is none of another.
+type List struct {
+	Workspace id.Workspace
+	Name      string
+	Now       time.Time
+}
+
+// Position is a place in a list: the last one that was shown, or looked at. Its zero value is the start.
+type Position struct {
+	At time.Time
+	ID string
+}
+
+// Codec seals positions.
 type Codec struct {
 	box *seal.Box
 }
@@ -36,70 +53,54 @@ func New(ring keyring.Ring) (*Codec, error) {
 	return &Codec{box: box}, nil
 }
 
-// Seal implements artifact.Cursors.
-func (c *Codec) Seal(w id.Workspace, list string, p artifact.Position, now time.Time) (string, error) {
-	return c.seal(w, list, p.CreatedAt, string(p.ID), now)
+// Start is after what a page begins: invalid_request for a limit that no page has, and invalid_cursor for a cursor that is
+// tampered, foreign or older than limits.CursorLife.
+func (c *Codec) Start(l List, p Page) (Position, error) {
+	if p.Limit < 1 || p.Limit > limits.PageMax {
+		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+	}
+	if p.Cursor == "" {
+		return Position{}, nil
+	}
+	return c.Open(l, p.Cursor)
 }
 
-// Open implements artifact.Cursors.
-func (c *Codec) Open(w id.Workspace, list, text string, now time.Time) (artifact.Position, error) {
-	at, last, err := c.open(w, list, text, now)
-	return artifact.Position{CreatedAt: at, ID: id.Artifact(last)}, err
+// Info tells that others follow the last one of a page.
+func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
+	next, err := c.Seal(l, last)
+	if err != nil {
+		return contract.PageInfo{}, err
+	}
+	return contract.PageInfo{HasMore: true, NextCursor: &next}, nil
 }
 
-// Events implements account.Cursors.
-type Events struct{ Codec *Codec }
-
-// Seal implements account.Cursors.
-func (e Events) Seal(w id.Workspace, list string, p account.Position, now time.Time) (string, error) {
-	return e.Codec.seal(w, list, p.At, string(p.ID), now)
-}
-
-// Open implements account.Cursors.
-func (e Events) Open(w id.Workspace, list, text string, now time.Time) (account.Position, error) {
-	at, last, err := e.Codec.open(w, list, text, now)
-	return account.Position{At: at, ID: id.Event(last)}, err
-}
-
-// Lockdowns implements lockdown.Cursors.
-type Lockdowns struct{ Codec *Codec }
-
-// Seal implements lockdown.Cursors.
-func (l Lockdowns) Seal(w id.Workspace, list string, p lockdown.Position, now time.Time) (string, error) {
-	return l.Codec.seal(w, list, p.At, string(p.ID), now)
-}
-
-// Open implements lockdown.Cursors.
-func (l Lockdowns) Open(w id.Workspace, list, text string, now time.Time) (lockdown.Position, error) {
-	at, last, err := l.Codec.open(w, list, text, now)
-	return lockdown.Position{At: at, ID: id.Lockdown(last)}, err
-}
-
-func (c *Codec) seal(w id.Workspace, list string, at time.Time, last string, now time.Time) (string, error) {
-	plain := binary.BigEndian.AppendUint64(nil, uint64(now.Add(limits.CursorLife).UnixMilli()))
-	plain = binary.BigEndian.AppendUint64(plain, uint64(at.UnixMilli()))
-	sealed, err := c.box.Seal(append(plain, last...), bound(w, list))
+// Seal makes an opaque text of at most limits.CursorLength characters.
+func (c *Codec) Seal(l List, p Position) (string, error) {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(l.Now.Add(limits.CursorLife).UnixMilli()))
+	plain = binary.BigEndian.AppendUint64(plain, uint64(p.At.UnixMilli()))
+	sealed, err := c.box.Seal(append(plain, p.ID...), l.bound())
 	return prefix + base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-func (c *Codec) open(w id.Workspace, list, text string, now time.Time) (at time.Time, last string, err error) {
+// Open reads it back.
+func (c *Codec) Open(l List, text string) (Position, error) {
 	body, ok := strings.CutPrefix(text, prefix)
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	if !ok || err != nil || len(text) > limits.CursorLength {
-		return time.Time{}, "", invalid()
+		return Position{}, invalid()
 	}
-	plain, err := c.box.Open(sealed, bound(w, list))
+	plain, err := c.box.Open(sealed, l.bound())
 	if err != nil || len(plain) < 16 {
-		return time.Time{}, "", invalid()
+		return Position{}, invalid()
 	}
 	expires := time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))
-	if !now.Before(expires) {
-		return time.Time{}, "", invalid()
+	if !l.Now.Before(expires) {
+		return Position{}, invalid()
 	}
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(plain[8:]))).UTC(), string(plain[16:]), nil
+	return Position{At: time.UnixMilli(int64(binary.BigEndian.Uint64(plain[8:]))).UTC(), ID: string(plain[16:])}, nil
 }
 
-func bound(w id.Workspace, list string) string { return string(w) + "\x00" + list }
+func (l List) bound() string { return string(l.Workspace) + "\x00" + l.Name }
 
 func invalid() error {
 	return fault.New(fault.InvalidCursor, "this cursor is not valid here or is older than a day; start again without cursor")

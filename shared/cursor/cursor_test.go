@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/artifact"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
@@ -18,25 +17,27 @@ func TestF75OnlyTheSameListOfTheSameWorkspaceOpensACursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, want := id.NewWorkspace(), artifact.Position{CreatedAt: now.UTC(), ID: id.NewArtifact()}
-	text, err := c.Seal(ws, "artifacts", want, now)
+	of := List{Workspace: id.NewWorkspace(), Name: "artifacts", Now: now}
+	want := Position{At: now.UTC(), ID: string(id.NewArtifact())}
+	text, err := c.Seal(of, want)
 	if err != nil || len(text) > limits.CursorLength {
 		t.Fatal(text, err)
 	}
-	if got, err := c.Open(ws, "artifacts", text, now); err != nil || got != want {
+	if got, err := c.Open(of, text); err != nil || got != want {
 		t.Errorf("got %v %v, want %v", got, err, want)
 	}
 	other, _ := New(keyring.New().Seal)
-	for name, open := range map[string]func() (artifact.Position, error){
-		"another workspace": func() (artifact.Position, error) { return c.Open(id.NewWorkspace(), "artifacts", text, now) },
-		"another list":      func() (artifact.Position, error) { return c.Open(ws, "audit", text, now) },
-		"another ring":      func() (artifact.Position, error) { return other.Open(ws, "artifacts", text, now) },
-		"a day later":       func() (artifact.Position, error) { return c.Open(ws, "artifacts", text, now.Add(limits.CursorLife)) },
-		"tampered":          func() (artifact.Position, error) { return c.Open(ws, "artifacts", text[:len(text)-4]+"AAAA", now) },
-		"empty":             func() (artifact.Position, error) { return c.Open(ws, "artifacts", "", now) },
-		"prefix only":       func() (artifact.Position, error) { return c.Open(ws, "artifacts", "v1.", now) },
-		"key id only":       func() (artifact.Position, error) { return c.Open(ws, "artifacts", "v1.AQ", now) },
-		"too long":          func() (artifact.Position, error) { return c.Open(ws, "artifacts", "v1."+strings.Repeat("A", 500), now) },
+	elsewhere, late := List{id.NewWorkspace(), of.Name, now}, List{of.Workspace, of.Name, now.Add(limits.CursorLife)}
+	for name, open := range map[string]func() (Position, error){
+		"another workspace": func() (Position, error) { return c.Open(elsewhere, text) },
+		"another list":      func() (Position, error) { return c.Open(List{of.Workspace, "audit", now}, text) },
+		"another ring":      func() (Position, error) { return other.Open(of, text) },
+		"a day later":       func() (Position, error) { return c.Open(late, text) },
+		"tampered":          func() (Position, error) { return c.Open(of, text[:len(text)-4]+"AAAA") },
+		"empty":             func() (Position, error) { return c.Open(of, "") },
+		"prefix only":       func() (Position, error) { return c.Open(of, "v1.") },
+		"key id only":       func() (Position, error) { return c.Open(of, "v1.AQ") },
+		"too long":          func() (Position, error) { return c.Open(of, "v1."+strings.Repeat("A", 500)) },
 	} {
 		if _, err := open(); fault.CodeOf(err) != fault.InvalidCursor {
 			t.Errorf("%s: %v", name, err)
@@ -44,13 +45,37 @@ func TestF75OnlyTheSameListOfTheSameWorkspaceOpensACursor(t *testing.T) {
 	}
 }
 
+func TestAPageStartsWhereTheOneBeforeEnded(t *testing.T) {
+	c, err := New(keyring.New().Seal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := List{Workspace: id.NewWorkspace(), Name: "artifacts", Now: time.Now()}
+	last := Position{At: of.Now.UTC().Truncate(time.Millisecond), ID: string(id.NewArtifact())}
+	info, err := c.Info(of, last)
+	if err != nil || !info.HasMore || info.NextCursor == nil {
+		t.Fatal(info, err)
+	}
+	if got, err := c.Start(of, Page{Cursor: *info.NextCursor, Limit: limits.PageMax}); err != nil || got != last {
+		t.Errorf("got %v %v, want %v", got, err, last)
+	}
+	if got, err := c.Start(of, Page{Limit: 1}); err != nil || got != (Position{}) {
+		t.Errorf("the first page starts at %v, %v", got, err)
+	}
+	for _, limit := range []int{-1, 0, limits.PageMax + 1} {
+		if _, err := c.Start(of, Page{Limit: limit}); fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("a page of %d: %v", limit, err)
+		}
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	c, _ := New(keyring.New().Seal)
-	now := time.Now()
-	text, _ := c.Seal("w", "l", artifact.Position{CreatedAt: now, ID: id.NewArtifact()}, now)
+	of := List{"w", "l", time.Now()}
+	text, _ := c.Seal(of, Position{At: of.Now, ID: string(id.NewArtifact())})
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := c.Open("w", "l", s, now); err == nil && s != text {
+		if _, err := c.Open(of, s); err == nil && s != text {
 			t.Errorf("%q opens", s)
 		}
 	})

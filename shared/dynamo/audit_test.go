@@ -34,7 +34,7 @@ func newAuditor(t *testing.T, d *desk) *account.Auditor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account.Auditor{Store: d.Store, Cursors: cursor.Events{Codec: codec}, Now: func() time.Time { return d.clock }}
+	return &account.Auditor{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
 func asked(name string, days int) contract.UpdateSettings {

@@ -82,14 +82,6 @@ type Position struct {
 	ID id.Lockdown
 }
 
-// Cursors seals positions for clients.
-type Cursors interface {
-	// Seal makes an opaque text of at most limits.CursorLength characters, bound to a workspace and a list.
-	Seal(w id.Workspace, list string, p Position, now time.Time) (string, error)
-	// Open reads it back; invalid_cursor for anything tampered, foreign or older than limits.CursorLife.
-	Open(w id.Workspace, list, text string, now time.Time) (Position, error)
-}
-
 // Detail is the lockdown on the wire.
 func (l Lockdown) Detail() contract.Lockdown {
 	out := contract.Lockdown{

@@ -10,6 +10,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -20,7 +21,7 @@ import (
 // Warden sets and lifts lockdowns for operators. To everybody else it is not there.
 type Warden struct {
 	Store   Store
-	Cursors Cursors
+	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
@@ -155,36 +156,27 @@ func missing() error {
 const listName = "lockdowns"
 
 // List answers one page of all lockdowns, the newest first.
-func (w *Warden) List(ctx context.Context, by credential.Actor, cursor string, limit int) (contract.LockdownList, error) {
+func (w *Warden) List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error) {
 	now := w.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.LockdownList{}, err
 	}
-	if limit < 1 || limit > limits.PageMax {
-		return contract.LockdownList{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
-	}
-	var after Position
-	if cursor != "" {
-		var err error
-		if after, err = w.Cursors.Open(by.Workspace.ID, listName, cursor, now); err != nil {
-			return contract.LockdownList{}, err
-		}
-	}
-	rows, more, err := w.Store.Lockdowns(ctx, after, limit)
+	of := cursor.List{Workspace: by.Workspace.ID, Name: listName, Now: now}
+	start, err := w.Cursors.Start(of, cursor.Page{Cursor: after, Limit: limit})
 	if err != nil {
 		return contract.LockdownList{}, err
 	}
-	out := contract.LockdownList{Items: make([]contract.Lockdown, len(rows)), PageInfo: contract.PageInfo{HasMore: more}}
+	rows, more, err := w.Store.Lockdowns(ctx, Position{start.At, id.Lockdown(start.ID)}, limit)
+	if err != nil {
+		return contract.LockdownList{}, err
+	}
+	out := contract.LockdownList{Items: make([]contract.Lockdown, len(rows))}
 	for i, l := range rows {
 		out.Items[i] = l.Detail()
 	}
 	if more {
 		last := rows[len(rows)-1]
-		next, err := w.Cursors.Seal(by.Workspace.ID, listName, Position{last.SetAt, last.ID}, now)
-		if err != nil {
-			return contract.LockdownList{}, err
-		}
-		out.PageInfo.NextCursor = &next
+		out.PageInfo, err = w.Cursors.Info(of, cursor.Position{At: last.SetAt, ID: string(last.ID)})
 	}
-	return out, nil
+	return out, err
 }
