@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/rate"
 )
 
 // asked is a registration with the person who was asked to claim it.
@@ -113,7 +114,7 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
 		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
 	}
-	if err := s.guessing(ctx, by.Member); err != nil {
+	if err := s.guesses().Open(ctx, by.Member); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	sent, err := s.attemptOf(c.AttemptToken)
@@ -159,7 +160,7 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m asked) erro
 		}
 	}
 	if st.guessed {
-		return s.guessed(ctx, by.Member)
+		return s.guesses().Wrong(ctx, by.Member, errWrong)
 	}
 	return st.refusal
 }
@@ -177,31 +178,8 @@ func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
 }
 
 // guesses counts the codes that a member typed wrong.
-const guesses = "agentcode"
-
-// guessing refuses a member who typed too many wrong codes, whatever they type next.
-func (s *Service) guessing(ctx context.Context, m id.Member) error {
-	wait, err := s.Limiter.Spent(ctx, s.Tries, guesses, string(m), s.Limits.WrongCode)
-	if err == nil && wait > 0 {
-		err = guessedOften(wait)
-	}
-	return err
-}
-
-// guessed counts a wrong code and answers it.
-func (s *Service) guessed(ctx context.Context, m id.Member) error {
-	wait, err := s.Limiter.Allow(ctx, guesses, string(m), s.Limits.WrongCode)
-	switch {
-	case err != nil:
-		return err
-	case wait > 0:
-		return guessedOften(wait)
-	}
-	return errWrong
-}
-
-func guessedOften(wait time.Duration) error {
-	return fault.New(fault.RateLimitedActor, "too many wrong codes; wait as long as Retry-After says").After(wait)
+func (s *Service) guesses() rate.Guesses {
+	return rate.Guesses{Limiter: s.Limiter, Tries: s.Tries, Kind: "agentcode"}
 }
 
 // Refuse ends an attempt because the caller does not know the agent, which learns it at its next poll.

@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/rate"
 	"vitrine/shared/workspace"
 )
 
@@ -135,21 +136,11 @@ func (r Registration) poll(now time.Time) step {
 	return step{to: r, write: true, refusal: answer}
 }
 
-// pace takes a poll out of a bucket that holds limits.PollBurst and gets one back per limits.PollInterval; wait tells how
-// long an empty one takes.
+// pace takes a poll out of the bucket of the registration; wait tells how long an empty one takes.
 func (r Registration) pace(now time.Time) (out Registration, wait time.Duration) {
-	tokens, since := limits.PollBurst, now
-	if !r.PolledAt.IsZero() {
-		gained := max(0, now.Sub(r.PolledAt)/limits.PollInterval)
-		if have := time.Duration(r.PollTokens) + gained; have < limits.PollBurst {
-			tokens, since = int(have), r.PolledAt.Add(gained*limits.PollInterval)
-		}
-	}
-	if tokens == 0 {
-		return r, since.Add(limits.PollInterval).Sub(now)
-	}
-	r.PollTokens, r.PolledAt = tokens-1, since
-	return r, 0
+	polls, wait := rate.Polls{Left: r.PollTokens, At: r.PolledAt}.Take(now)
+	r.PollTokens, r.PolledAt = polls.Left, polls.At
+	return r, wait
 }
 
 // add counts one more, unless as many came in this window as may come; wait tells how long it lasts.

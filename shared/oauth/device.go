@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/rate"
 )
 
 // Flows keeps device authorizations for the person who answers them.
@@ -210,7 +211,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 	if err := person(by); err != nil {
 		return nil, err
 	}
-	if err := s.guessing(ctx, by.Member); err != nil {
+	if err := s.guesses().Open(ctx, by.Member); err != nil {
 		return nil, err
 	}
 	if code := typed(userCode); code != "" {
@@ -222,29 +223,12 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 			return f, nil
 		}
 	}
-	wait, err := s.Limiter.Allow(ctx, guesses, string(by.Member), s.Limits.WrongCode)
-	switch {
-	case err != nil:
-		return nil, err
-	case wait > 0:
-		return nil, guessedOften(wait)
-	}
-	return nil, unknownCode()
+	return nil, s.guesses().Wrong(ctx, by.Member, unknownCode())
 }
 
-const guesses = "devicecode"
-
-// guessing refuses a member who typed too many wrong codes, whatever they type next.
-func (s *Server) guessing(ctx context.Context, m id.Member) error {
-	wait, err := s.Limiter.Spent(ctx, s.Tries, guesses, string(m), s.Limits.WrongCode)
-	if err == nil && wait > 0 {
-		err = guessedOften(wait)
-	}
-	return err
-}
-
-func guessedOften(wait time.Duration) error {
-	return fault.New(fault.RateLimitedActor, "too many wrong codes; wait as long as Retry-After says").After(wait)
+// guesses counts the codes that a member typed wrong.
+func (s *Server) guesses() rate.Guesses {
+	return rate.Guesses{Limiter: s.Limiter, Tries: s.Tries, Kind: "devicecode"}
 }
 
 func unknownCode() error {

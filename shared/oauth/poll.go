@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
+	"vitrine/shared/rate"
 )
 
 // poll tells a device what the person answered, and hands out the grant of an approval once.
@@ -73,9 +74,9 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 // pending tells a device to go on asking, and one that asks too often to slow down.
 func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 	was := f
-	left, at := refill(f.PollTokens, f.PolledAt, now)
-	if left > 0 {
-		f.PollTokens, f.PolledAt = left-1, at
+	left, wait := rate.Polls{Left: f.PollTokens, At: f.PolledAt}.Take(now)
+	if wait == 0 {
+		f.PollTokens, f.PolledAt = left.Left, left.At
 		alone, err := s.Polls.Polled(ctx, f, was)
 		if err != nil {
 			return err
@@ -85,13 +86,4 @@ func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 		}
 	}
 	return fault.Refuse(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
-}
-
-// refill tells how many polls may come, and since when that holds: one more for each interval, up to the burst.
-func refill(tokens int, at, now time.Time) (int, time.Time) {
-	grown := int(max(0, now.Sub(at)) / limits.PollInterval)
-	if tokens+grown >= limits.PollBurst {
-		return limits.PollBurst, now
-	}
-	return tokens + grown, at.Add(time.Duration(grown) * limits.PollInterval)
 }
