@@ -18,7 +18,7 @@ func claimTokenItem(t claim.Token) item {
 		time("created", t.CreatedAt).time("exp", t.ExpiresAt).time("redeemed", t.RedeemedAt).ttl(t.ExpiresAt.Add(limits.MovedLife))
 }
 
-// ClaimToken reads a claim token strongly, nil if there is none.
+// ClaimToken implements claim.Store.
 func (s *Store) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
 	i, err := s.get(ctx, s.tables.Core, claimKey(public), true)
 	return readClaimToken(i, public), err
@@ -35,8 +35,7 @@ func readClaimToken(i item, public id.Public) *claim.Token {
 	}
 }
 
-// Move commits a claim. Errors: *idempotency.Taken, claim.ErrGone, not_authenticated (the destination closed),
-// database_unavailable.
+// Move implements claim.Store.
 func (s *Store) Move(ctx context.Context, m claim.Move) error {
 	var t transaction
 	if m.Command != nil {

@@ -68,7 +68,7 @@ func unpackIssued(b []byte) (out []oauth.Issued) {
 	return out
 }
 
-// Grant implements oauth.Store.
+// Grant implements oauth.GrantStore.
 func (s *Store) Grant(ctx context.Context, public id.Public) (*oauth.Grant, error) {
 	i, err := s.get(ctx, s.tables.Core, grantKey(public), true)
 	return readGrant(i, public), err

@@ -36,7 +36,7 @@ func (s *Store) Hinted(ctx context.Context, home id.Workspace, wanted []tree.Con
 	return out, nil
 }
 
-// Unhint implements upload.Hints and sweep.Purges.
+// Unhint implements upload.Hints and sweep.Finds.
 func (s *Store) Unhint(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
 	return s.deleteIf(ctx, s.tables.Core, hintKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
@@ -94,7 +94,7 @@ func (s *Store) Refer(ctx context.Context, a id.Artifact, r id.Revision, objects
 	return s.writeAll(ctx, writes)
 }
 
-// Unrefer implements sweep.Purges.
+// Unrefer implements sweep.Unreferring.
 func (s *Store) Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error {
 	var writes []types.WriteRequest
 	for _, o := range objects {

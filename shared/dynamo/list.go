@@ -39,12 +39,6 @@ func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revisi
 	}
 }
 
-// Artifacts returns up to limit live artifacts that say they are in a workspace and have not expired at now, newest first
-// with the id as tie-breaker, after the position (zero: from the start). more tells that others follow.
-func (s *Store) Artifacts(ctx context.Context, w id.Workspace, after artifact.Position, limit int, now time.Time) ([]artifact.Artifact, bool, error) {
-	return s.List(ctx, artifact.Query{Workspace: w, After: after, Limit: limit, Now: now})
-}
-
 // List implements artifact.Listing. It merges the partitions of the index that hold parts of the list, each after the
 // same position. They are read in the order in which artifacts go from one to another, so that one on its way is met at
 // least once; met twice, it counts as what it was later.

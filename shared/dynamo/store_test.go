@@ -347,7 +347,7 @@ func TestADeletedArtifactIsGoneAtOnce(t *testing.T) {
 	if err := s.Delete(ctx, d); !errors.Is(err, artifact.ErrMoved) {
 		t.Error("deleted twice", err)
 	}
-	if rows, _, _ := s.Artifacts(ctx, w.ID, artifact.Position{}, 10, now()); len(rows) != 0 {
+	if rows, _, _ := s.List(ctx, artifact.Query{Workspace: w.ID, Limit: 10, Now: now()}); len(rows) != 0 {
 		t.Error("it is listed")
 	}
 }
@@ -371,7 +371,7 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 	}
 	var last artifact.Position
 	for pages := 0; ; pages++ {
-		rows, more, err := s.Artifacts(ctx, w.ID, last, 2, now())
+		rows, more, err := s.List(ctx, artifact.Query{Workspace: w.ID, After: last, Limit: 2, Now: now()})
 		if err != nil || pages > 4 {
 			t.Fatal(pages, err)
 		}

@@ -115,7 +115,7 @@ func unlessOvertaken(err error) error {
 	return err
 }
 
-// EndSession implements sweep.Store. A session that is marked already counts as ended: its objects may still be there.
+// EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
 func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	var t transaction
 	t.update(s.tables.Core, sessionKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
