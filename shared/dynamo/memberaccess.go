@@ -27,11 +27,7 @@ func (s *Store) Granted(ctx context.Context, grant id.Public, w id.Workspace) (*
 func (s *Store) Behind(ctx context.Context, w id.Workspace, m id.Member, wants access.Wants) (*member.Member, *idempotency.Record, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
-	record := ""
-	if wants.Operation != "" && idempotency.CheckClient(wants.Client) == nil {
-		record = recordKey(wants.Command(string(m)))
-		b.wantHot(record)
-	}
+	record := b.wantRecord(wants, string(m))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, nil, err
