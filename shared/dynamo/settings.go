@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"vitrine/shared/account"
-	"vitrine/shared/fault"
 )
 
 // Furnish implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
@@ -12,10 +11,7 @@ func (s *Store) Furnish(ctx context.Context, f account.Furnishing) error {
 	var t transaction
 	s.finish(&t, f.Command, f.Result, f.At)
 	t.update(s.tables.Core, workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
-		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays},
-		func(item) error {
-			return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
-		})
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
 	t.create(s.tables.Events, eventItem(f.Event))
 	return s.commit(ctx, &t)
 }

@@ -38,10 +38,11 @@ func (s *Store) Workspace(ctx context.Context, w id.Workspace) (*workspace.Works
 // checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
 // tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
 func (s *Store) checkFence(t *transaction, w id.Workspace) {
-	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil,
-		func(item) error {
-			return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
-		})
+	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
+}
+
+func closed(item) error {
+	return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
 }
 
 // Provision implements ephemeral.Store.
