@@ -180,9 +180,9 @@ func (s *Service) prompt(claimToken string, r Registration, ticket credential.To
 		ClaimToken: claimToken, ClaimTokenExpires: contract.At(r.ExpiresAt), AttemptToken: text,
 		RegistrationID: r.ID, RegistrationType: string(r.Kind), UserCode: code,
 		Claim: contract.ClaimPrompt{
-			UserCode: code, ExpiresIn: int(r.Attempt.ExpiresAt.Sub(now) / time.Second),
+			UserCode: code, ExpiresIn: contract.Seconds(r.Attempt.ExpiresAt.Sub(now)),
 			VerificationURI: s.Origins.App + "/agent-auth/claim?claim_attempt_token=" + url.QueryEscape(text),
-			Interval:        int(limits.PollInterval / time.Second),
+			Interval:        contract.Seconds(limits.PollInterval),
 		},
 	}
 }

@@ -165,7 +165,7 @@ const keyName = "Agent auth"
 // answer is an access token on the wire.
 func answer(secret credential.Token, k *credential.Key) contract.Token {
 	return contract.Token{
-		AccessToken: secret.Reveal(), TokenType: "Bearer", ExpiresIn: int(k.ExpiresAt.Sub(k.CreatedAt) / time.Second), Scope: strings.Join(credential.Words(k.Scopes), " "),
+		AccessToken: secret.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(k.ExpiresAt.Sub(k.CreatedAt)), Scope: strings.Join(credential.Words(k.Scopes), " "),
 	}
 }
 

@@ -39,6 +39,10 @@ func AtOrNull(t time.Time) *Time {
 	return &Time{t}
 }
 
+// Seconds is how long something lives, in whole seconds, of which none is promised too many. How long to wait is rounded up
+// instead.
+func Seconds(d time.Duration) int { return int(d / time.Second) }
+
 // Envelope is the body of every JSON error.
 type Envelope struct {
 	Error Problem `json:"error"`

@@ -161,7 +161,7 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 	page := s.Origins.App + "/device"
 	return contract.DeviceAuthorization{
 		DeviceCode: token.Reveal(), UserCode: grouped(code), VerificationURI: page, VerificationURIComplete: page + "?" + url.Values{"code": {grouped(code)}}.Encode(),
-		ExpiresIn: seconds(limits.DeviceLife), Interval: seconds(limits.PollInterval),
+		ExpiresIn: contract.Seconds(limits.DeviceLife), Interval: contract.Seconds(limits.PollInterval),
 	}, nil
 }
 

@@ -116,12 +116,10 @@ func (g Grant) end(now time.Time, life time.Duration) time.Time {
 // answer is what the client gets; access is the newest token of g.
 func answer(g Grant, access, refresh credential.Token, now time.Time) contract.Token {
 	return contract.Token{
-		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
+		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
 		Scope: words(g.Scopes), RefreshToken: refresh.Reveal(),
 	}
 }
-
-func seconds(d time.Duration) int { return int(d / time.Second) }
 
 // holds refuses a grant whose member is gone or ended what they agreed to.
 func (s *Server) holds(ctx context.Context, g Grant) error {

@@ -85,8 +85,8 @@ func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePo
 		FileSizeCapBytes: p.FileSize, ArtifactSizeCapBytes: p.ArtifactSize, BundleSizeCapBytes: p.BundleSize,
 		FileCountCap: p.FileCount, BundlesEnabled: limits.BundlesEnabled, LiveUpdateEnabled: limits.LiveUpdatesEnabled,
 		ActorRateLimitPerMinute: l.Actor.Limit, WorkspaceBurstCapPerMinute: l.Workspace.Limit,
-		UploadSessionTTLSeconds: seconds(limits.SessionLife), DefaultTTLSeconds: seconds(p.DefaultLife),
-		MinTTLSeconds: seconds(p.MinLife), MaxTTLSeconds: seconds(p.MaxLife), LiveArtifactsCap: p.LiveArtifacts,
+		UploadSessionTTLSeconds: contract.Seconds(limits.SessionLife), DefaultTTLSeconds: contract.Seconds(p.DefaultLife),
+		MinTTLSeconds: contract.Seconds(p.MinLife), MaxTTLSeconds: contract.Seconds(p.MaxLife), LiveArtifactsCap: p.LiveArtifacts,
 		DailyNewArtifactAllowance: p.NewArtifactsPerDay, LifetimeRevisionCeiling: p.Revisions,
 	}
 	if used != nil {
@@ -95,5 +95,3 @@ func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePo
 	}
 	return policy
 }
-
-func seconds(d time.Duration) int { return int(d / time.Second) }
