@@ -13,7 +13,7 @@ import (
 // State is where a registration is in its life. Expiry is judged by ExpiresAt and overrules every state but Revoked.
 type State string
 
-// The states.
+// The states. No configuration trusts a provider of agents' identities yet, and only its assertion would bring PendingStepUp.
 const (
 	Unclaimed     State = "anonymous_unclaimed"
 	ClaimPending  State = "anonymous_claim_pending"
@@ -28,7 +28,7 @@ type Kind string
 // The kinds.
 const (
 	Anonymous Kind = "anonymous"
-	Provider  Kind = "identity_assertion"
+	Provider  Kind = "identity_assertion" // as PendingStepUp: Register refuses it until a provider is trusted
 )
 
 // Registration is an agent that registered.
