@@ -96,7 +96,7 @@ func meant(r *http.Request, form map[string]string) bool {
 }
 
 func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) err
 }
 
 func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

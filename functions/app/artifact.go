@@ -194,7 +194,7 @@ func (h *Host) keep(
 	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
 	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error),
 ) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (h *Host) keep(
 }
 
 func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (h *Host) ask(w http.ResponseWriter, r *http.Request, v visit, question fun
 }
 
 func (h *Host) delete(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

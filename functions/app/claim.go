@@ -30,7 +30,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 
 // showClaim shows what a token would bring; nothing changes.
 func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error 
 }
 
 func (h *Host) claim(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

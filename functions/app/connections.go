@@ -52,7 +52,7 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v visit) e
 }
 
 func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if err := h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId"))); err != nil && !absent(err) {
@@ -80,7 +80,7 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) err
 }
 
 func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if err := h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))); err != nil && !absent(err) {

@@ -41,7 +41,7 @@ func (h *Host) answerApp(
 	w http.ResponseWriter, r *http.Request, v visit,
 	answer func(context.Context, credential.Actor, string) (string, error), allowed bool,
 ) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func typed(code string) string {
 
 // showDevice shows who asks; nothing changes.
 func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v visit, code s
 // answerDevice settles a device by one of the answers.
 func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(visit) pages.Done) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v visit) error {
-		form, err := readForm(w, r)
+		form, err := readForm(r)
 		if err != nil {
 			return err
 		}

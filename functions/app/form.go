@@ -3,41 +3,21 @@ package app
 import (
 	"crypto/rand"
 	"encoding/json"
-	"io"
-	"mime"
+	"errors"
 	"net/http"
-	"net/url"
 
 	"vitrine/shared/fault"
 	"vitrine/shared/idempotency"
-)
-
-const (
-	formType    = "application/x-www-form-urlencoded"
-	maxFormBody = 64 << 10
+	"vitrine/shared/web"
 )
 
 // readForm takes the fields of a form, each at most once; the query is no part of it.
-func readForm(w http.ResponseWriter, r *http.Request) (map[string]string, error) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
-		return nil, fault.New(fault.InvalidRequest, "send the fields as %s", formType)
-	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFormBody))
+func readForm(r *http.Request) (web.Form, error) {
+	form, err := web.ReadForm(r)
 	if err != nil {
-		return nil, fault.Wrap(fault.InvalidRequest, err, "the form is too large or incomplete")
+		return nil, fault.Wrap(fault.InvalidRequest, errors.Unwrap(err), "%s", err)
 	}
-	parsed, err := url.ParseQuery(string(raw))
-	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the form is malformed")
-	}
-	fields := make(map[string]string, len(parsed))
-	for name, values := range parsed {
-		if len(values) > 1 {
-			return nil, fault.New(fault.InvalidRequest, "a field stands twice")
-		}
-		fields[name] = values[0]
-	}
-	return fields, nil
+	return form, nil
 }
 
 // once is a fresh name for what a form does, so that sending the form twice does it once.

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 	"vitrine/shared/web"
 )
 
@@ -46,13 +47,11 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.APIURL})
 }
 
-const maxResolveBody = 64 << 10
-
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); len(r.Header.Values("Content-Type")) > 0 && (err != nil || media != "application/json") {
 		return fault.New(fault.InvalidRequest, "Send the body as application/json.")
 	}
-	link, err := readLink(http.MaxBytesReader(w, r.Body, maxResolveBody))
+	link, err := readLink(http.MaxBytesReader(w, r.Body, limits.FormBody))
 	if err != nil {
 		return err
 	}

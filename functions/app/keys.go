@@ -37,7 +37,7 @@ func (h *Host) showKeys(w http.ResponseWriter, r *http.Request, v visit, status 
 }
 
 func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) err
 }
 
 func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Unlisted)
@@ -37,7 +37,7 @@ func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) e
 }
 
 func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Private); err != nil {
@@ -77,7 +77,7 @@ func (h *Host) turn(
 	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
 	change func(context.Context, credential.Actor, sharing.Target) (contract.WebArtifact, error),
 ) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // restore publishes an older revision of an artifact again.
 func (h *Host) restore(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

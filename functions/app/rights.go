@@ -5,28 +5,29 @@ import (
 	"vitrine/shared/credential"
 )
 
-// meanings are the rights in words: what a holder could do, and in a list of facts.
-var meanings = map[credential.Scope]struct{ could, may string }{
+// meaning is a right in words: what a holder could do, and in a list of facts.
+type meaning struct{ could, may string }
+
+var meanings = map[credential.Scope]meaning{
 	credential.Publish: {"publish new artifacts, and change, share or delete yours", "publish"},
 	credential.Read:    {"see the artifacts and the limits of the workspace", "read"},
 	credential.Admin:   {"make and revoke API keys, and change the settings of the workspace", "manage keys and settings"},
 }
 
+// rights are what a holder could do with them.
 func rights(scopes []credential.Scope) []string {
-	var out []string
-	for _, s := range scopes {
-		if m, known := meanings[s]; known {
-			out = append(out, m.could)
-		}
-	}
-	return out
+	return inWords(scopes, func(m meaning) string { return m.could })
 }
 
+// shortRights are the same for a list of facts.
 func shortRights(scopes []credential.Scope) []string {
-	var out []string
+	return inWords(scopes, func(m meaning) string { return m.may })
+}
+
+func inWords(scopes []credential.Scope, word func(meaning) string) (out []string) {
 	for _, s := range scopes {
 		if m, known := meanings[s]; known {
-			out = append(out, m.may)
+			out = append(out, word(m))
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pa
 }
 
 func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (h *Host) wanted(form map[string]string) (contract.CreateLink, error) {
 }
 
 func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v visit) error {
-	form, err := readForm(w, r)
+	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (h *Host) find(r *http.Request, v visit) (pages.AccessLink, error) {
 }
 
 func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	return h.showAddress(w, r, v, id.Link(r.PathValue("linkId")), false)
@@ -187,7 +187,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) er
 }
 
 func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if _, err := h.Sharing.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {

@@ -70,7 +70,7 @@ func notSignedIn(err error) error {
 
 // signOut ends the session of this browser, if it has one.
 func (h *Host) signOut(w http.ResponseWriter, r *http.Request) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if secret := cookie(r, sessionCookie); secret != "" {
@@ -92,7 +92,7 @@ func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v vi
 }
 
 func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v visit) error {
-	if _, err := readForm(w, r); err != nil {
+	if _, err := readForm(r); err != nil {
 		return err
 	}
 	if err := h.Sessions.EndAll(r.Context(), v.Actor); err != nil {

@@ -3,12 +3,10 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/credential"
@@ -38,11 +36,7 @@ func within(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
 		defer cancel()
-		err := handle(w, r.WithContext(ctx))
-		if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
-			return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer")
-		}
-		return err
+		return web.Late(handle(w, r.WithContext(ctx)))
 	}
 }
 
@@ -190,7 +184,4 @@ func signInPath(back string) string {
 }
 
 // wantsJSON tells whether a program asks: it names JSON and no page.
-func wantsJSON(r *http.Request) bool {
-	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
-	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
-}
+func wantsJSON(r *http.Request) bool { return web.Accepts(r, "application/json", "text/html") }

@@ -8,6 +8,7 @@ const (
 	MiB = 1 << 20
 
 	JSONBody      = 1 * MiB  // largest JSON request body
+	FormBody      = 64 << 10 // largest form, and whatever else is as short
 	SchemaFile    = 25 * MiB // largest file that any session may declare
 	PathBytes     = 1024     // UTF-8 bytes of a file path
 	PathParts     = 64       // segments of a file path

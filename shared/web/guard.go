@@ -80,7 +80,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 		WriteError(w, r, err)
 		return
 	}
-	if e.op.Page != nil && prefersHTML(r) {
+	if e.op.Page != nil && Accepts(r, "text/html", "application/json") {
 		if err := e.op.Page(w, r); err != nil {
 			WriteError(w, r, err)
 		}
@@ -112,10 +112,10 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(c, context.WithValue(ctx, callKey{}, call)))
 }
 
-// prefersHTML tells whether a client asks for a page: its Accept names text/html and not JSON.
-func prefersHTML(r *http.Request) bool {
+// Accepts tells whether a client asks for one media type and not for the other, by name.
+func Accepts(r *http.Request, wanted, other string) bool {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
-	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "application/json")
+	return strings.Contains(accept, wanted) && !strings.Contains(accept, other)
 }
 
 // deadline ends what a request waits for, on routes that have one.
@@ -148,7 +148,7 @@ func (e entrance) authenticate(ctx context.Context, r *http.Request, call *Call)
 	}
 	wants, keyed := e.wants(r)
 	if call.Opened, err = e.door.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
-		return e.door.refusal(late(err))
+		return e.door.refusal(Late(err))
 	}
 	Annotate(ctx, callerOf(call.Actor)...)
 	if keyed != nil {
@@ -175,8 +175,8 @@ func callerOf(a credential.Actor) []slog.Attr {
 	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
 }
 
-// late says that what a request waited for did not come in time, unless err says so already.
-func late(err error) error {
+// Late says that what a request waited for did not come in time, unless err says so already.
+func Late(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
 		return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer; repeat the request in a moment")
 	}

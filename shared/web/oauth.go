@@ -3,10 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"mime"
+	"errors"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,14 +18,6 @@ import (
 	"vitrine/shared/limits"
 )
 
-// oauthBodyMost is the largest body that the authorization server reads.
-const oauthBodyMost = 64 << 10
-
-const formType = "application/x-www-form-urlencoded"
-
-// Form are the parameters of a form; each stands at most once.
-type Form map[string]string
-
 // Nothing is the answer of a route whose success has no body.
 type Nothing struct{}
 
@@ -40,7 +30,7 @@ func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Reque
 	}
 	return oauthRoute(op, func(huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{formType: {Schema: schema}}}
-	}, readForm, handle)
+	}, oauthForm, handle)
 }
 
 // OAuthJSON is the same with a JSON body. What the contract does not name is ignored.
@@ -100,33 +90,23 @@ func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma
 	return out
 }
 
-// readForm takes a form body; parameters of the query are not read.
-func readForm(r *http.Request) (Form, error) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
-		return nil, fault.Refuse(fault.OAuthInvalidRequest, "send the parameters as %s", formType)
-	}
-	raw, err := readOAuthBody(r)
+func oauthForm(r *http.Request) (Form, error) {
+	form, err := ReadForm(r)
 	if err != nil {
-		return nil, err
-	}
-	parsed, err := url.ParseQuery(string(raw))
-	if err != nil {
-		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body is not a form")
-	}
-	form := make(Form, len(parsed))
-	for name, values := range parsed {
-		if len(values) > 1 {
-			return nil, fault.Refuse(fault.OAuthInvalidRequest, "a parameter stands twice")
-		}
-		form[name] = values[0]
+		return nil, unreadable(err)
 	}
 	return form, nil
 }
 
+// unreadable refuses a body that could not be read.
+func unreadable(err error) error {
+	return fault.Refuse(fault.OAuthInvalidRequest, "%s", err).Because(errors.Unwrap(err))
+}
+
 func readJSON[I any](r *http.Request) (in I, err error) {
-	raw, err := readOAuthBody(r)
+	raw, err := readShort(r)
 	if err != nil {
-		return in, err
+		return in, unreadable(err)
 	}
 	if err := check(raw); err != nil {
 		return in, fault.Refuse(fault.OAuthInvalidRequest, "body: %s", err)
@@ -135,17 +115,6 @@ func readJSON[I any](r *http.Request) (in I, err error) {
 		return in, fault.Refuse(fault.OAuthInvalidRequest, "send one JSON object whose members have the documented types")
 	}
 	return in, nil
-}
-
-func readOAuthBody(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, oauthBodyMost+1))
-	switch {
-	case len(raw) > oauthBodyMost:
-		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body is larger than %d bytes", oauthBodyMost)
-	case err != nil:
-		return nil, fault.Refuse(fault.OAuthInvalidRequest, "the body did not arrive as a whole").Because(err)
-	}
-	return raw, nil
 }
 
 // WriteRefusal answers a failure of the authorization server. Nothing may have been written before.

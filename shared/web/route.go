@@ -89,7 +89,7 @@ func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(contex
 			if refused := call.limited(); refused != nil {
 				return nil, refused
 			}
-			return &answer[O]{out}, late(err)
+			return &answer[O]{out}, Late(err)
 		})
 	}}
 }
