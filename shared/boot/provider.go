@@ -84,6 +84,7 @@ func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, err
 	return text, nil
 }
 
+// secretText reads a secret from a file that a setting marks so, else from the secret whose ARN it is.
 func secretText(ctx context.Context, cfg aws.Config, from string) (string, error) {
 	if file, ok := strings.CutPrefix(from, fileRing); ok {
 		data, err := os.ReadFile(file)

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"vitrine/shared/credential"
 	"vitrine/shared/keyring"
@@ -60,9 +59,9 @@ func fetchRing(ctx context.Context, cfg aws.Config, name, from string) (keyring.
 		set, err := LocalRings(file)
 		return *set.Ring(name), err
 	}
-	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &from})
+	text, err := secretText(ctx, cfg, from)
 	if err != nil {
-		return keyring.Ring{}, fmt.Errorf("the secret cannot be read: %w", err)
+		return keyring.Ring{}, err
 	}
-	return keyring.ParseRing([]byte(aws.ToString(out.SecretString)))
+	return keyring.ParseRing([]byte(text))
 }
