@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vitrine/shared/address"
 )
 
 const (
@@ -65,13 +67,8 @@ func registrable(uri string) bool {
 // plain refuses what browsers and parsers read differently: anything but printable ASCII, fragments, backslashes, user
 // information.
 func plain(uri string) bool {
-	if uri == "" || len(uri) > redirectMost {
+	if uri == "" || len(uri) > redirectMost || !address.Plain(uri) {
 		return false
-	}
-	for i := range len(uri) {
-		if c := uri[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`#\"<>^{}|`+"`", c) >= 0 {
-			return false
-		}
 	}
 	_, rest, _ := strings.Cut(uri, "://")
 	authority := rest

@@ -3,6 +3,8 @@ package signin
 import (
 	"net/url"
 	"strings"
+
+	"vitrine/shared/address"
 )
 
 const (
@@ -14,20 +16,10 @@ const (
 // stays on the host, however often a browser or a proxy decodes and cleans it, and breaks no header.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
-	if len(s) > returnMax || !plain(s) || !unescapes(path, `/\%`) || !unescapes(query, "") || !walks(path) {
+	if len(s) > returnMax || !address.Plain(s) || !unescapes(path, `/\%`) || !unescapes(query, "") || !walks(path) {
 		return home
 	}
 	return s
-}
-
-// plain tells whether all of s is printable ASCII without what URLs do not hold. Fragments never reach us.
-func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c > '~' || strings.IndexByte("\\#\"<>^`{|}", c) >= 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // unescapes tells whether every escape in s is well-formed and stands for neither a control character nor a forbidden one.
