@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
 	"vitrine/shared/media"
 	"vitrine/shared/web"
 )
@@ -221,7 +222,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
 	_, err = h.Titles.Rename(r.Context(), v.Actor, a, form["title"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.Exhibit{Name: form["title"], Error: "Give it a title of 1 to 160 characters."})
+		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.Exhibit{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
 	}
 	if err != nil {
 		return err

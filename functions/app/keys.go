@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
 	"vitrine/shared/web"
 )
 
@@ -49,7 +51,7 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error 
 	made, err := h.Keys.Create(r.Context(), v.Actor, command, nil, name, 0)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showKeys(w, r, v, http.StatusBadRequest, pages.Keys{Name: form["name"], Error: "Give it a name of 1 to 120 characters."})
+		return h.showKeys(w, r, v, http.StatusBadRequest, pages.Keys{Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes)})
 	}
 	if err != nil {
 		return err
