@@ -148,5 +148,5 @@ func (s *Store) RevokeKey(ctx context.Context, k credential.Key, at time.Time, e
 	return at, nil
 }
 
-// errRevoked ends a revocation that found the key revoked.
-var errRevoked = errors.New("the key is revoked already")
+// errRevoked stops what ends a key, a session, a link or logins and finds it ended.
+var errRevoked = errors.New("ended already")
