@@ -12,7 +12,7 @@ import (
 )
 
 // httpDomain serves an HTTP API under a domain of ours.
-func (f *function) httpDomain(api awsapigatewayv2.CfnApi, host string, named domain) {
+func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	d := awsapigatewayv2.NewDomainName(f.stack, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
 		DomainName: jsii.String(named.Name), EndpointType: awsapigatewayv2.EndpointType_REGIONAL, SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), jsii.String(named.Certificate)),

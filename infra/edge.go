@@ -26,7 +26,7 @@ func uploadFront(f *function) {
 	api := f.httpAPI(hidden)
 	origin := fmt.Sprintf("%s.execute-api.%s.%s", *api.Ref(), *f.stack.Region(), *f.stack.UrlSuffix())
 	if hidden {
-		f.httpDomain(api, "origin", behind)
+		f.httpDomain(api, behind)
 		origin = behind.Name
 	}
 	f.lambda.AddEnvironment(jsii.String(setting.PutMode), jsii.String("edge"), nil)

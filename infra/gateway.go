@@ -22,7 +22,7 @@ func httpFront(f *function) {
 		output(f.stack, "Url", api.AttrApiEndpoint())
 		return
 	}
-	f.httpDomain(api, f.name, named)
+	f.httpDomain(api, named)
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
 }
 

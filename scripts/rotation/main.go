@@ -61,7 +61,7 @@ func (t tool) take(ctx context.Context, o options) error {
 		return err
 	}
 	fmt.Fprintf(t.out, "%s: %s\n\n", o.ring, did)
-	t.show(o, ring)
+	t.show(ring)
 	fmt.Fprintf(t.out, "\nnow   %s\n", v.restart())
 	t.next(o, ring)
 	return nil
@@ -102,7 +102,7 @@ func (t tool) status(ctx context.Context, v vault, o options) error {
 		}
 		fmt.Fprintf(t.out, "%s\n", name)
 		o.ring = name
-		t.show(o, ring)
+		t.show(ring)
 		t.next(o, ring)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 const clock = "2006-01-02 15:04:05 MST"
 
 // show lists the keys of a ring, by id and never more.
-func (t tool) show(o options, r keyring.Ring) {
+func (t tool) show(r keyring.Ring) {
 	for _, k := range r.Keys {
 		line := fmt.Sprintf("  key %-4d%-8s", k.ID, k.State)
 		if !k.Since.IsZero() {

@@ -12,7 +12,7 @@ import (
 func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
 	peppers, err1 := s.peppers()
 	chain, err2 := s.Config.Rings.Pepper.Derive("refresh chain")
-	provider, err3 := s.IdentityProvider()
+	provider, err3 := s.identityProvider()
 	return &oauth.Server{
 		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
 		Tries: s.store, Provider: provider, Registrar: s.Registrar(), Limiter: limiter, Limits: &s.Config.Limits, Peppers: peppers, Chain: chain,

@@ -97,8 +97,8 @@ func secretText(ctx context.Context, cfg aws.Config, from string) (string, error
 	return aws.ToString(out.SecretString), nil
 }
 
-// IdentityProvider is where people sign in; nil if none is configured.
-func (s *Services) IdentityProvider() (signin.Provider, error) {
+// identityProvider is where people sign in; nil if none is configured.
+func (s *Services) identityProvider() (signin.Provider, error) {
 	if s.Config.OIDC.Issuer == "" {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (s *Services) Sessions() *session.Keeper {
 
 // Desk signs people in; it needs the ring pepper.
 func (s *Services) Desk(limiter *rate.Limiter) (*signin.Desk, error) {
-	provider, err1 := s.IdentityProvider()
+	provider, err1 := s.identityProvider()
 	peppers, err2 := s.peppers()
 	return &signin.Desk{
 		Provider: provider, Issuer: s.Config.OIDC.Issuer, Store: s.store, Registrar: s.Registrar(), Sessions: s.Sessions(), Limiter: limiter,

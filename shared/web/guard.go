@@ -77,12 +77,12 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	defer cancel()
 	call, ctx, err := e.open(ctx, r)
 	if err != nil {
-		WriteError(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	if e.op.Page != nil && Accepts(r, "text/html", "application/json") {
 		if err := e.op.Page(w, r); err != nil {
-			WriteError(w, r, err)
+			writeError(w, r, err)
 		}
 		return
 	}
@@ -97,14 +97,14 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 		}
 	}
 	if err != nil {
-		WriteError(w, r, err)
+		writeError(w, r, err)
 		return
 	}
 	if e.op.Command.Operation != "" {
 		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
 		if call.Record.Finished(e.Now()) { // it judges the body, before anything else does
 			if err := call.Record.Compare(call.Command); err != nil {
-				WriteError(w, r, err)
+				writeError(w, r, err)
 				return
 			}
 		}

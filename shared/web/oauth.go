@@ -67,7 +67,7 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 					out, err = handle(r, in)
 				}
 				if err != nil {
-					WriteRefusal(w, r, err)
+					writeRefusal(w, r, err)
 					return
 				}
 				writeOAuth(w, op.Status, out)
@@ -117,8 +117,8 @@ func readJSON[I any](r *http.Request) (in I, err error) {
 	return in, nil
 }
 
-// WriteRefusal answers a failure of the authorization server. Nothing may have been written before.
-func WriteRefusal(w http.ResponseWriter, r *http.Request, err error) {
+// writeRefusal answers a failure of the authorization server. Nothing may have been written before.
+func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	refused := fault.RefusalOf(err)
 	noteOf(r.Context()).failed(logCode(refused.Code), err)
 	RetryAfter(w.Header(), refused.RetryAfter)

@@ -56,8 +56,8 @@ func RetryAfter(h http.Header, wait time.Duration) {
 	}
 }
 
-// WriteError answers a failure with its envelope. Nothing may have been written before.
-func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+// writeError answers a failure with its envelope. Nothing may have been written before.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	writeEnvelope(w, refuse(r.Context(), w.Header(), err))
 }
 
@@ -72,7 +72,7 @@ func writeEnvelope(w http.ResponseWriter, e *errorEnvelope) {
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {
-	WriteError(w, r, fault.Bare(fault.NotFound))
+	writeError(w, r, fault.Bare(fault.NotFound))
 }
 
 // misdirected answers a request for another host's name.

@@ -119,7 +119,7 @@ func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) 
 			return &huma.StreamResponse{Body: func(c huma.Context) {
 				r, w := humago.Unwrap(c)
 				if err := handle(w, r); err != nil {
-					WriteError(w, r, err)
+					writeError(w, r, err)
 				}
 			}}, nil
 		})

@@ -31,7 +31,7 @@ type Surface struct {
 	Log    *slog.Logger
 	// Observe counts what a request does; the fields join its log line. nil: nothing is counted.
 	Observe func(context.Context) (context.Context, func() []slog.Attr)
-	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: WriteError.
+	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: writeError.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate checks an API key and reads what the request is about. Only guarded routes need what follows.
@@ -179,5 +179,5 @@ func (s *Surface) recovered(w *recorder, r *http.Request, v any, headers http.He
 		s.Refuse(w, r, err)
 		return
 	}
-	WriteError(w, r, err)
+	writeError(w, r, err)
 }
