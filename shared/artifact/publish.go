@@ -19,10 +19,11 @@ import (
 
 // Publications is what Publisher needs of the store.
 type Publications interface {
-	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned
-	// says, still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace is open, and the allowance of the day, if counted,
-	// has room. Errors: *idempotency.Taken, ErrMoved, artifact_not_found, write_allowance_exceeded (without
-	// Retry-After), not_authenticated (the workspace closed), database_unavailable.
+	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned says,
+	// still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace
+	// is open, and the allowance of the day, if counted, has room. Errors: *idempotency.Taken, ErrMoved,
+	// artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
+	// database_unavailable.
 	Publish(ctx context.Context, p Publication) error
 	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
 	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)

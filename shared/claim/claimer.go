@@ -61,7 +61,8 @@ func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken stri
 }
 
 // Claim takes over the workspace of a token, with everything in it, into the caller's; whoever had credentials for it gets
-// none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins, and the same command again gives the first answer.
+// none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins,
+// and the same command again gives the first answer.
 func (c *Claimer) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
