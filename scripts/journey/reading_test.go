@@ -126,7 +126,7 @@ func TestABrowserSeesThePublicAgentViewAsAPage(t *testing.T) {
 			t.Errorf("Accept %q gets %s", accept, a.Header.Get("Content-Type"))
 		}
 	}
-	if a := d.get(t, p.AgentViewURL[:len(p.AgentViewURL)-1]+"A", "Accept", "text/html"); a.Status != http.StatusNotFound {
+	if a := d.get(t, p.AgentViewURL[:len(p.AgentViewURL)-1], "Accept", "text/html"); a.Status != http.StatusNotFound {
 		t.Errorf("a bad token gets %d", a.Status)
 	}
 }
