@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vitrine/shared/credential"
+	"vitrine/shared/setting"
 )
 
 // options is the context of a synthesis, given as -c NAME=VALUE or in cdk.json. HOST is api, upload, content or app.
@@ -75,8 +76,8 @@ func (o options) named() bool { return len(o.Domains) > 0 }
 func (o options) production() bool { return o.Environment == credential.Production }
 
 var (
-	hostNames     = []string{"api", "upload", "content", "app"}
-	functionNames = append(slices.Clone(hostNames), "jobs")
+	hostNames     = setting.Hosts
+	functionNames = setting.Functions
 	nameShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 )
 

@@ -55,7 +55,7 @@ func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, coldHead, deployedArch)
 	var over []error
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		took, err := b.coldStarts(ctx, host)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", host, err)
@@ -87,7 +87,7 @@ func (b *bench) zips(ctx context.Context) (map[string]int64, error) {
 	build.Stdout, build.Stderr = b.stderr, b.stderr
 	failed := build.Run() // also if one is too large, which is said below
 	sizes := map[string]int64{}
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		info, err := os.Stat(filepath.Join(folder, host+".zip"))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("scripts/build made no %s.zip", host), failed)

@@ -19,7 +19,6 @@ import (
 	"vitrine/scripts/local/engine"
 	"vitrine/scripts/local/stack"
 	"vitrine/scripts/localapi/runtime"
-	"vitrine/scripts/package/bootstrap"
 	"vitrine/shared/dynamo"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
@@ -40,7 +39,7 @@ func program(t *testing.T, host string) string {
 
 var programs = func() map[string]func() (string, error) {
 	out := map[string]func() (string, error){}
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		out[host] = sync.OnceValues(func() (string, error) { return build(context.Background(), host) })
 	}
 	return out
@@ -109,7 +108,7 @@ func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		t.Run(host, func(t *testing.T) {
 			modes := []string{"buffered"}
 			if host == "content" {
@@ -231,7 +230,7 @@ func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 }
 
 func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		t.Run(host, func(t *testing.T) {
 			var log lockedLog
 			f := runtime.New(runtime.Config{

@@ -12,6 +12,7 @@ import (
 
 	"vitrine/scripts/local/fresh"
 	"vitrine/scripts/package/bootstrap"
+	"vitrine/shared/setting"
 )
 
 // Sources is the repository, from which templates and programs are made when they are missing or older than what they
@@ -48,7 +49,7 @@ func (s Sources) Templates(ctx context.Context) (string, error) {
 // Programs returns the program of each host's function, built for this machine and otherwise as it is deployed.
 func (s Sources) Programs(ctx context.Context) (map[string]string, error) {
 	programs := map[string]string{}
-	for _, host := range bootstrap.Hosts {
+	for _, host := range setting.Hosts {
 		program := filepath.Join(s.Root, ".vitrine", "bin", "lambda", host)
 		err := s.make(ctx, program, programSources, func() error {
 			fmt.Fprintf(s.Log, "building the function of host %s\n", host)

@@ -14,6 +14,7 @@ import (
 
 	"vitrine/scripts/local/engine"
 	"vitrine/scripts/package/bootstrap"
+	"vitrine/shared/setting"
 )
 
 // budgets are the most bytes that a zip file may have.
@@ -45,7 +46,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	hosts := flags.Args()
 	if len(hosts) == 0 {
-		hosts = bootstrap.Functions
+		hosts = setting.Functions
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 
 	"vitrine/scripts/local/engine"
 	"vitrine/scripts/package/bootstrap"
+	"vitrine/shared/setting"
 )
 
 func root(t *testing.T) string {
@@ -121,7 +122,7 @@ func wantBootstrap(t *testing.T, zipped []byte, home string) {
 }
 
 func TestOverBudgetIsAFailure(t *testing.T) {
-	for _, host := range bootstrap.Functions {
+	for _, host := range setting.Functions {
 		most := budgets[host]
 		if err := judge(map[string]int64{host: most}); most == 0 || err != nil {
 			t.Errorf("%s with a budget of %d: %v", host, most, err)
@@ -145,7 +146,7 @@ var heavy = []string{"net/rpc", "text/template", "html/template", "encoding/gob"
 
 func TestFunctionsLinkNothingHeavy(t *testing.T) {
 	sources(t)
-	for _, host := range bootstrap.Functions {
+	for _, host := range setting.Functions {
 		list := exec.Command("go", "list", "-deps", "-tags", bootstrap.Tags, "./functions/"+host+"/lambda")
 		list.Dir, list.Stderr = root(t), os.Stderr
 		out, err := list.Output()
@@ -161,7 +162,7 @@ func TestFunctionsLinkNothingHeavy(t *testing.T) {
 				t.Errorf("%s links %s; `go list -deps -tags %s` shows through what", host, p, bootstrap.Tags)
 			}
 		}
-		for _, other := range bootstrap.Functions {
+		for _, other := range setting.Functions {
 			if foreign := fmt.Sprintf("vitrine/functions/%s", other); other != host && slices.Contains(linked, foreign) {
 				t.Errorf("%s links %s", host, foreign)
 			}

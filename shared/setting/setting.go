@@ -1,4 +1,4 @@
-// Package setting names the environment variables of the hosts; what deploys them and what reads them use the same names.
+// Package setting names the hosts and their environment variables; what deploys them and what reads them use the same names.
 package setting
 
 // The settings of a host. All are required unless they say otherwise.

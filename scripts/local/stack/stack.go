@@ -31,6 +31,7 @@ import (
 	"vitrine/shared/dynamo"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
+	"vitrine/shared/setting"
 )
 
 // Options say what is particular about a stack.
@@ -67,7 +68,7 @@ const (
 	hostCount
 )
 
-var hostNames = [hostCount]string{"api", "upload", "content", "app"}
+var hostNames = [hostCount]string(setting.Hosts)
 
 // mcpPort is the number of the port that the MCP host will have.
 const mcpPort = 5

@@ -11,13 +11,8 @@ import (
 	"strings"
 
 	"vitrine/scripts/local/engine"
+	"vitrine/shared/setting"
 )
-
-// Hosts are those that answer requests, by a function functions/{host}/lambda.
-var Hosts = []string{"api", "upload", "content", "app"}
-
-// Functions are all that are deployed: also the one that a schedule wakes.
-var Functions = append(slices.Clone(Hosts), "jobs")
 
 // Architectures are those that Lambda runs.
 var Architectures = []string{"arm64", "amd64"}
@@ -28,8 +23,8 @@ const Tags = "lambda.norpc,nethttpomithttp2"
 
 // Build writes the program of a host to a file. The same sources give the same bytes, wherever the repository is.
 func Build(ctx context.Context, host, arch, file string) error {
-	if !slices.Contains(Functions, host) {
-		return fmt.Errorf("there is no function for host %q: choose from %s", host, strings.Join(Functions, ", "))
+	if !slices.Contains(setting.Functions, host) {
+		return fmt.Errorf("there is no function for host %q: choose from %s", host, strings.Join(setting.Functions, ", "))
 	}
 	if !slices.Contains(Architectures, arch) {
 		return fmt.Errorf("Lambda does not run on %q: choose from %s", arch, strings.Join(Architectures, ", "))
