@@ -1,19 +1,16 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/scripts/browser"
 	"vitrine/shared/contract"
-	"vitrine/shared/fault"
 )
 
 // view tells which view is on show.
@@ -189,133 +186,7 @@ func TestContentThatGrowsWithItsFrameIsStopped(t *testing.T) {
 	p.Frame("grows.html").Wait("document.documentElement.scrollHeight > innerHeight") // it scrolls by itself now
 }
 
-func TestLinksThatDoNotOpen(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	base := g.appURL + "/al/" + publicID
-	for name, url := range map[string]string{
-		"no fragment": base, "empty fragment": base + "#", "unknown secret": base + "#wrong",
-		"expired or revoked": g.link("expired", refuses(fault.New(fault.NotFound, "expired"))),
-		"deleted":            g.link("deleted", refuses(fault.Bare(fault.ArtifactNotFound))),
-		"locked":             g.link("locked", refuses(fault.Bare(fault.Forbidden))),
-		"malformed":          g.link("malformed", refuses(fault.Bare(fault.InvalidRequest))),
-		"endless":            base + "#" + strings.Repeat("x", 70_000),
-		"percent signs":      base + "#%00%ff%3Cscript%3E",
-		"unknown link":       g.appURL + "/al/" + "ZZZZZZZZZZZZZZZZ#" + blob,
-		"malformed link":     g.appURL + "/al/nothing#" + blob,
-	} {
-		p.Go("about:blank")
-		p.Go(url)
-		p.WaitText("This link opens nothing")
-		got := strings.Join(strings.Fields(p.Text("main")), " ")
-		if want := "This link opens nothing " + gone + " What is Vitrine?"; got != want {
-			t.Errorf("%s: shows %q\nwant %q", name, got, want)
-		}
-		if p.Visible("iframe, .placard, .drawer") {
-			t.Errorf("%s: shows parts of an artifact", name)
-		}
-		if title := browser.Eval[string](&p.Document, "document.title"); title != "This link opens nothing | Vitrine" {
-			t.Errorf("%s: title %q", name, title)
-		}
-		p.Clean()
-	}
-}
-
 const gone = "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # belongs to it. Ask whoever shared it for a fresh one."
-
-func TestBusyWaitsAsLongAsAsked(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	p.Go(g.link("long", refuses(fault.Bare(fault.RateLimitedArtifact).After(90*time.Second))))
-	waitView(p, "busy")
-	p.Wait(`/Trying again by itself in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
-	p.Screenshot("viewer-busy-1280-light")
-
-	show := g.shows("At last", "plain", "report.html", htmlType)
-	p.Go(g.link("short", func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-		if g.count("short") == 1 {
-			return contract.Resolved{}, fault.Bare(fault.RateLimitedArtifact).After(time.Second)
-		}
-		return show(ctx, r)
-	}))
-	p.Wait(`document.title === "At last | Vitrine"`)
-	if n := g.count("short"); n != 2 {
-		t.Errorf("asked %d times", n)
-	}
-	if n := g.count("long"); n != 1 {
-		t.Errorf("asked for the abandoned link %d times", n)
-	}
-	p.Clean()
-}
-
-func TestUnavailableOffersAnotherTry(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	show := g.shows("Back again", "plain", "report.html", htmlType)
-	p.Go(g.link(blob, func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-		switch g.count(blob) {
-		case 1:
-			return contract.Resolved{}, fault.Bare(fault.DatabaseUnavailable)
-		case 2:
-			panic("lost")
-		}
-		return show(ctx, r)
-	}))
-	p.WaitText("Not available right now")
-	if !strings.Contains(p.Text(`[data-view="unavailable"]`), "Request ") {
-		t.Error("no request id to ask the operator about")
-	}
-	p.Screenshot("viewer-unavailable-1280-light")
-	p.Click(`[data-part="again"]`)
-	p.Wait(`document.title === "Not available right now | Vitrine"`)
-	p.Wait(`document.querySelector('[data-view="unavailable"]').hidden === false`)
-	for g.count(blob) < 3 { // the second failure may still be on its way when the view is seen
-		p.Click(`[data-part="again"]`)
-		p.Wait(`document.querySelector('[data-view="loading"]').hidden`)
-	}
-	p.Wait(`document.title === "Back again | Vitrine"`)
-
-	g.app.CloseClientConnections()
-	g.app.Close()
-	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "other"`))
-	p.WaitText("Not available right now")
-	if p.Visible("iframe, .placard") {
-		t.Error("the artifact of the former link is still on show")
-	}
-	p.Clean()
-}
-
-func TestAnotherFragmentIsAnotherLink(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	g.link("second", g.shows("Second", "plain", "second.html", htmlType))
-	p.Go(g.link("first", g.shows("First", "plain", "report.html", htmlType)))
-	p.Frame("report.html").WaitText("harbour")
-	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "second"`))
-	p.Frame("second.html").WaitText("the second artifact")
-	p.Wait(`document.title === "Second | Vitrine" && document.querySelectorAll("iframe").length === 1`)
-	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = ""`))
-	p.WaitText("This link opens nothing")
-	if view(p) != "gone" || browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 0 {
-		t.Error("an artifact stayed")
-	}
-	p.Do(chromedp.NavigateBack())
-	p.Frame("second.html").WaitText("the second artifact")
-}
-
-func TestAnAbandonedLinkShowsNothing(t *testing.T) {
-	g, p := open(t), browser.Open(t)
-	p.Before(`window.seen = []; addEventListener("DOMContentLoaded", () => new MutationObserver(list => {
-		for (const m of list) if (!m.target.hidden) seen.push(m.target.dataset.view) })
-		.observe(document.querySelector("main"), { attributes: true, attributeFilter: ["hidden"], subtree: true }))`)
-	g.link("second", g.shows("Second", "plain", "second.html", htmlType))
-	p.Go(g.link("slow", func(ctx context.Context, _ contract.ResolveRequest) (contract.Resolved, error) {
-		<-ctx.Done() // the viewer gives up
-		return contract.Resolved{}, fault.Bare(fault.NotFound)
-	}))
-	p.WaitText("Opening the case")
-	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "second"`))
-	p.Wait(`document.title === "Second | Vitrine"`)
-	if got := browser.Eval[string](&p.Document, `seen.filter(Boolean).join()`); got != "artifact" {
-		t.Errorf("showed %s", got)
-	}
-}
 
 func TestHostileAnswersStayText(t *testing.T) {
 	g, p := open(t), browser.Open(t)
