@@ -104,7 +104,8 @@ func (w *window) forms(t testing.TB) (forms map[string]url.Values, complete map[
 	code := url.Values{"code": {w.device(t, "a laptop").UserCode}}
 	request := url.Values{"req": {app.authorize(t, app.request("read")).Query().Get("req")}}
 	forms, complete = map[string]url.Values{
-		"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {}, "/keys": {"name": {"K"}, "once": {once}}, "/claim": {"claim_token": {made.ClaimToken}},
+		"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {}, "/keys": {"name": {"K"}, "once": {once}}, "/settings": {"name": {"W"}, "days": {"2"}, "once": {once}},
+		"/claim":         {"claim_token": {made.ClaimToken}},
 		"/claim/confirm": {"claim_token": {made.ClaimToken}, "once": {once}}, "/agent-auth/claim": w.answers(s.UserCode), "/agent-auth/claim/deny": w.answers(""),
 		"/device": code, "/device/approve": code, "/device/deny": code, "/oauth/consent/allow": request, "/oauth/consent/deny": request,
 	}, map[string]bool{}
