@@ -67,7 +67,7 @@ func newAuthority(t *testing.T) *authority {
 	if err := dynamo.CreateTables(t.Context(), db, tables); err != nil {
 		t.Fatal(err)
 	}
-	a := &authority{limits: limits.Default()}
+	a, now := &authority{limits: limits.Default()}, time.Now()
 	store := dynamo.New(db, tables)
 	ring := keyring.New().Pepper
 	peppers, err1 := ring.Derive("credential")
@@ -79,15 +79,14 @@ func newAuthority(t *testing.T) *authority {
 		Surface: &web.Surface{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
 		Authorization: &oauth.Server{
 			GrantStore: store, Clients: store, Requests: store, Codes: store, Flows: store, Polls: store, Keys: store, People: store, Tries: store,
-			Limiter: &rate.Limiter{Counters: store, Limits: &a.limits, Now: time.Now}, Limits: &a.limits, Peppers: peppers, Chain: chain,
-			Environment: credential.Preview, Now: time.Now,
+			Limiter: &rate.Limiter{Counters: store, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
+			Limits:  &a.limits, Peppers: peppers, Chain: chain, Environment: credential.Preview, Now: time.Now,
 			Origins: address.Origins{API: "https://api.example.com", MCP: "https://mcp.example.com", App: "https://app.example.com"},
 		},
 		AgentTokens: agents(func(string, string) error { return nil }),
 	}
 	a.Server = httptest.NewServer(a.host.Surface.Handler(a.host.oauthRoutes()...))
 	t.Cleanup(a.Close)
-	now := time.Now()
 	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: now, ClaimedAt: now}
 	m := member.Member{ID: id.NewMember(), Workspace: w.ID, Issuer: "i", Subject: "s", Email: "p@example.com", Scopes: []credential.Scope{credential.Read}, CreatedAt: now, SeenAt: now}
 	made := event.Event{ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.WorkspaceCreated, Actor: event.BySystem()}
@@ -327,11 +326,18 @@ func TestAPublicClientMayNameItselfInAHeader(t *testing.T) {
 		basic("cli:secret"): fault.OAuthInvalidClient, basic(":"): fault.OAuthInvalidClient, "Basic !": fault.OAuthInvalidClient,
 		"Bearer x": fault.OAuthInvalidClient, "Basic": fault.OAuthInvalidClient,
 	} {
-		a.send(t, "POST", "/oauth2/token", refresh, "Authorization", header).refuses(t, header, 400, want)
+		status, challenge := 400, ""
+		if want == fault.OAuthInvalidClient { // RFC 6749, section 5.2
+			status, challenge = 401, `Basic realm="vitrine"`
+		}
+		r := a.send(t, "POST", "/oauth2/token", refresh, "Authorization", header)
+		if r.refuses(t, header, status, want); r.Header.Get("WWW-Authenticate") != challenge {
+			t.Errorf("%s: WWW-Authenticate is %q", header, r.Header.Get("WWW-Authenticate"))
+		}
 	}
 	a.send(t, "POST", "/oauth2/token", refresh+"&client_id=cli", "Authorization", basic("cli:")).refuses(t, "both agree", 400, fault.OAuthInvalidGrant)
-	a.send(t, "POST", "/oauth2/token", refresh+"&client_id=dashboard", "Authorization", basic("cli:")).refuses(t, "they do not agree", 400, fault.OAuthInvalidClient)
-	a.send(t, "POST", "/oauth2/token", refresh, "Authorization", basic("cli:"), "Authorization", basic("cli:")).refuses(t, "two headers", 400, fault.OAuthInvalidClient)
+	a.send(t, "POST", "/oauth2/token", refresh+"&client_id=dashboard", "Authorization", basic("cli:")).refuses(t, "they do not agree", 401, fault.OAuthInvalidClient)
+	a.send(t, "POST", "/oauth2/token", refresh, "Authorization", basic("cli:"), "Authorization", basic("cli:")).refuses(t, "two headers", 401, fault.OAuthInvalidClient)
 }
 
 func TestADeviceSignsIn(t *testing.T) {

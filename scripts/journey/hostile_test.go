@@ -254,6 +254,30 @@ func TestT65BodiesWithoutEndAreCutOff(t *testing.T) {
 	published(t, g, "after")
 }
 
+// TestT63NoNameLeadsOutOfAFolder: whoever saves all files of a revision writes below one folder, each name once.
+func TestT63NoNameLeadsOutOfAFolder(t *testing.T) {
+	t.Parallel()
+	p := pry(t, unlimited)
+	g := p.agent(t)
+	before := p.state(t)
+	for _, name := range []string{
+		"../up.html", "a/../../up.html", "/etc/passwd", "//host/share", `..\up.html`, `C:\up.html`, "C:/up.html", "c:", "a//b", "a/", "./a", ".", "a\x00b",
+	} {
+		file := wire.File{Path: name, Body: []byte("x")}
+		refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("T", page("index"), file)), 400, fault.InvalidRequest)
+		r := wire.Declare("T", page("index"))
+		r.BaseRevisionID, r.DeletedPaths = id.NewRevision(), []string{name}
+		refused(t, tryCreate(t, g, wire.NewKey(), r), 400, fault.InvalidRequest)
+	}
+	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("T", page("index"), page("index"))), 400, fault.InvalidRequest)
+	many := make([]wire.File, 101)
+	for n := range many {
+		many[n] = wire.File{Path: fmt.Sprint(n), Body: []byte("x")}
+	}
+	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("T", append(many, page("index"))...)), 400, fault.InvalidRequest)
+	p.unchanged(t, before)
+}
+
 func TestT69ClaimCodesAreAttributionOnly(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited)

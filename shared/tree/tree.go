@@ -111,12 +111,21 @@ func CheckPath(p string) error {
 	if len(parts) > limits.PathParts {
 		return fmt.Errorf("path %q has more than %d parts", p, limits.PathParts)
 	}
+	if drive(parts[0]) {
+		return fmt.Errorf("path %q begins with a drive letter", p)
+	}
 	for _, part := range parts {
 		if part == "" || part == "." || part == ".." {
 			return fmt.Errorf("path %q must be relative, without empty, . or .. parts", p)
 		}
 	}
 	return nil
+}
+
+// drive tells whether some systems would take a first part for the root of a disk: whoever saves all files must not be led
+// out of their folder.
+func drive(part string) bool {
+	return len(part) == 2 && part[1] == ':' && (part[0]|0x20 >= 'a' && part[0]|0x20 <= 'z')
 }
 
 func forbidden(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }

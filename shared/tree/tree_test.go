@@ -8,7 +8,7 @@ import (
 func TestF83OnlyPlainRelativePathsPass(t *testing.T) {
 	long := strings.Repeat("a", 1024)
 	for _, good := range []string{
-		"index.html", "a/b/c.txt", ".well-known/x", "a b/ü.md", "%2e%2e", "a:b", "e\u0301.txt", "\u00e9.txt", long, strings.Repeat("a/", 63) + "a", "...", "a..b",
+		"index.html", "a/b/c.txt", ".well-known/x", "a b/ü.md", "%2e%2e", "a:b", "1:/a", "a/c:/b", "e\u0301.txt", "\u00e9.txt", long, strings.Repeat("a/", 63) + "a", "...", "a..b",
 	} {
 		if err := CheckPath(good); err != nil {
 			t.Errorf("%q is refused: %v", good, err)
@@ -16,7 +16,7 @@ func TestF83OnlyPlainRelativePathsPass(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "/", "/etc/passwd", "a//b", "a/", "./a", "a/./b", "../a", "a/../b", "..", ".", `a\b`, "a\x00b", "a\nb", "a\x7fb", "\xff\xfe", long + "a",
-		strings.Repeat("a/", 64) + "a",
+		strings.Repeat("a/", 64) + "a", "C:", "c:/windows/x",
 	} {
 		if CheckPath(bad) == nil {
 			t.Errorf("%q passes", bad)

@@ -84,7 +84,7 @@ func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma
 	}
 	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
 	out := map[string]*huma.Response{strconv.Itoa(max(op.Status, http.StatusOK)): success}
-	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": refusal}}
 	}
 	return out
@@ -122,7 +122,12 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	refused := fault.RefusalOf(err)
 	noteOf(r.Context()).failed(logCode(refused.Code), err)
 	RetryAfter(w.Header(), refused.RetryAfter)
-	writeOAuth(w, oauthStatus(refused), contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
+	status := oauthStatus(refused)
+	if refused.Code == fault.OAuthInvalidClient && len(r.Header.Values("Authorization")) > 0 { // RFC 6749, section 5.2
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Basic realm="vitrine"`)
+	}
+	writeOAuth(w, status, contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
 }
 
 // logCode is the contract's code that comes closest, for the level of the log line.
