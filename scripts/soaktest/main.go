@@ -78,7 +78,9 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return ctx.Err()
 	}
 	fmt.Println(book)
-	return errors.Join(left, book.check(ctx, s.Origins.API), check(ctx, engines, numbers), gauge.verdict())
+	kept := book.check(ctx, s.Origins.API)
+	closed := s.Close(ctx) // with its jobs: the invariants are read bit by bit, and hold at an instant
+	return errors.Join(left, kept, closed, check(ctx, engines, numbers), gauge.verdict())
 }
 
 // newFaults lets a share of all AWS calls fail: before they are sent, after they took effect, by throttling or conflict.
