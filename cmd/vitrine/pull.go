@@ -128,11 +128,7 @@ const stdout = "-"
 
 // pullOut writes a file of any kind to stdout, once all of it has arrived as it was announced.
 func (a *app) pullOut(ctx context.Context, t target, o order) error {
-	v, d, err := a.look(ctx, t, o.revision)
-	if err != nil {
-		return err
-	}
-	f, err := fileOf(v, o.path)
+	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return err
 	}
@@ -152,11 +148,7 @@ const shownMost = limits.InlineAnswer
 
 // pullShared reads a file through a share URL.
 func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err error) {
-	v, d, err := a.look(ctx, t, o.revision)
-	if err != nil {
-		return p, err
-	}
-	f, err := fileOf(v, o.path)
+	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return p, err
 	}
@@ -170,6 +162,14 @@ func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err 
 		p.Body = &text
 	}
 	return p, nil
+}
+
+// lookFor finds the file that is asked for, the revision that it is in, and who serves it.
+func (a *app) lookFor(ctx context.Context, t target, o order) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
+	if v, d, err = a.look(ctx, t, o.revision); err == nil {
+		f, err = fileOf(v, o.path)
+	}
+	return v, f, d, err
 }
 
 func fileOf(v contract.AgentView, name string) (contract.AgentViewFile, error) {
@@ -186,11 +186,7 @@ func (a *app) pullTo(ctx context.Context, t target, o order) error {
 	if err != nil {
 		return err
 	}
-	v, d, err := a.look(ctx, t, o.revision)
-	if err != nil {
-		return err
-	}
-	f, err := fileOf(v, o.path)
+	v, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func target(r *http.Request, v visit, operation idempotency.Operation, form map[
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v visit) error {
-	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin)
+	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "As much is pinned as may be", Text: "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
@@ -188,12 +188,13 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v visit) error {
 }
 
 func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin)
+	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin, "")
 }
 
+// keep changes the artifact in the path and shows it again, at a section of its page.
 func (h *Host) keep(
 	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
-	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error),
+	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error), section string,
 ) error {
 	form, err := readForm(r)
 	if err != nil {
@@ -206,7 +207,7 @@ func (h *Host) keep(
 	if _, err := change(r.Context(), v.Actor, t); err != nil {
 		return err
 	}
-	redirect(w, artifactPath(t.Named))
+	redirect(w, artifactPath(t.Named)+section)
 	return nil
 }
 

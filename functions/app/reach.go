@@ -1,12 +1,10 @@
 package app
 
 import (
-	"context"
 	"net/http"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
-	"vitrine/shared/credential"
 	"vitrine/shared/idempotency"
 	"vitrine/shared/limits"
 	"vitrine/shared/sharing"
@@ -66,28 +64,9 @@ func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error 
 }
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.turn(w, r, v, idempotency.LockLinks, h.Reach.Lock)
+	return h.keep(w, r, v, idempotency.LockLinks, h.Reach.Lock, "#links")
 }
 
 func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.turn(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock)
-}
-
-func (h *Host) turn(
-	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
-	change func(context.Context, credential.Actor, sharing.Target) (contract.WebArtifact, error),
-) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
-	if err != nil {
-		return err
-	}
-	if _, err := change(r.Context(), v.Actor, sharing.Target{Command: command, Named: named(r)}); err != nil {
-		return err
-	}
-	redirect(w, artifactPath(named(r))+"#links")
-	return nil
+	return h.keep(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock, "#links")
 }

@@ -61,9 +61,7 @@ func TestBytesOfAnotherArtifactAreReusedAndOutliveIt(t *testing.T) {
 	s.reads(t, second.RevisionContentURL, page("second").Body)
 	deletes(t, m.Agent, second.ArtifactID)
 	s.collects(t)
-	if left := s.objectsOf(t, m.Agent); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	s.holdsNothing(t, m.Agent)
 }
 
 func TestABorrowedFileIsKeptByEachRevisionThatInheritsIt(t *testing.T) {
@@ -105,9 +103,7 @@ func TestAnOlderRevisionsBytesAreFound(t *testing.T) {
 	}
 	deletes(t, m.Agent, first.ArtifactID)
 	s.collects(t)
-	if left := s.objectsOf(t, m.Agent); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	s.holdsNothing(t, m.Agent)
 }
 
 func TestF69BytesOfAnotherWorkspaceAreNeverReused(t *testing.T) {

@@ -125,9 +125,7 @@ func TestAPurgeThatDoesNotEndIsInNobodysWay(t *testing.T) {
 	s.works(t)
 	s.clock.pass(limits.CollectAfter)
 	s.works(t)
-	if left := s.objectsOf(t, m.Agent); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	s.holdsNothing(t, m.Agent)
 }
 
 // revisionsOf are the items of an artifact's revisions.

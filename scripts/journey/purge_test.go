@@ -151,9 +151,7 @@ func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 		succeed(t, <-done)
 	}
 	s.collects(t)
-	if left := s.objectsOf(t, m.Agent); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	s.holdsNothing(t, m.Agent)
 }
 
 // TestAPurgeThatDiesAnywhereIsMadeUpFor ends the jobs after each call: while an owner and a borrower are purged beside one

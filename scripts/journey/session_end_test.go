@@ -68,9 +68,7 @@ func TestSessionsLeaveTheTablesWhenNobodyAsksForThemAgain(t *testing.T) {
 		deletes(t, m.Agent, p.ArtifactID)
 	}
 	s.collects(t)
-	if left := s.objectsOf(t, m.Agent); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	s.holdsNothing(t, m.Agent)
 }
 
 func TestDiffsGoWhenTheirSessionIsFinalized(t *testing.T) {

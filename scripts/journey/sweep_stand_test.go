@@ -90,6 +90,14 @@ func (s *jobStand) objectsOf(t testing.TB, g *wire.Agent) []string {
 	return s.keysIn(t, parsed(t, g).Workspace)
 }
 
+// holdsNothing tells that nothing lies in the home of an agent any more.
+func (s *jobStand) holdsNothing(t testing.TB, g *wire.Agent) {
+	t.Helper()
+	if left := s.objectsOf(t, g); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
 func (s *jobStand) keysIn(t testing.TB, home id.Workspace) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(must(invariant.Objects(ctx, s.inside(), string(home)))(t)))

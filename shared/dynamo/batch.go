@@ -70,11 +70,11 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 	return nil, unavailable(errors.New("the tables left keys unread"))
 }
 
-// all reads items of core strongly, however many.
-func (s *Store) all(ctx context.Context, keys []key) (found, error) {
+// all reads items of core, strongly or not, however many.
+func (s *Store) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
 	for some := range slices.Chunk(keys, batchMost) {
-		b := batch{strong: true}
+		b := batch{strong: strong}
 		for _, k := range some {
 			b.want(k)
 		}

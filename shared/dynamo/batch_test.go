@@ -21,7 +21,7 @@ func TestMoreItemsThanOneReadFetchesAreReadInSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := workspaceKey(id.NewWorkspace())
-	f, err := s.all(ctx, append(keys, missing))
+	f, err := s.all(ctx, append(keys, missing), true)
 	if err != nil || len(f) != len(keys) || f.at(missing) != nil {
 		t.Fatalf("%d of %d items (%v)", len(f), len(keys), err)
 	}

@@ -95,14 +95,7 @@ func (s *Store) EndKey(ctx context.Context, e credential.Ending) (time.Time, err
 			return errRevoked
 		})
 	t.create(s.tables.Events, eventItem(e.Event))
-	err := s.commit(ctx, &t)
-	if errors.Is(err, errRevoked) {
-		return first, nil
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return at, nil
+	return s.commitOnce(ctx, &t, &first, at)
 }
 
 // APIKeys implements credential.Keys.
@@ -138,15 +131,21 @@ func (s *Store) RevokeKey(ctx context.Context, k credential.Key, at time.Time, e
 			return errRevoked
 		})
 	t.create(s.tables.Events, eventItem(e))
-	err := s.commit(ctx, &t)
+	return s.commitOnce(ctx, &t, &first, at)
+}
+
+// errRevoked stops what ends a key, a session, a link or logins and finds it ended.
+var errRevoked = errors.New("ended already")
+
+// commitOnce commits what ends something at an instant, and returns when it ended: earlier, where t found errRevoked and
+// noted the first time.
+func (s *Store) commitOnce(ctx context.Context, t *transaction, first *time.Time, at time.Time) (time.Time, error) {
+	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
-		return first, nil
+		return *first, nil
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
 	return at, nil
 }
-
-// errRevoked stops what ends a key, a session, a link or logins and finds it ended.
-var errRevoked = errors.New("ended already")

@@ -47,7 +47,7 @@ func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.all(ctx, keys)
+	f, err := s.all(ctx, keys, true)
 	if err != nil {
 		return nil, err
 	}

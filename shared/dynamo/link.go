@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -149,14 +148,7 @@ func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared boo
 	}
 	s.checkFence(&t, r.Event.Workspace)
 	t.create(s.tables.Events, eventItem(r.Event))
-	err := s.commit(ctx, &t)
-	if errors.Is(err, errRevoked) {
-		return first, nil
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	return at, nil
+	return s.commitOnce(ctx, &t, &first, at)
 }
 
 // CloseLinks implements sharing.Changes.
@@ -206,22 +198,18 @@ func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
 
 // Exhibits implements sharing.Links.
 func (s *Store) Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
+	keys := make([]key, len(of))
+	for n, a := range of {
+		keys[n] = artifactKey(a)
+	}
+	f, err := s.all(ctx, keys, false)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[id.Artifact]*artifact.Artifact, len(of))
-	for len(of) > 0 {
-		some := of[:min(len(of), batchMost)]
-		of = of[len(some):]
-		var b batch
-		for _, a := range some {
-			b.want(artifactKey(a))
-		}
-		f, err := s.read(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range some {
-			if read := readArtifact(f.at(artifactKey(a)), a); read != nil {
-				out[a] = read
-			}
+	for n, a := range of {
+		if read := readArtifact(f.at(keys[n]), a); read != nil {
+			out[a] = read
 		}
 	}
 	return out, nil
@@ -267,27 +255,24 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, 
 
 // linksTo reads the rows of the newest links of an artifact.
 func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
-	keys, err := s.newest(ctx, dueIndex, "g2p", linksOfArtifact(q.Artifact), q.Limit+1)
+	listed, err := s.newest(ctx, dueIndex, "g2p", linksOfArtifact(q.Artifact), q.Limit+1)
 	if err != nil {
 		return nil, false, err
 	}
-	more := len(keys) > q.Limit
-	keys = keys[:min(len(keys), q.Limit)]
+	more := len(listed) > q.Limit
+	keys := make([]key, min(len(listed), q.Limit))
+	for n := range keys {
+		keys[n] = listed[n].key()
+	}
+	f, err := s.all(ctx, keys, false)
+	if err != nil {
+		return nil, false, err
+	}
 	out := make([]link.Link, 0, len(keys))
-	for some := range slices.Chunk(keys, batchMost) {
-		var b batch
-		for _, i := range some {
-			b.want(i.key())
-		}
-		f, err := s.read(ctx, b)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, i := range some {
-			if l := readLink(f.at(i.key()), named[id.Public](i.key())); l != nil { // else the index is ahead of this copy
-				l.Workspace = q.Workspace
-				out = append(out, *l)
-			}
+	for _, k := range keys {
+		if l := readLink(f.at(k), named[id.Public](k)); l != nil { // else the index is ahead of this copy
+			l.Workspace = q.Workspace
+			out = append(out, *l)
 		}
 	}
 	link.Sort(out)

@@ -39,7 +39,7 @@ func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*wor
 		}
 		keys = append(keys, found...)
 	}
-	f, err := s.all(ctx, append(keys, workspaceKey(source)))
+	f, err := s.all(ctx, append(keys, workspaceKey(source)), true)
 	if err != nil {
 		return nil, nil, false, err
 	}

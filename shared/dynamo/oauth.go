@@ -125,7 +125,7 @@ func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit
 // grants reads what rows of the index name, in their order.
 func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeValue) ([]oauth.Grant, error) {
 	keys := keysIn(rows)
-	f, err := s.all(ctx, keys)
+	f, err := s.all(ctx, keys, true)
 	if err != nil {
 		return nil, err
 	}

@@ -196,7 +196,7 @@ func (s *Store) Registrations(ctx context.Context, w id.Workspace, limit int) ([
 		return nil, err
 	}
 	keys := keysIn(rows)
-	f, err := s.all(ctx, keys)
+	f, err := s.all(ctx, keys, true)
 	if err != nil {
 		return nil, err
 	}

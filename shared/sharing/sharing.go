@@ -111,13 +111,8 @@ type Sharer struct {
 	Now       func() time.Time
 }
 
-// Target is what a request names.
-type Target struct {
-	Command  idempotency.Command // of requests with one
-	Record   *idempotency.Record // finished or not; nil: none
-	Named    id.Artifact
-	Artifact *artifact.Artifact // as the store had it when the request was authenticated; nil: it was not read, or is not there
-}
+// Target is what a request names; requests about links name no revision.
+type Target = artifact.Target
 
 // tries is how often a change is decided anew when the artifact changes meanwhile.
 const tries = 4
