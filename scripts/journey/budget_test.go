@@ -34,21 +34,18 @@ type ledger struct {
 	clock *clock
 	owner *wire.Agent
 	last  *lastAnswer
-
-	options stack.Options
 }
 
 func newLedger(t *testing.T) *ledger {
 	t.Helper()
 	slow := chaos.For(t)
 	slow.On("").Always().Before(chaos.Delay(callDelay))
-	clock, options := &clock{now: time.Now()}, stack.Options{}
+	clock := &clock{now: time.Now()}
 	d := deploy(t, clock.rule, func(o *stack.Options) {
 		o.Middleware = append(o.Middleware, slow.Add)
 		o.Limits.Artifact.Limit = artifactReads
-		options = *o
 	})
-	l := &ledger{deployment: d, clock: clock, last: &lastAnswer{RoundTripper: d.anyone.HTTP.Transport}, options: options}
+	l := &ledger{deployment: d, clock: clock, last: &lastAnswer{RoundTripper: d.anyone.HTTP.Transport}}
 	l.anyone.HTTP.Transport = l.last
 	return l
 }

@@ -4,19 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
-
-	"log/slog"
-	"net/http"
-	"time"
 )
 
 var update = flag.Bool("update", false, "write the golden OpenAPI documents anew")
@@ -24,14 +17,7 @@ var update = flag.Bool("update", false, "write the golden OpenAPI documents anew
 // TestTheDocumentsAreTheGoldenOnes compares what the hosts serve with openapi/; servers name this run's ports and are
 // replaced by the documented defaults.
 func TestTheDocumentsAreTheGoldenOnes(t *testing.T) {
-	s, err := stack.Start(ctx, stack.Options{
-		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "golden-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
-		Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(ctx)
+	s := deploy(t)
 	g := &wire.Agent{HTTP: http.DefaultClient}
 	for name, host := range map[string]struct{ origin, documented string }{
 		"api": {s.Origins.API, "http://localhost:8701"}, "upload": {s.Origins.Upload, "http://localhost:8702"}, "content": {s.Origins.Content, "http://127.0.0.1:8703"},

@@ -13,7 +13,7 @@ import (
 func (l *ledger) inside() *probe {
 	e := l.options.Engines
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
-	return &probe{deployment: l.deployment, options: l.options, client: client, names: dynamo.Named(l.options.Tables)}
+	return &probe{deployment: l.deployment, client: client, names: dynamo.Named(l.options.Tables)}
 }
 
 // TestRoutesOfLinksStayWithinTheirBudget asks with an API key and as a member. None was designed in figures. Each event may

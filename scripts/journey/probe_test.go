@@ -1,13 +1,9 @@
 package journey
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
-	"log/slog"
 	"maps"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +19,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
-	"vitrine/scripts/journey/conform"
 	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
 	"vitrine/scripts/local/stack"
 	"vitrine/shared/chaos"
 	"vitrine/shared/contract"
@@ -33,13 +27,11 @@ import (
 	"vitrine/shared/dynamo"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
-	"vitrine/shared/limits"
 )
 
 // probe is a deployment with a hand in its tables, objects and AWS clients, for what no client can see or do.
 type probe struct {
 	*deployment
-	options stack.Options
 	faults  *chaos.Injector
 	client  *dynamodb.Client // past the faults
 	objects *s3.Client
@@ -47,53 +39,19 @@ type probe struct {
 	clock   *clock // of the deployment, if the test moves it
 }
 
-// pry starts a deployment of its own that the test can look into. Its documents are read once for all tests: that takes
-// longer than the rest of most tests.
+// pry starts a deployment of its own that the test can look into.
 func pry(t testing.TB, change ...func(*stack.Options)) *probe {
 	t.Helper()
-	p := &probe{deployment: &deployment{log: &logBook{}}, faults: chaos.For(t)}
-	e := engine.Shared(t)
-	p.options = stack.Options{
-		Engines: e, Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
-		Log: slog.New(slog.NewJSONHandler(p.log, nil)), Middleware: []func(*middleware.Stack) error{p.faults.Add},
-		Still: true, // what is stored changes by requests alone
-	}
-	for _, f := range change {
-		f(&p.options)
-	}
-	p.Stack = must(stack.Start(ctx, p.options))(t)
-	t.Cleanup(func() {
-		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		p.Close(closing)
-	})
+	p := &probe{faults: chaos.For(t)}
+	p.deployment = deploy(t, append([]func(*stack.Options){func(o *stack.Options) {
+		o.Lambda = false
+		o.Middleware = []func(*middleware.Stack) error{p.faults.Add}
+	}}, change...)...)
+	e := p.options.Engines
 	p.names = dynamo.Named(p.options.Tables)
 	p.client = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
 	p.objects = s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
-	p.anyone = must(wire.Discover(ctx, p.checked(t), p.Origins.API))(t)
 	return p
-}
-
-// checked is a client that comes from one address and holds every answer against the documents.
-func (p *probe) checked(t testing.TB) *http.Client {
-	t.Helper()
-	documents := map[string]*conform.Document{}
-	for host, document := range must(goldenDocuments())(t) {
-		documents[strings.TrimPrefix(p.origin(host), "http://")] = document
-	}
-	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp4", address)
-	}
-	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true, DialContext: dial}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{
-		Transport:     &conform.Transport{Base: transport, Documents: documents, Fail: func(err error) { t.Error(err) }},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-func (p *probe) origin(host string) string {
-	return map[string]string{"api": p.Origins.API, "upload": p.Origins.Upload, "content": p.Origins.Content}[host]
 }
 
 // must is the value of a call that may not fail: must(call())(t).

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,27 +27,35 @@ var ctx = context.Background()
 // deployment is a running stack with a client that holds every answer against the golden documents.
 type deployment struct {
 	*stack.Stack
-	anyone *wire.Agent // without credential
-	log    *logBook
+	options stack.Options
+	anyone  *wire.Agent // without credential
+	log     *logBook
 }
 
-// deploy starts a stack of its own tables for a test; change may set options first.
+// deploy starts a stack of its own tables for a test; change may set options first. It is the one place where journeys
+// start a stack in their own process, because its end scans the whole log for secrets.
 func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 	t.Helper()
 	d := &deployment{log: &logBook{}}
-	o := stack.Options{
-		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "journey-" + string(id.NewPublic()), Limits: limits.Default(), Now: time.Now,
-		Log: slog.New(slog.NewJSONHandler(d.log, nil)), Lambda: os.Getenv("VITRINE_MODE") == "lambda", Output: d.log,
-		Still: true, // what is stored changes by requests alone
+	d.options = stack.Options{
+		Engines: engine.Shared(t),
+		Data:    t.TempDir(),
+		Tables:  "journey-" + string(id.NewPublic()),
+		Limits:  limits.Default(),
+		Now:     time.Now,
+		Log:     slog.New(slog.NewJSONHandler(d.log, nil)),
+		Output:  d.log,
+		Lambda:  os.Getenv("VITRINE_MODE") == "lambda",
+		Still:   true, // what is stored changes by requests alone
 	}
 	for _, f := range change {
-		f(&o)
+		f(&d.options)
 	}
 	var err error
-	d.Stack, err = stack.Start(ctx, o)
+	d.Stack, err = stack.Start(ctx, d.options)
 	if errors.Is(err, stack.ErrInProcess) { // what the test changes cannot be told to functions
-		o.Lambda = false
-		d.Stack, err = stack.Start(ctx, o)
+		d.options.Lambda = false
+		d.Stack, err = stack.Start(ctx, d.options)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +64,7 @@ func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
 		d.Close(closing)
-		d.keepsSecrets(t)
+		keepsSecrets(t, d.log.String())
 	})
 	if d.anyone, err = wire.Discover(ctx, d.client(t), d.Origins.API); err != nil {
 		t.Fatal(err)
@@ -72,9 +81,8 @@ var secretForms = map[string]*regexp.Regexp{
 }
 
 // keepsSecrets scans the whole log of a deployment, whatever its test did.
-func (d *deployment) keepsSecrets(t testing.TB) {
+func keepsSecrets(t testing.TB, text string) {
 	t.Helper()
-	text := d.log.String()
 	for name, form := range secretForms {
 		if at := form.FindStringIndex(text); at != nil {
 			t.Errorf("T76: the log holds %s, after %q", name, text[max(0, at[0]-120):at[0]])
@@ -82,24 +90,26 @@ func (d *deployment) keepsSecrets(t testing.TB) {
 	}
 }
 
-// client checks every answer of api, upload and content against their documents.
+// client comes from one address and checks every answer of api, upload and content against their documents.
 func (d *deployment) client(t testing.TB) *http.Client {
 	t.Helper()
 	documents := map[string]*conform.Document{}
-	for name, origin := range map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content} {
-		golden, err := goldenDocuments()
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, _ := url.Parse(origin)
-		documents[u.Host] = golden[name]
+	for host, document := range must(goldenDocuments())(t) {
+		documents[strings.TrimPrefix(d.origin(host), "http://")] = document
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}
+	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp4", address)
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true, DialContext: dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{
 		Transport:     &conform.Transport{Base: transport, Documents: documents, Fail: func(err error) { t.Error(err) }},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+func (d *deployment) origin(host string) string {
+	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content}[host]
 }
 
 // agent provisions a workspace.
