@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/executable"
 )
 
 // account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each writes down its calls; the CDK
@@ -71,13 +74,7 @@ func newAccount(t *testing.T) *account {
 		"bin/aws": awsStandIn, "bin/go": goStandIn, "node_modules/.bin/cdk": cdkStandIn, "scripts/synth": synthStandIn, "scripts/build": buildStandIn,
 		"scripts/deploy": source(t, "deploy"), "scripts/prepare": source(t, "prepare"),
 	} {
-		file := filepath.Join(a.folder, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		executable.Write(t, filepath.Join(a.folder, name), text)
 	}
 	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(a.folder, "calls"),
 		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=", "POOL=", "ROTATED=")
@@ -101,6 +98,9 @@ func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, st
 	var out, complaints strings.Builder
 	c.Stdout, c.Stderr = &out, &complaints
 	err := c.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("scripts/deploy did not start: %v", err)
+	}
 	log, _ := os.ReadFile(filepath.Join(a.folder, "calls"))
 	return out.String(), complaints.String(), string(log), err == nil
 }

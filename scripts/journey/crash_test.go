@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 
 	"vitrine/scripts/journey/wire"
 	"vitrine/scripts/local/engine"
+	"vitrine/scripts/testkit/port"
 	"vitrine/shared/contract"
 )
 
@@ -42,26 +41,6 @@ var buildDev = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
-// freeBase finds a base whose ports are free just now.
-func freeBase(t testing.TB) int {
-	t.Helper()
-	for range 50 {
-		base := 20000 + rand.IntN(2000)*20
-		free := true
-		for n := 1; n <= 12 && free; n++ {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(base+n)))
-			if free = err == nil; free {
-				l.Close()
-			}
-		}
-		if free {
-			return base
-		}
-	}
-	t.Fatal("no free range of ports")
-	return 0
-}
-
 // startDev starts the stack on its data and returns when it says that it is ready.
 func startDev(t testing.TB, data string, base int) *devStack {
 	t.Helper()
@@ -80,7 +59,10 @@ func startDev(t testing.TB, data string, base int) *devStack {
 	if err := s.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.kill)
+	t.Cleanup(func() {
+		s.kill()
+		keepsSecrets(t, said.String())
+	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "ready") {
@@ -114,7 +96,7 @@ func (a *acknowledged) add(p contract.Published, text string) int {
 }
 
 func TestEveryAcknowledgedArtifactSurvivesKillingTheStack(t *testing.T) {
-	data, base := t.TempDir(), freeBase(t)
+	data, base := t.TempDir(), port.Base(t)
 	told := &acknowledged{text: map[string]string{}}
 	for round := range 2 {
 		s := startDev(t, data, base)

@@ -5,23 +5,24 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/port"
 )
 
 func TestTheStackStartsStopsAndKeepsItsData(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	base := freeBase(t)
+	base := port.Base(t)
 	first := startStack(t, base, "--data", data)
 	wantAnswers(t, base)
 	rings := readFile(t, filepath.Join(data, "rings.json"))
 
-	code, said := runToEnd(t, "--ports", fmt.Sprint(freeBase(t)), "--data", data)
+	code, said := runToEnd(t, "--ports", fmt.Sprint(port.Base(t)), "--data", data)
 	if code != 1 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "another stack") {
 		t.Errorf("a second stack on the data: exit %d, %q", code, said)
 	}
@@ -34,7 +35,7 @@ func TestTheStackStartsStopsAndKeepsItsData(t *testing.T) {
 }
 
 func TestTheStackRunsAsLambdaFunctions(t *testing.T) {
-	base := freeBase(t)
+	base := port.Base(t)
 	s := startStack(t, base, "--memory", "--lambda")
 	wantAnswers(t, base)
 	response, err := http.Get(fmt.Sprintf("http://localhost:%d/v1/whoami", base+1))
@@ -49,7 +50,7 @@ func TestTheStackRunsAsLambdaFunctions(t *testing.T) {
 }
 
 func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
-	l := &local{options: options{base: freeBase(t)}, out: io.Discard, log: io.Discard}
+	l := &local{options: options{base: port.Base(t)}, out: io.Discard, log: io.Discard}
 	if err := l.start(t.Context()); err != nil {
 		t.Error(err, l.stop())
 		return
@@ -64,7 +65,7 @@ func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 func TestAPortInUseIsNamed(t *testing.T) {
 	for offset, name := range map[int]string{1: "api host", 3: "content host", 6: "identity provider", dynamoDBOffset: "DynamoDB engine", s3Offset: "S3 engine"} {
 		t.Run(name, func(t *testing.T) {
-			base := freeBase(t)
+			base := port.Base(t)
 			listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", base+offset))
 			if err != nil {
 				t.Fatal(err)
@@ -150,28 +151,6 @@ func runToEnd(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var stderr strings.Builder
 	return run(t.Context(), args, io.Discard, &stderr), stderr.String()
-}
-
-// freeBase finds a base whose ports are free now.
-func freeBase(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		base := 10_000 + rand.IntN(20_000)
-		free := true
-		for port := base + 1; port <= base+s3Offset; port++ {
-			listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
-			if err != nil {
-				free = false
-				break
-			}
-			listener.Close()
-		}
-		if free {
-			return base
-		}
-	}
-	t.Fatal("no free ports")
-	return 0
 }
 
 func readFile(t *testing.T, path string) string {

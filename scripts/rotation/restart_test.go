@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -19,36 +17,13 @@ import (
 	"vitrine/scripts/journey/wire"
 	"vitrine/scripts/local/engine"
 	"vitrine/scripts/local/stack"
+	"vitrine/scripts/testkit/port"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 )
-
-// freeBase is a base of ports below those that the system hands out, which nobody has: signed URLs name their host with
-// its port, so that a restart keeps it.
-func freeBase(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		if base := 10_000 + rand.IntN(20_000); free(base) {
-			return base
-		}
-	}
-	t.Fatal("no free ports")
-	return 0
-}
-
-func free(base int) bool {
-	for port := base + 1; port <= base+6; port++ {
-		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
-		if err != nil {
-			return false
-		}
-		l.Close()
-	}
-	return true
-}
 
 // place is where one stack runs again and again.
 type place struct {
@@ -61,7 +36,7 @@ func newPlace(t *testing.T, d *desk) *place {
 	numbers := limits.Default()
 	numbers.Pow = limits.PowAlways
 	p := &place{options: stack.Options{
-		Engines: engine.Shared(t), BasePort: freeBase(t), Data: filepath.Dir(d.file), Tables: "rotation-" + string(id.NewPublic()), Limits: numbers,
+		Engines: engine.Shared(t), BasePort: port.Base(t), Data: filepath.Dir(d.file), Tables: "rotation-" + string(id.NewPublic()), Limits: numbers,
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}}
 	t.Cleanup(func() { p.stop(t) })

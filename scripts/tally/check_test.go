@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/executable"
 )
 
 // machine is a folder with scripts/check and the few programs that its machine has; those write down how they are called.
@@ -27,17 +30,13 @@ func newMachine(t *testing.T, programs ...string) machine {
 	}
 	for _, script := range []string{"check", "prepare"} {
 		text, err := os.ReadFile(filepath.Join("..", script))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(m.folder, "scripts", script), text, 0o755)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		executable.Write(t, filepath.Join(m.folder, "scripts", script), string(text))
 	}
 	for _, program := range programs {
-		if err := os.WriteFile(filepath.Join(m.path, program), []byte(standIn), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
 	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat"} {
 		at, err := exec.LookPath(common)
@@ -56,7 +55,10 @@ func (m machine) check(t *testing.T, env ...string) (said, calls string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), filepath.Join(m.folder, "scripts", "check"))
 	c.Env = append(env, "PATH="+m.path, "CALLS="+filepath.Join(m.folder, "calls"), "HOME="+m.folder)
-	out, _ := c.CombinedOutput()
+	out, err := c.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("scripts/check did not start: %v", err)
+	}
 	log, _ := os.ReadFile(filepath.Join(m.folder, "calls"))
 	return string(out), string(log)
 }
@@ -92,7 +94,7 @@ func TestCheckInstallsTheEnginesWhoeverRunsOthers(t *testing.T) {
 
 func TestCheckBeginsWithTheSlowest(t *testing.T) {
 	said, calls := newMachine(t, everything...).check(t)
-	const want = "go test -race -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/benchmark vitrine/shared/id\n"
+	const want = "go test -race -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/benchmark vitrine/shared/id\n"
 	if !strings.Contains(calls, want) {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
