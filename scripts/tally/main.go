@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -25,11 +26,23 @@ type event struct {
 type tally struct {
 	out            io.Writer
 	passed, failed int
-	held           map[string][]string // output by package and test, until the verdict
+	held           map[test][]string // output until the verdict
+	begun          map[test]bool     // what has no verdict yet; false: it waits for others
+}
+
+// test names a test of a package, or with an empty name the package itself.
+type test struct{ pkg, name string }
+
+func newTally(out io.Writer) *tally {
+	return &tally{
+		out:   out,
+		held:  map[test][]string{},
+		begun: map[test]bool{},
+	}
 }
 
 func main() {
-	t := &tally{out: os.Stdout, held: map[string][]string{}}
+	t := newTally(os.Stdout)
 	if err := t.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "tally:", err)
 		os.Exit(1)
@@ -51,12 +64,17 @@ func (t *tally) read(r io.Reader) error {
 		}
 		t.take(e)
 	}
+	t.end()
 	return lines.Err()
 }
 
 func (t *tally) take(e event) {
-	key := e.Package + " " + e.Test
+	key := test{e.Package, e.Test}
 	switch e.Action {
+	case "start", "run", "cont":
+		t.begun[key] = true
+	case "pause":
+		t.begun[key] = false
 	case "output":
 		t.held[key] = append(t.held[key], e.Output)
 	case "build-output":
@@ -64,12 +82,13 @@ func (t *tally) take(e event) {
 	case "pass", "skip", "fail":
 		t.verdict(e, key)
 		delete(t.held, key)
+		delete(t.begun, key)
 	}
 }
 
 // verdict counts tests, not packages; a package that fails without a failed test (build, panic, no engine) counts as one,
 // and a skipped test as failed: nothing may be skipped here.
-func (t *tally) verdict(e event, key string) {
+func (t *tally) verdict(e event, key test) {
 	bad := e.Action != "pass"
 	if e.Test == "" {
 		if e.Action == "skip" { // a package without tests
@@ -78,7 +97,8 @@ func (t *tally) verdict(e event, key string) {
 		fmt.Fprintf(t.out, "%-5s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
 		if e.Action == "fail" {
 			t.failed++
-			t.print(key)
+			t.print(t.held[key])
+			t.ended(e.Package)
 		}
 		return
 	}
@@ -89,11 +109,58 @@ func (t *tally) verdict(e event, key string) {
 	}
 	t.failed++
 	fmt.Fprintf(t.out, "FAIL  %s %s\n", e.Package, e.Test)
-	t.print(key)
+	t.print(t.held[key])
+}
+
+// ended names the tests that were running when their package was ended, each with its last lines.
+func (t *tally) ended(pkg string) {
+	var running []string
+	for key, runs := range t.begun {
+		if key.pkg == pkg && key.name != "" {
+			if runs {
+				running = append(running, key.name)
+			}
+			delete(t.begun, key)
+		}
+	}
+	slices.Sort(running)
+	for _, name := range running {
+		fmt.Fprintf(t.out, "      was running: %s\n", name)
+		key := test{pkg, name}
+		t.print(excerpt(t.held[key]))
+		delete(t.held, key)
+	}
+}
+
+// end counts packages that began and never ended, because whatever ran them was stopped.
+func (t *tally) end() {
+	for key := range t.begun {
+		if key.name == "" {
+			t.failed++
+			fmt.Fprintf(t.out, "FAIL  %s was stopped before it ended\n", key.pkg)
+			t.ended(key.pkg)
+		}
+	}
+}
+
+// How much is shown of what a test printed before its package was ended.
+const (
+	maxPanicLines = 30 // from the panic on
+	maxLastLines  = 10
+)
+
+// excerpt is the beginning of a panic, because the stacks of all goroutines follow it, or else the last lines.
+func excerpt(lines []string) []string {
+	for n, line := range lines {
+		if strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
+			return lines[n:min(len(lines), n+maxPanicLines)]
+		}
+	}
+	return lines[max(0, len(lines)-maxLastLines):]
 }
 
 // tell shows what a test that passed has to say: lines that speak of what is still open.
-func (t *tally) tell(key string) {
+func (t *tally) tell(key test) {
 	for _, line := range t.held[key] {
 		if strings.Contains(line, "still open") {
 			fmt.Fprint(t.out, "note  ", strings.TrimSpace(line), "\n")
@@ -101,8 +168,8 @@ func (t *tally) tell(key string) {
 	}
 }
 
-func (t *tally) print(key string) {
-	for _, line := range t.held[key] {
+func (t *tally) print(lines []string) {
+	for _, line := range lines {
 		if !strings.HasPrefix(line, "=== ") {
 			fmt.Fprint(t.out, "      ", line)
 		}

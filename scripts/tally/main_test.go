@@ -16,11 +16,19 @@ func TestTally(t *testing.T) {
 		{"a package that does not build fails", `{"Action":"build-output","ImportPath":"p","Output":"syntax\n"}` + "\n" + `{"Action":"fail","Package":"p"}`, 0, 1, "syntax"},
 		{"a skipped test is a failure", `{"Action":"skip","Package":"p","Test":"A"}`, 0, 1, "FAIL  p A"},
 		{"a package without tests does not count", `{"Action":"skip","Package":"p"}`, 0, 0, ""},
+		{"what ran when a package was ended is named, not what waited", `{"Action":"run","Package":"p","Test":"A"}
+{"Action":"run","Package":"p","Test":"B"}
+{"Action":"pause","Package":"p","Test":"B"}
+{"Action":"output","Package":"p","Test":"A","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"fail","Package":"p","Elapsed":602}`, 0, 1, "fail  p 602.0s\n      was running: A\n      panic: test timed out after 10m0s\n"},
+		{"a package that never ends is a failure", `{"Action":"start","Package":"p"}
+{"Action":"run","Package":"p","Test":"A"}
+{"Action":"output","Package":"p","Test":"A","Output":"asking\n"}`, 0, 1, "FAIL  p was stopped before it ended\n      was running: A\n      asking\n"},
 		{"other lines pass through", "go: downloading x", 0, 0, "go: downloading x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
-			sum := &tally{out: &out, held: map[string][]string{}}
+			sum := newTally(&out)
 			if err := sum.read(strings.NewReader(tt.stream)); err != nil {
 				t.Fatal(err)
 			}
