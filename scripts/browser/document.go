@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	patience = 20 * time.Second      // the deadline of every wait and of every command
+	patience = time.Minute           // the deadline of every wait and of every command; a busy machine takes tens of seconds
 	interval = 15 * time.Millisecond // between two looks at a condition
 )
 

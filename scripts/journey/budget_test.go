@@ -91,7 +91,7 @@ func (l *ledger) spent(t *testing.T) spending {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); <-tick.C {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
 		for line := range strings.Lines(l.log.String()) {
 			var s spending
 			if json.Unmarshal([]byte(line), &s) == nil && s.ID == l.last.id {

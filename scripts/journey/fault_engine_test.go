@@ -135,7 +135,7 @@ func TestF46TheLogTellsACounterOutOfReachFromAFullOne(t *testing.T) {
 // logs waits for a word in the log; the line of a request may follow its answer.
 func (s *faultStand) logs(t testing.TB, from int, word string) {
 	t.Helper()
-	for ends := time.Now().Add(5 * time.Second); !strings.Contains(s.log.String()[from:], word); runtime.Gosched() {
+	for ends := time.Now().Add(time.Minute); !strings.Contains(s.log.String()[from:], word); runtime.Gosched() {
 		if time.Now().After(ends) {
 			t.Errorf("the log has no %s: %s", word, s.log.String()[from:])
 			return
