@@ -21,8 +21,12 @@ func newHost(jobs ...Job) (h *Host, clock *time.Time, log *bytes.Buffer) {
 func TestItWorksUntilNothingIsDue(t *testing.T) {
 	left, calls := 3, []string{}
 	h, _, _ := newHost(
-		Job{"many", func(context.Context) (bool, error) { calls = append(calls, "many"); left--; return left > 0, nil }},
-		Job{"none", func(context.Context) (bool, error) { calls = append(calls, "none"); return false, nil }},
+		Job{"many", func(context.Context) (Round, error) {
+			calls = append(calls, "many")
+			left--
+			return Round{More: left > 0}, nil
+		}},
+		Job{"none", func(context.Context) (Round, error) { calls = append(calls, "none"); return Round{More: false}, nil }},
 	)
 	if err := h.Run(t.Context()); err != nil || strings.Join(calls, " ") != "many none many none many none" {
 		t.Errorf("%v, %v", calls, err)
@@ -32,10 +36,10 @@ func TestItWorksUntilNothingIsDue(t *testing.T) {
 func TestItStopsWhenItsTimeIsOver(t *testing.T) {
 	var clock *time.Time
 	rounds := 0
-	h, clock, _ := newHost(Job{"endless", func(context.Context) (bool, error) {
+	h, clock, _ := newHost(Job{"endless", func(context.Context) (Round, error) {
 		rounds++
 		*clock = clock.Add(20 * time.Second)
-		return true, nil
+		return Round{More: true}, nil
 	}})
 	if err := h.Run(t.Context()); err != nil || rounds != 3 {
 		t.Errorf("%d rounds, %v", rounds, err)
@@ -45,8 +49,8 @@ func TestItStopsWhenItsTimeIsOver(t *testing.T) {
 func TestAJobThatCannotGoOnIsInNobodysWay(t *testing.T) {
 	broken, left, failures := errors.New("broken"), 3, 0
 	h, _, log := newHost(
-		Job{"broken", func(context.Context) (bool, error) { failures++; return false, broken }},
-		Job{"many", func(context.Context) (bool, error) { left--; return left > 0, nil }},
+		Job{"broken", func(context.Context) (Round, error) { failures++; return Round{More: false}, broken }},
+		Job{"many", func(context.Context) (Round, error) { left--; return Round{More: left > 0}, nil }},
 	)
 	err := h.Run(t.Context())
 	if !errors.Is(err, broken) || failures != 1 || left != 0 || !strings.Contains(log.String(), "job=broken failures=1 cause=broken") {
@@ -56,27 +60,45 @@ func TestAJobThatCannotGoOnIsInNobodysWay(t *testing.T) {
 
 func TestAJobGoesOnBehindWhatFails(t *testing.T) {
 	first, left := errors.New("first"), 3
-	h, _, log := newHost(Job{"many", func(context.Context) (bool, error) {
+	h, _, log := newHost(Job{"many", func(context.Context) (Round, error) {
 		left--
-		return left > 0, errors.Join(first, errors.Join(errors.New("second")))
+		return Round{More: left > 0}, errors.Join(first, errors.Join(errors.New("second")))
 	}})
 	err := h.Run(t.Context())
-	if !errors.Is(err, first) || left != 0 || !strings.Contains(log.String(), "job=many failures=6 cause=first") || strings.Count(log.String(), "\n") != 1 {
+	if !errors.Is(err, first) || left != 0 || !strings.Contains(log.String(), "job=many failures=6 cause=first") || strings.Count(log.String(), "msg=job ") != 1 {
 		t.Errorf("%v, %d left, log %q", err, left, log)
 	}
 }
 
 func TestACallThatIsCutOffSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h, _, log := newHost(Job{"cut", func(context.Context) (bool, error) { cancel(); return true, context.Canceled }})
+	h, _, log := newHost(Job{"cut", func(context.Context) (Round, error) { cancel(); return Round{More: true}, context.Canceled }})
 	if err := h.Run(ctx); !errors.Is(err, context.Canceled) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
 }
 
+func TestOneLineTellsHowFarTheJobsAreBehind(t *testing.T) {
+	left := []Round{{Due: 3, Oldest: 90 * time.Second, More: true}, {Due: 1, Oldest: 5 * time.Second}}
+	h, _, log := newHost(
+		Job{"one", func(context.Context) (Round, error) { r := left[0]; left = left[1:]; return r, nil }},
+		Job{"other", func(context.Context) (Round, error) { return Round{}, nil }},
+	)
+	const want = "msg=jobs duration_ms=0 one.due=4 one.failures=0 one.oldest_due_seconds=90 " +
+		"other.due=0 other.failures=0 other.oldest_due_seconds=0 oldest_due_seconds=90\n"
+	if err := h.Run(t.Context()); err != nil || !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("%v, log %q", err, log)
+	}
+	log.Reset()
+	h.Jobs = h.Jobs[1:]
+	if err := h.Run(t.Context()); err != nil || log.Len() > 0 {
+		t.Errorf("%v; nothing is due, and the log says %q", err, log)
+	}
+}
+
 func TestOnlyAScheduleWakesIt(t *testing.T) {
 	ran := 0
-	h, _, _ := newHost(Job{"one", func(context.Context) (bool, error) { ran++; return false, nil }})
+	h, _, _ := newHost(Job{"one", func(context.Context) (Round, error) { ran++; return Round{More: false}, nil }})
 	schedule, err := os.ReadFile("../../events/jobs/schedule.json")
 	if err != nil {
 		t.Fatal(err)

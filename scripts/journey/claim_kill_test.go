@@ -184,7 +184,7 @@ func TestTheMigratorFindsWhatIsDue(t *testing.T) {
 		must(s.mover.Due(ctx))(t)
 		s.clock.pass(6 * time.Second)
 	}
-	if more, err := s.mover.Due(ctx); more || err != nil {
+	if r, err := s.mover.Due(ctx); r.More || err != nil {
 		t.Errorf("something is left: %v", err)
 	}
 	s.cleared(t, one)

@@ -1,8 +1,10 @@
 package journey
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,10 +85,14 @@ func TestAPurgeLooksAtEachObjectOnceAndAtFewReferences(t *testing.T) {
 
 // hurries lets every round of purges be over after its first step, and every run after its first round.
 func (s *jobStand) hurries() {
-	purger, watch := s.services.Purger(), time.Now()
-	purger.Watch = func() time.Time { watch = watch.Add(limits.PurgeRound); return watch }
+	purger, began := s.services.Purger(), time.Now()
+	var looks atomic.Int64
+	purger.Watch = func() time.Time { return began.Add(time.Duration(looks.Add(1)) * limits.PurgeRound) }
 	n := slices.IndexFunc(s.host.Jobs, func(j jobs.Job) bool { return j.Name == "purges" })
-	s.host.Jobs[n].Due = purger.Due
+	s.host.Jobs[n].Due = func(ctx context.Context) (jobs.Round, error) {
+		r, err := purger.Due(ctx)
+		return jobs.Round(r), err
+	}
 	machine := time.Now()
 	s.host.Now = func() time.Time { machine = machine.Add(jobs.Most/2 + time.Second); return machine }
 }

@@ -87,7 +87,7 @@ func parsedNumber(t testing.TB, v any) (n int) {
 // TestWhatFailsIsPutOffAndInNobodysWay has more sessions that cannot be cleared away than a round takes, and one that can.
 func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 	t.Parallel()
-	const broken = 100
+	const broken = 120
 	s := newJobStand(t, unlimited)
 	m := s.claimant(t)
 	for range broken {
@@ -101,7 +101,7 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 		return !strings.Contains(prefix, string(last.UploadSessionID))
 	}).Before(chaos.Fail(errors.New("no bucket"))).Always()
 	err := s.host.Run(ctx)
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("sweep failed %d times", broken)) || refuses.Fired() != broken {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("sessions failed %d times", broken)) || refuses.Fired() != broken {
 		t.Errorf("%d refusals, %v", refuses.Fired(), err)
 	}
 	if s.status(t, last.UploadSessionID) != "expired" || len(s.objectsOf(t, m.Agent)) != 0 {

@@ -18,13 +18,17 @@ import (
 // batch is how many objects S3 deletes at a time.
 const batch = 1000
 
-// Delete removes objects; ones that are gone are no failure. It is storage_unavailable if some are left: repeat it whole.
-func (s *Store) Delete(ctx context.Context, home id.Workspace, objects []tree.Object) error {
-	keys := make([]string, len(objects))
-	for i, o := range objects {
-		var err error
-		if keys[i], err = key(home, o); err != nil {
-			return err
+// DeleteAll removes objects of any workspaces; ones that are gone are no failure. It is storage_unavailable if some are
+// left: repeat it whole.
+func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error {
+	var keys []string
+	for home, some := range objects {
+		for _, o := range some {
+			k, err := key(home, o)
+			if err != nil {
+				return err
+			}
+			keys = append(keys, k)
 		}
 	}
 	return s.remove(ctx, keys)

@@ -63,7 +63,7 @@ func TestWhatNoObjectCanBeIsAnInternalError(t *testing.T) {
 		"a negative offset": func() error { _, err := s.Open(t.Context(), s.home, s.object(0), -1, 1); return err },
 		"no session":        func() error { _, err := s.Open(t.Context(), s.home, tree.Object{}, 0, 1); return err },
 		"no workspace":      func() error { _, err := s.List(t.Context(), "", s.session, false); return err },
-		"a stranger":        func() error { return s.Delete(t.Context(), s.home, []tree.Object{s.object(-1)}) },
+		"a stranger":        func() error { return s.DeleteAll(t.Context(), in(s.home, []tree.Object{s.object(-1)})) },
 		"entry 1000":        func() error { _, err := s.Head(t.Context(), s.home, s.object(1000)); return err },
 		"no session at all": func() error { return s.DeleteSession(t.Context(), s.home, "") },
 	}

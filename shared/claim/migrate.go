@@ -4,18 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
+	"vitrine/shared/sweep"
 	"vitrine/shared/workspace"
 )
 
 // Migrations is what Migrator needs of the store.
 type Migrations interface {
-	// DueMoves returns up to n sources whose artifacts are to be moved at an instant.
-	DueMoves(ctx context.Context, now time.Time, n int) ([]id.Workspace, error)
+	// DueMoves returns up to n moves that are due at an instant, the oldest first.
+	DueMoves(ctx context.Context, now time.Time, n int) ([]DueMove, error)
 	// Remaining reads the gate of a source strongly, nil if there is none, and up to n of the artifacts that still say
 	// they are in it. clear tells that the index shows none at all; it may be behind.
 	Remaining(ctx context.Context, source id.Workspace, n int) (w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
@@ -28,6 +32,12 @@ type Migrations interface {
 	// alias and the move itself. done is false if there is more to delete.
 	Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (done bool, err error)
 	LinkMigrations
+}
+
+// DueMove is a claimed workspace whose artifacts are to be moved.
+type DueMove struct {
+	Source id.Workspace
+	Due    time.Time
 }
 
 // LinkMigrations is what Migrator needs of the store for access links.
@@ -54,21 +64,31 @@ type Migrator struct {
 	Now   func() time.Time
 }
 
-// Due does one step for each source that waits. more tells that some could go on at once.
-func (m *Migrator) Due(ctx context.Context) (more bool, err error) {
-	waiting, err := m.Store.DueMoves(ctx, m.Now(), sources)
-	if err != nil {
-		return false, err
+// Due does one step for each source that waits, some of them at once. Round.More tells that some could go on.
+func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
+	now := m.Now()
+	waiting, err := m.Store.DueMoves(ctx, now, sources)
+	if err != nil || len(waiting) == 0 {
+		return sweep.Round{}, err
 	}
-	var failed []error
-	for _, source := range waiting {
-		moved, _, err := m.step(ctx, source)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("move what was claimed of workspace %s: %w", source, err))
-		}
-		more = more || moved
+	var workers errgroup.Group
+	workers.SetLimit(limits.JobWorkers)
+	moved, failed := make([]bool, len(waiting)), make([]error, len(waiting))
+	for n, w := range waiting {
+		workers.Go(func() error {
+			var err error
+			if moved[n], _, err = m.step(ctx, w.Source); err != nil {
+				failed[n] = fmt.Errorf("move what was claimed of workspace %s: %w", w.Source, err)
+			}
+			return nil
+		})
 	}
-	return more, errors.Join(failed...)
+	_ = workers.Wait() // failures are in failed
+	return sweep.Round{
+		Due:    len(waiting),
+		Oldest: max(0, now.Sub(waiting[0].Due)),
+		More:   slices.Contains(moved, true),
+	}, errors.Join(failed...)
 }
 
 // Run does one step for a source, whether it is due or not. done tells that nothing is left to do.

@@ -144,7 +144,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*redeemed, c) {
 		t.Errorf("%+v %v", redeemed, err)
 	}
-	if due, err := s.DueMoves(ctx, m.At, 9); err != nil || len(due) != 1 || due[0] != w.ID {
+	if due, err := s.DueMoves(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
 	}
 	var taken *idempotency.Taken

@@ -9,30 +9,44 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/sweep"
 )
 
-// dueKeys lists the keys of up to n items of a kind that are due at an instant, the oldest first. Each part has its share,
+// dueRows lists up to n rows of the index of a kind that are due at an instant, the oldest first. Each part has its share,
 // so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on them reads them
 // again.
-func (s *Store) dueKeys(ctx context.Context, kind string, now time.Time, n int) ([]key, error) {
+func (s *Store) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
-	var rows []item
+	var parts errgroup.Group
+	found := make([][]map[string]types.AttributeValue, dueParts)
 	for part := range dueParts {
-		found, err := s.client.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.tables.Core, IndexName: aws.String(dueIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-			ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(), Limit: aws.Int32(int32((n + dueParts - 1) / dueParts)),
+		parts.Go(func() error {
+			out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+				TableName:                 &s.tables.Core,
+				IndexName:                 aws.String(dueIndex),
+				KeyConditionExpression:    &condition,
+				ExpressionAttributeNames:  names(condition),
+				ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(),
+				Limit:                     aws.Int32(int32((n + dueParts - 1) / dueParts)),
+			})
+			if err == nil {
+				found[part] = out.Items
+			}
+			return err
 		})
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range found.Items {
-			rows = append(rows, i)
-		}
+	}
+	if err := parts.Wait(); err != nil {
+		return nil, unavailable(err)
+	}
+	var rows []item
+	for _, i := range slices.Concat(found...) {
+		rows = append(rows, i)
 	}
 	slices.SortStableFunc(rows, func(a, b item) int { return cmp.Compare(a.getStr("g2s"), b.getStr("g2s")) })
-	return keysIn(rows), nil
+	return rows, nil
 }
 
 // dueItem is an item that is due.
@@ -43,10 +57,11 @@ type dueItem struct {
 
 // dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
 func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
-	keys, err := s.dueKeys(ctx, kind, now, n)
+	rows, err := s.dueRows(ctx, kind, now, n)
 	if err != nil {
 		return nil, err
 	}
+	keys := keysIn(rows)
 	f, err := s.all(ctx, keys, true)
 	if err != nil {
 		return nil, err

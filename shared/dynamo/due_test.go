@@ -11,6 +11,7 @@ import (
 	"vitrine/scripts/local/engine"
 	"vitrine/shared/artifact"
 	"vitrine/shared/chaos"
+	"vitrine/shared/claim"
 	"vitrine/shared/id"
 )
 
@@ -32,10 +33,10 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	last, oldest := row(3, at), row(1, at.Add(-99*time.Hour))
 	row(2, at.Add(time.Second)) // not due
 	due, err := s.DueMoves(ctx, at, 12)
-	if err != nil || len(due) != 5 || due[0] != oldest || due[4] != last {
+	if err != nil || len(due) != 5 || due[0].Source != oldest || due[4].Source != last {
 		t.Errorf("%v (%v), want the oldest first, three of the first part, and the last", due, err)
 	}
-	if slices.Contains(due, "") {
+	if slices.ContainsFunc(due, func(m claim.DueMove) bool { return m.Source == "" }) {
 		t.Error("a move has no source")
 	}
 }

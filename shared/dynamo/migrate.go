@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/artifact"
+	"vitrine/shared/claim"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/workspace"
@@ -18,10 +19,10 @@ import (
 const endsAtOnce = 100
 
 // DueMoves implements claim.Migrations.
-func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []id.Workspace, err error) {
-	keys, err := s.dueKeys(ctx, migrationDue, now, n)
-	for _, k := range keys {
-		out = append(out, named[id.Workspace](k))
+func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
+	rows, err := s.dueRows(ctx, migrationDue, now, n)
+	for _, i := range rows {
+		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: instant(i.getStr("g2s"))})
 	}
 	return out, err
 }

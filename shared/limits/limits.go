@@ -110,6 +110,9 @@ const AllowanceShards = 4
 // DueParts is into how many parts the list of what falls due is split, so that its writers do not meet.
 const DueParts = 4
 
+// JobWorkers is how much of what is due the jobs work off at once.
+const JobWorkers = 16
+
 // Tier is what kind of workspace the numbers belong to.
 type Tier string
 

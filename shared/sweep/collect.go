@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"vitrine/shared/id"
@@ -21,8 +23,8 @@ type Deletions interface {
 
 // Bytes is what Collector needs of the object store.
 type Bytes interface {
-	// Delete removes objects; ones that are gone are no failure.
-	Delete(ctx context.Context, home id.Workspace, objects []tree.Object) error
+	// DeleteAll removes objects of any workspaces; ones that are gone are no failure. If it fails, some may be left.
+	DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error
 }
 
 // Collector deletes condemned objects. By then every session has ended that was told of them before their hint was taken
@@ -35,37 +37,94 @@ type Collector struct {
 	Now   func() time.Time
 }
 
-// Due does one round. more tells that others may wait.
-func (c *Collector) Due(ctx context.Context) (more bool, err error) {
-	due, err := c.Store.DueDeletions(ctx, c.Now(), batch)
-	if err != nil {
-		return false, err
-	}
-	return each(ctx, round{rows: c.Store, now: c.Now, many: full}, due, c.collect)
+// unneeded is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
+type unneeded struct {
+	Condemned
+	dead []id.Revision
 }
 
-func (c *Collector) collect(ctx context.Context, one Condemned) error {
+// Due does one round: it looks at each object, and deletes those that nothing keeps with one request.
+func (c *Collector) Due(ctx context.Context) (Round, error) {
+	due, err := c.Store.DueDeletions(ctx, c.Now(), batch)
+	if err != nil {
+		return Round{}, err
+	}
+	found, r := foundIn(due, c.Now()), round{rows: c.Store, now: c.Now, many: full}
+	var mu sync.Mutex
+	var gone []unneeded
+	groups, seen := bySession(c.Shelf, due)
+	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one Condemned) error {
+		needed, dead, err := c.needed(ctx, one, seen[one.Object.Session])
+		if err == nil && !needed {
+			mu.Lock()
+			defer mu.Unlock()
+			gone = append(gone, unneeded{one, dead})
+		}
+		return err
+	})
+	failed := c.delete(ctx, gone)
+	r.many = 0 // more tells only whether what failed was put off
+	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unneeded) error {
+		if failed != nil { // so that one object that cannot be deleted is in no other's way
+			if err := c.delete(ctx, []unneeded{one}); err != nil {
+				return err
+			}
+		}
+		return c.forget(ctx, one)
+	})
+	found.More = more && ended.More
+	return found, errors.Join(err, err2)
+}
+
+// bySession groups objects by the session that brought them: what keeps one is read once for all of its group.
+func bySession(s Shelf, due []Condemned) (groups [][]Condemned, seen map[id.Session]*reading) {
+	seen = map[id.Session]*reading{}
+	place := map[id.Session]int{}
+	for _, one := range due {
+		u := one.Object.Session
+		if seen[u] == nil {
+			seen[u], place[u] = read(s), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[place[u]] = append(groups[place[u]], one)
+	}
+	return groups, seen
+}
+
+// needed tells whether anything keeps an object, and ends the matter for one that is kept.
+func (c *Collector) needed(ctx context.Context, one Condemned, seen *reading) (needed bool, dead []id.Revision, err error) {
 	found, err := c.Finds.Unhint(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
-		return err
+		return true, nil, err
 	}
 	if found {
-		return c.Store.PutOff(ctx, one.Row, c.Now().Add(limits.CollectAfter), 0)
+		return true, nil, c.Store.PutOff(ctx, one.Row, c.Now().Add(limits.CollectAfter), 0)
 	}
-	kept, dead, err := read(c.Shelf).kept(ctx, one.Object)
-	if err != nil {
-		return err
+	kept, dead, err := seen.kept(ctx, one.Object)
+	if err == nil && kept {
+		err = c.Store.Acquit(ctx, one)
 	}
-	if kept {
-		return c.Store.Acquit(ctx, one)
+	return kept, dead, err
+}
+
+// delete removes the bytes of objects that nothing keeps.
+func (c *Collector) delete(ctx context.Context, gone []unneeded) error {
+	if len(gone) == 0 {
+		return nil
 	}
-	if err := c.Bytes.Delete(ctx, one.Home, []tree.Object{one.Object}); err != nil {
-		return err
+	objects := map[id.Workspace][]tree.Object{}
+	for _, one := range gone {
+		objects[one.Home] = append(objects[one.Home], one.Object)
 	}
-	for _, r := range dead {
+	return c.Bytes.DeleteAll(ctx, objects)
+}
+
+// forget ends the matter for an object whose bytes are gone.
+func (c *Collector) forget(ctx context.Context, one unneeded) error {
+	for _, r := range one.dead {
 		if err := c.Store.Unrefer(ctx, r, []tree.Object{one.Object}); err != nil {
 			return err
 		}
 	}
-	return c.Store.Acquit(ctx, one)
+	return c.Store.Acquit(ctx, one.Condemned)
 }

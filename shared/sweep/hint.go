@@ -36,13 +36,14 @@ type Hinter struct {
 	Now   func() time.Time
 }
 
-// Due does one round. more tells that others may wait.
-func (h *Hinter) Due(ctx context.Context) (more bool, err error) {
+// Due does one round.
+func (h *Hinter) Due(ctx context.Context) (Round, error) {
 	due, err := h.Store.DueHints(ctx, h.Now(), batch)
 	if err != nil {
-		return false, err
+		return Round{}, err
 	}
-	return each(ctx, round{rows: h.Store, now: h.Now, many: full}, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
+	r := round{rows: h.Store, now: h.Now, many: full}
+	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
 }
 
 // session hints at what is alive. What ends at the same moment may be hinted at nevertheless: its collection looks for

@@ -59,7 +59,7 @@ type Finds interface {
 }
 
 // purgesAtOnce is how many of them one round takes: each may hold many objects.
-const purgesAtOnce = 12
+const purgesAtOnce = 4 * limits.JobWorkers
 
 // Purger gives up the files of what ended. Objects that nothing else needs are condemned, not deleted: sessions may have
 // been told of them. References go first and the list of files goes last, so that a death in between is made up for.
@@ -73,13 +73,13 @@ type Purger struct {
 	Watch func() time.Time
 }
 
-// Due does one round, which begins nothing new when its time is over. more tells that others may wait.
-func (p *Purger) Due(ctx context.Context) (more bool, err error) {
+// Due does one round, which begins nothing new when its time is over.
+func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
 	due, err := p.Store.DuePurges(ctx, p.Now(), purgesAtOnce)
 	if err != nil {
-		return false, err
+		return Round{}, err
 	}
 	r := round{rows: p.Rows, now: p.Now, over: over, many: purgesAtOnce / limits.DueParts}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })

@@ -7,7 +7,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"vitrine/shared/artifact"
@@ -77,7 +76,7 @@ type Ends interface {
 // How many of each kind one round takes. Each part of the list gives its share of a batch: from as many as one part gives
 // on, others may wait.
 const (
-	batch = 52
+	batch = 100
 	full  = batch / limits.DueParts
 )
 
@@ -89,20 +88,15 @@ type Sweeper struct {
 	Now      func() time.Time
 }
 
-// Due does one round. more tells that others may wait.
-func (s *Sweeper) Due(ctx context.Context) (more bool, err error) {
-	artifacts, err1 := s.artifacts(ctx)
-	sessions, err2 := s.sessions(ctx)
-	return artifacts || sessions, errors.Join(err1, err2)
-}
-
-func (s *Sweeper) artifacts(ctx context.Context) (more bool, err error) {
+// DueArtifacts does one round for artifacts.
+func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
 	now := s.Now()
 	due, err := s.Store.DueArtifacts(ctx, now, batch)
 	if err != nil {
-		return false, err
+		return Round{}, err
 	}
-	return each(ctx, round{rows: s.Store, now: s.Now, many: full}, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
+	r := round{rows: s.Store, now: s.Now, many: full}
+	return each(ctx, r, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
 }
 
 // artifact does what is due of it. An artifact that came up too soon goes back to its place: it would come up again and
@@ -125,13 +119,15 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 	return s.Store.Rearm(ctx, a)
 }
 
-func (s *Sweeper) sessions(ctx context.Context) (more bool, err error) {
+// DueSessions does one round for upload sessions.
+func (s *Sweeper) DueSessions(ctx context.Context) (Round, error) {
 	now := s.Now()
 	due, err := s.Sessions.DueSessions(ctx, now, batch)
 	if err != nil {
-		return false, err
+		return Round{}, err
 	}
-	return each(ctx, round{rows: s.Store, now: s.Now, many: full}, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
+	r := round{rows: s.Store, now: s.Now, many: full}
+	return each(ctx, r, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
 }
 
 // session ends a session first, so that nobody can finalize it while its objects go, and forgets it last, so that a

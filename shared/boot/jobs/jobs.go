@@ -9,17 +9,28 @@ import (
 
 	"vitrine/functions/jobs"
 	"vitrine/shared/boot"
+	"vitrine/shared/sweep"
 )
 
 // Host does the jobs of a deployment.
 func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
+	sweeper := s.Sweeper()
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
-		{Name: "moves", Due: s.Migrator().Due},
-		{Name: "sweep", Due: s.Sweeper().Due},
-		{Name: "hints", Due: s.Hinter().Due},
-		{Name: "purges", Due: s.Purger().Due},
-		{Name: "deletions", Due: s.Collector().Due},
+		{Name: "moves", Due: rounds(s.Migrator().Due)},
+		{Name: "artifacts", Due: rounds(sweeper.DueArtifacts)},
+		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
+		{Name: "hints", Due: rounds(s.Hinter().Due)},
+		{Name: "purges", Due: rounds(s.Purger().Due)},
+		{Name: "deletions", Due: rounds(s.Collector().Due)},
 	}}
+}
+
+// rounds lets the host run a service that it does not know.
+func rounds(due func(context.Context) (sweep.Round, error)) func(context.Context) (jobs.Round, error) {
+	return func(ctx context.Context) (jobs.Round, error) {
+		r, err := due(ctx)
+		return jobs.Round(r), err
+	}
 }
 
 // Handler answers the events of its schedule.
