@@ -100,7 +100,11 @@ func (b *bench) serve() (err error) {
 	alone := *b.place.engines
 	alone.DynamoDBProcess, alone.S3Process = nil, nil // are this process's to stop
 	b.hosts, err = startHosts(order{
-		Engines: &alone, Data: b.folder, Tables: b.place.tables, Log: filepath.Join(b.folder, "requests.log"),
+		Engines: &alone,
+		Data:    b.folder,
+		Tables:  b.place.tables,
+		Log:     filepath.Join(b.folder, "requests.log"),
+		Still:   b.still,
 	}, b.stderr)
 	return err
 }

@@ -58,8 +58,11 @@ type options struct {
 
 	measure   mode // nil: rows of the publish flow and of content reads
 	inMemory  bool // the tables are, not on disk
+	still     bool // the hosts do no jobs
 	artifacts int  // of the large workspace whose cost is compared
 	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
+
+	dueArtifacts int // that fall due at once
 }
 
 // mode is what is measured once engines and hosts run. Its error may be a broken budget.
@@ -70,11 +73,13 @@ var modes = []struct {
 	flag, usage string
 	measure     mode
 	inMemory    bool // many items are written, of which only the cost is compared
+	still       bool // the jobs are measured by themselves
 }{
-	{"routes", "measure every route on its own, on prepared objects", (*bench).routes, false},
-	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth, true},
-	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory, false},
-	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold, false},
+	{"routes", "measure every route on its own, on prepared objects", (*bench).routes, false, false},
+	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth, true, false},
+	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory, false, false},
+	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold, false, false},
+	{"due", "let many artifacts fall due at once, and see how the jobs work them off", (*bench).due, false, true},
 }
 
 // How long a row is measured if nobody says so.
@@ -89,8 +94,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
 	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g)", flowSeconds, routeSeconds))
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
+	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
 	for _, m := range modes {
-		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m.measure, m.inMemory) })
+		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m.measure, m.inMemory, m.still) })
 	}
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
@@ -105,6 +111,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if o.artifacts < 2*fewArtifacts {
 		return o, fmt.Errorf("-artifacts %d is too few: %d is the small workspace", o.artifacts, fewArtifacts)
 	}
+	if o.dueArtifacts < 1 {
+		return o, fmt.Errorf("-due-artifacts %d is none", o.dueArtifacts)
+	}
 	if *seconds == 0 && o.measure == nil {
 		*seconds = flowSeconds
 	} else if *seconds == 0 {
@@ -116,10 +125,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // choose takes the one mode that a run may have.
-func (o *options) choose(m mode, inMemory bool) error {
+func (o *options) choose(m mode, inMemory, still bool) error {
 	if o.measure != nil {
 		return errors.New("only one thing is measured at a time")
 	}
-	o.measure, o.inMemory = m, inMemory
+	o.measure, o.inMemory, o.still = m, inMemory, still
 	return nil
 }

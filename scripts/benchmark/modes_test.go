@@ -147,3 +147,23 @@ func TestTasksAreDoneOnce(t *testing.T) {
 		t.Errorf("%d of %d tasks were done in %d operations (%v)", len(got), len(tasks), len(took), err)
 	}
 }
+
+func TestTheJobsWorkOffWhatFallsDue(t *testing.T) {
+	o := short(t, "")
+	o.measure, o.inMemory, o.still, o.dueArtifacts = (*bench).due, true, true, 3
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(out.String())
+	steps := regexp.MustCompile(`(?m)^\| [\w ]+ \| [\d.]+ \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$`).FindAllStringSubmatch(out.String(), -1)
+	if len(steps) != len(afterlife) {
+		t.Fatalf("%d steps, expected %d", len(steps), len(afterlife))
+	}
+	for n, step := range steps {
+		if wru, err := strconv.ParseFloat(step[2], 64); err != nil || wru == 0 {
+			t.Errorf("%s writes nothing: %v", afterlife[n].title, step)
+		}
+	}
+	leavesNothing(t)
+}

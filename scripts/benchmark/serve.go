@@ -27,6 +27,7 @@ type order struct {
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log
+	Still   bool   // no jobs
 }
 
 // The commands. Each is answered with one line of JSON, a reading.
@@ -64,8 +65,13 @@ func serve(in io.Reader, out io.Writer) error {
 	defer log.Close()
 	sum := new(totals)
 	s, err := stack.Start(context.Background(), stack.Options{
-		Engines: o.Engines, Data: o.Data, Tables: o.Tables, Limits: lifted(), Now: time.Now,
-		Log: slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
+		Engines: o.Engines,
+		Data:    o.Data,
+		Tables:  o.Tables,
+		Limits:  lifted(),
+		Now:     time.Now,
+		Log:     slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
+		Still:   o.Still,
 	})
 	if err != nil {
 		return err
