@@ -1,4 +1,4 @@
-// Package secret holds texts that must not be printed.
+// Package secret holds texts that must not be printed, and finds secrets in files.
 package secret
 
 // Text is a key or token. It prints as a mark of itself; encoding/json and a conversion give its value.
