@@ -13,6 +13,8 @@ import (
 const (
 	// reach is how far a secret extends at most from where it begins, in bytes.
 	reach = 8 << 10
+	// short is how far a secret of Vitrine and the head of a key extend at most; a longer text takes the expressions longer.
+	short = 256
 	// window is how much is searched at a time.
 	window = 64 << 10
 	// body is how many base64 characters in a row make the head of a private key one: the shortest key, of Ed25519, has
@@ -104,7 +106,7 @@ func Added(before, after string) string {
 
 // vitrineSecret reads a secret of Vitrine at the start of a text.
 func vitrineSecret(text []byte) (string, []byte) {
-	t, n, err := credential.Leading(text)
+	t, n, err := credential.Leading(text[:min(len(text), short)])
 	if err != nil {
 		return "", nil
 	}
@@ -120,14 +122,14 @@ var (
 // privateKey reads a private key at the start of a text: the head, headers if there are some, and a line of the body. The
 // lines may be those of a string in a program or in JSON. A head alone is no key.
 func privateKey(text []byte) (string, []byte) {
-	head := keyHead.Find(text)
+	head := keyHead.Find(text[:min(len(text), short)])
 	if head == nil {
 		return "", nil
 	}
 	rest := text[len(head):]
 	for range headers {
 		rest = afterSeparators(rest)
-		header := keyHeader.Find(rest)
+		header := keyHeader.Find(rest[:min(len(rest), 2*short)])
 		if header == nil {
 			break
 		}
