@@ -35,11 +35,13 @@ Flags of every command:
   --quiet      the first line of the result alone, of a list the first column, and no notes
   --color      style the output even when stdout is no terminal
   --no-color   plain text even when stdout is a terminal
+  --insecure-http  speak plain HTTP with a server on another machine, which is refused otherwise
+                   (exit code 4): only in a network that is wholly your own
   --version    print the version
   --help       the guide of a command
 
 Environment:
-  VITRINE_URL       the server, default http://localhost:8701
+  VITRINE_URL       the server, default http://localhost:8701; https unless it is on this machine
   VITRINE_API_KEY   API key; goes before a stored login, also when the server refuses it
 
 Exit codes:

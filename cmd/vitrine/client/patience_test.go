@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/fault"
 )
 
-var anyCall = call{method: http.MethodPost, host: "http://api.test", path: "/v1/thing", idem: "cli_publish_1"}
+var anyCall = call{method: http.MethodPost, host: "https://api.test", path: "/v1/thing", idem: "cli_publish_1"}
 
 func TestRetry(t *testing.T) {
 	ok := reply(200, `{}`)
@@ -80,12 +80,12 @@ func TestNoAnswer(t *testing.T) {
 			func(*http.Request) (*http.Response, error) {
 				return nil, &url.Error{Op: "Put", URL: signed, Err: &url.Error{Op: "Put", URL: signed, Err: errors.New("connection reset")}}
 			},
-			"no answer from http://api.test: connection reset", 5 * time.Second,
+			"no answer from https://api.test: connection reset", 5 * time.Second,
 		},
 		{
 			"ends a call that hangs after a minute",
 			func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
-			"no answer from http://api.test in time", 4*time.Minute + 5*time.Second,
+			"no answer from https://api.test in time", 4*time.Minute + 5*time.Second,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
