@@ -250,8 +250,8 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 	return err
 }
 
-// most is what any workspace may publish at most.
-var most = contract.UsagePolicy{
+// maxPolicy is what any workspace may publish at most.
+var maxPolicy = contract.UsagePolicy{
 	FileCountCap: limits.FilesPerTree, FileSizeCapBytes: limits.SchemaFile, ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
 }
 

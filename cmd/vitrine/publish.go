@@ -89,7 +89,7 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 	if w.titled {
 		files.Title = w.title
 	}
-	if err := within(most, files); err != nil {
+	if err := within(maxPolicy, files); err != nil {
 		return err
 	}
 	if err := files.Digest(ctx); err != nil {
@@ -156,18 +156,18 @@ func (w *wishes) check(now time.Time) (err error) {
 	return err
 }
 
-// secretsTold is how many refused files are named; more of them are a folder that nobody meant to publish.
-const secretsTold = 200
+// maxSecretsNamed is how many refused files are named; more of them are a folder that nobody meant to publish.
+const maxSecretsNamed = 200
 
 // tellSkipped says what stays behind, so that nobody misses a file silently.
 func (a *app) tellSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
 		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
 	}
-	for _, r := range s.Secrets[:min(len(s.Secrets), secretsTold)] {
+	for _, r := range s.Secrets[:min(len(s.Secrets), maxSecretsNamed)] {
 		a.screen.Note("Not published: %s, because %s", r.Path, r.Why)
 	}
-	if more := len(s.Secrets) - secretsTold; more > 0 {
+	if more := len(s.Secrets) - maxSecretsNamed; more > 0 {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {

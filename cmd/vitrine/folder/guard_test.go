@@ -111,7 +111,7 @@ func TestLoginsAreNeverPublished(t *testing.T) {
 		}
 	}
 	published, refused, err := tried(t, Request{Path: home, Logins: []string{"/not/there", filepath.Join(home, "innocent")}})
-	if err != nil || !slices.Equal(published, []string{"index.html"}) || !slices.Equal(refused, []string{"settings/vitrine/"}) {
+	if err != nil || !slices.Equal(published, []string{"index.html"}) || !slices.Equal(refused, []string{"innocent", "innocent.txt", "settings/vitrine/"}) {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
 	if _, _, err := tried(t, Request{Path: home, AllowSecret: []string{"settings/vitrine/kept.txt"}, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid {

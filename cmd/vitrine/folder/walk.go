@@ -117,10 +117,14 @@ func (w *walk) refuses(p, named string) bool {
 // folders among them, because they can go round in circles.
 func (w *walk) link(p string) error {
 	target, inside := w.target(p)
+	if inside && w.guard.inLogins(filepath.Join(w.real, filepath.FromSlash(target))) {
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p, isLogin})
+		return nil
+	}
 	if inside && w.refuses(p, target) {
 		return nil
 	}
-	publishable := inside && !slices.ContainsFunc(strings.Split(target, "/"), isNoise) && !w.guard.inLogins(filepath.Join(w.real, filepath.FromSlash(target)))
+	publishable := inside && !slices.ContainsFunc(strings.Split(target, "/"), isNoise)
 	if publishable {
 		ignored, err := w.ignores(target)
 		if err != nil {

@@ -17,13 +17,13 @@ const (
 	short = 256
 	// window is how much is searched at a time.
 	window = 64 << 10
-	// body is how many base64 characters in a row make the head of a private key one: the shortest key, of Ed25519, has
+	// minBody is how many base64 characters in a row make the head of a private key one: the shortest key, of Ed25519, has
 	// 64. A page that explains the format shows fewer.
-	body = 60
-	// headers are what may stand between the head and the body at most, such as Proc-Type or Version.
-	headers = 16
-	// most is how many secrets are told apart in one text.
-	most = 10000
+	minBody = 60
+	// maxHeaders is how many headers may stand between the head and the body, such as Proc-Type or Version.
+	maxHeaders = 16
+	// maxFindings is how many secrets are told apart in one text.
+	maxFindings = 10000
 )
 
 // Finder looks for secrets in what is written to it: secrets of Vitrine whose checksum is right, and private keys in PEM
@@ -84,7 +84,7 @@ func (f *Finder) record(what string, text []byte) {
 	if f.seen == nil {
 		f.seen = map[[sha256.Size]byte]string{}
 	}
-	if len(f.seen) < most {
+	if len(f.seen) < maxFindings {
 		f.seen[sha256.Sum256(text)] = what
 	}
 }
@@ -127,7 +127,7 @@ func privateKey(text []byte) (string, []byte) {
 		return "", nil
 	}
 	rest := text[len(head):]
-	for range headers {
+	for range maxHeaders {
 		rest = afterSeparators(rest)
 		header := keyHeader.Find(rest[:min(len(rest), 2*short)])
 		if header == nil {
@@ -135,10 +135,10 @@ func privateKey(text []byte) (string, []byte) {
 		}
 		rest = rest[len(header):]
 	}
-	if rest = afterSeparators(rest); base64Run(rest) < body {
+	if rest = afterSeparators(rest); base64Run(rest) < minBody {
 		return "", nil
 	}
-	return "a private key", text[:len(text)-len(rest)+body]
+	return "a private key", text[:len(text)-len(rest)+minBody]
 }
 
 // separators are the characters that may stand between the lines of a key.
@@ -161,7 +161,7 @@ func afterSeparators(text []byte) []byte {
 
 // base64Run counts the base64 characters that text begins with. An escaped slash or plus is one, too.
 func base64Run(text []byte) (n int) {
-	for ; len(text) > 0 && n < body; n++ {
+	for ; len(text) > 0 && n < minBody; n++ {
 		switch c := text[0]; {
 		case bytes.HasPrefix(text, []byte(`\/`)):
 			text = text[2:]
