@@ -158,8 +158,10 @@ func stays(base *contract.AgentView, refused []folder.Refused) error {
 			if had.Path != r.Path && (!strings.HasSuffix(r.Path, "/") || !strings.HasPrefix(had.Path, r.Path)) {
 				continue
 			}
-			return failure.New(failure.Invalid, failure.UnusablePath, "the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
-				Advise("Keep it: --allow-secret %s. Or take it out of the artifact: name it in .artifactignore, or delete it here.", failure.Quoted(had.Path))
+			return failure.New(failure.Invalid, failure.UnusablePath,
+				"the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
+				Advise("Keep it: --allow-secret %s. Or take it out of the artifact: name it in .artifactignore, or delete it here.",
+					failure.Quoted(had.Path))
 		}
 	}
 	return nil
@@ -252,7 +254,9 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 
 // maxPolicy is what any workspace may publish at most.
 var maxPolicy = contract.UsagePolicy{
-	FileCountCap: limits.FilesPerTree, FileSizeCapBytes: limits.SchemaFile, ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
+	FileCountCap:         limits.FilesPerTree,
+	FileSizeCapBytes:     limits.SchemaFile,
+	ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
 }
 
 // within compares the files with what may be published.

@@ -171,7 +171,8 @@ func (a *app) tellSkipped(s folder.Skipped) {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("Publish one of them all the same with --allow-secret FILE, named as here, if whoever has the link may read it.")
+		a.screen.Note("Publish one of them all the same with --allow-secret FILE, named as here, " +
+			"if whoever has the link may read it.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))

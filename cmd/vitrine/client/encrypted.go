@@ -16,11 +16,12 @@ func (c *Caller) encrypted(address string) error {
 		return nil
 	}
 	return failure.New(failure.Invalid, failure.Unencrypted,
-		"%s is another machine, and plain HTTP: who is on the way could read keys and files, and answer in its place", origin(address)).
+		"%s is another machine, and plain HTTP: who is on the way could read keys and files, and answer in its place",
+		origin(address)).
 		Advise("Use its https address; only in a network that is wholly your own: --insecure-http")
 }
 
-// isLoopback tells whether an address is one of this machine by its form. Other names may lead anywhere, today or tomorrow.
+// isLoopback tells whether an address is one of this machine by its form. Other names may lead anywhere.
 func isLoopback(u *url.URL) bool {
 	if strings.EqualFold(u.Hostname(), "localhost") {
 		return true

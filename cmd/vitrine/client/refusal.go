@@ -41,7 +41,8 @@ func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	return &refusal{f, text}
 }
 
-// isGateways tells whether a gateway refused in the form of our hosts: none of them says 429 with the code of a bad request.
+// isGateways tells whether a gateway refused in the form of our hosts: none of those says 429 with the code of a bad
+// request.
 func isGateways(resp *http.Response, p contract.Problem) bool {
 	return resp.StatusCode == http.StatusTooManyRequests && p.Code == string(fault.InvalidRequest)
 }

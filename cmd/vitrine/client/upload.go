@@ -107,11 +107,12 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 	return nil
 }
 
-// usable refuses a target that is no upload of just this file, over a connection as safe as the session's own. A server is
-// not trusted further than that: it must not have the command send a request of its choice to a place of its choice.
+// usable refuses a target that is no upload of just this file, over a connection as safe as the session's own. A server
+// is not trusted further: it must not have the command send a request of its choice to a place of its choice.
 func (a *Account) usable(f File, t contract.UploadTarget) error {
 	u, err := url.Parse(t.PutURL)
-	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") || !noStepDown(t.PutURL, a.Hosts.UploadURL) {
+	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") ||
+		!noStepDown(t.PutURL, a.Hosts.UploadURL) {
 		return a.unsendable(f)
 	}
 	if err := a.caller.encrypted(t.PutURL); err != nil {
@@ -122,7 +123,8 @@ func (a *Account) usable(f File, t contract.UploadTarget) error {
 	}
 	for name, value := range t.RequiredHeaders {
 		if !ofUpload(name) {
-			return a.caller.senseless(a.Hosts.UploadURL, "it asks to send %q with the header %q, which belongs to no upload", f.Path, name)
+			return a.caller.senseless(a.Hosts.UploadURL,
+				"it asks to send %q with the header %q, which belongs to no upload", f.Path, name)
 		}
 		if strings.EqualFold(name, "Content-Length") && value != strconv.FormatInt(f.Size, 10) {
 			return a.unsendable(f)

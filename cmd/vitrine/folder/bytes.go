@@ -33,7 +33,8 @@ func (f *Folder) Digest(ctx context.Context) error {
 			return refusal(f.at, false, "it holds "+what)
 		case file.Path == f.Entrypoint:
 			return unusable("%q is to open first, but it is not published, because it holds %s", file.Path, what).
-				Advise("Take that out; or, if whoever has the link may read it, name the file: --allow-secret %s", failure.Quoted(file.Path))
+				Advise("Take that out; or, if whoever has the link may read it, name the file: --allow-secret %s",
+					failure.Quoted(file.Path))
 		default:
 			f.Skipped.Secrets = append(f.Skipped.Secrets, Refused{file.Path, "it holds " + what})
 		}

@@ -165,8 +165,10 @@ func (f *Folder) walk(ownignore, gitignore bool) *walk {
 func (f *Folder) hasAllowed() error {
 	for name := range f.guard.allowed {
 		if !slices.ContainsFunc(f.Files, func(file File) bool { return file.Path == name }) {
-			return failure.New(failure.Invalid, failure.Usage, "--allow-secret names %q, which is not among the files to publish", name).
-				Advise("Name a file by its path below what is published, as the notes of a publish without the flag show it.%s", f.Skipped.told(name))
+			return failure.New(failure.Invalid, failure.Usage,
+				"--allow-secret names %q, which is not among the files to publish", name).
+				Advise("Name a file by its path below what is published, as a publish without the flag shows it.%s",
+					f.Skipped.told(name))
 		}
 	}
 	return nil

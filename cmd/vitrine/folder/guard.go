@@ -133,7 +133,8 @@ func (g guard) root(at place, isDir bool) error {
 func refusal(at place, isDir bool, why string) error {
 	f := failure.New(failure.Invalid, failure.UnusablePath, "%s is not published, because %s", at.given, why)
 	if isDir {
-		return f.Advise("Publish another folder, or a single file of it by name: vitrine publish FILE --allow-secret NAME")
+		return f.Advise("Publish another folder, or one file of it by name: vitrine publish FILE --allow-secret NAME")
 	}
-	return f.Advise("If whoever has the link may read it, name it: --allow-secret %s", failure.Quoted(filepath.Base(at.absolute)))
+	name := failure.Quoted(filepath.Base(at.absolute))
+	return f.Advise("If whoever has the link may read it, name it: --allow-secret %s", name)
 }

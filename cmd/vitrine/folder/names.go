@@ -19,7 +19,8 @@ func isNoise(name string) bool { return slices.Contains(noise, strings.ToLower(n
 
 // secretFolders are folders that are kept for credentials, in lower case: the last parts of their paths.
 var secretFolders = split(
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".oci", ".password-store", ".zsh_sessions", ".config/gcloud", ".config/vitrine",
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".oci", ".password-store", ".zsh_sessions", ".config/gcloud",
+	".config/vitrine",
 )
 
 // secretFiles are patterns of files that usually hold credentials, in lower case: the last parts of their paths. A name
@@ -28,28 +29,35 @@ var secretFiles = split(
 	// environments
 	".env", ".env.*", "*.env", ".envrc", ".envrc.*", "local.settings.json",
 	// private keys and stores of keys
-	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.bcfks", "*.kdbx", "*.kdb", "*.ppk", "*.keyring", "*.keychain",
-	"*.keychain-db", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "ssh_host_*_key", "*private*.asc", "*secret*.asc", "*-sec.asc",
-	"secring.*", "key3.db", "key4.db",
+	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.bcfks", "*.kdbx", "*.kdb", "*.ppk",
+	"*.keyring", "*.keychain", "*.keychain-db", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+	"ssh_host_*_key", "*private*.asc", "*secret*.asc", "*-sec.asc", "secring.*", "key3.db", "key4.db",
 	// credentials by name
-	"credentials.json", "credentials.yml", "credentials.yaml", "credentials.toml", "credentials.ini", "credentials.xml", "credentials.csv",
-	"credentials.db", "credentials.cfg", "credentials.conf", "credentials.properties", "credentials.tfrc.json", ".credentials",
-	".credentials.json", "*_credentials.csv", "*_accesskeys.csv", "rootkey.csv", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml",
+	"credentials.json", "credentials.yml", "credentials.yaml", "credentials.toml", "credentials.ini",
+	"credentials.xml", "credentials.csv", "credentials.db", "credentials.cfg", "credentials.conf",
+	"credentials.properties", "credentials.tfrc.json", ".credentials", ".credentials.json",
+	"*_credentials.csv", "*_accesskeys.csv", "rootkey.csv", "secrets.yml", "secrets.yaml", "secrets.json",
+	"secrets.toml",
 	// clouds and their tools
-	"service-account*.json", "service_account*.json", "serviceaccount*.json", "gha-creds-*.json", "client_secret*.json",
-	"*firebase-adminsdk*.json", "application_default_credentials.json", "access_tokens.db", "accesstokens.json", ".boto", ".s3cfg",
-	".passwd-s3fs", ".rclone.conf", "rclone.conf", ".mc/config.json", ".config/doctl/config.yaml", ".fly/config.yml", ".databrickscfg",
-	".snowsql/config", "*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json", ".terraformrc", "terraform.rc", ".vault-token",
-	"*.kubeconfig", "kubeconfig", ".docker/config.json", ".dockercfg", ".dockerconfigjson", ".config/containers/auth.json",
+	"service-account*.json", "service_account*.json", "serviceaccount*.json", "gha-creds-*.json",
+	"client_secret*.json", "*firebase-adminsdk*.json", "application_default_credentials.json",
+	"access_tokens.db", "accesstokens.json", ".boto", ".s3cfg", ".passwd-s3fs", ".rclone.conf", "rclone.conf",
+	".mc/config.json", ".config/doctl/config.yaml", ".fly/config.yml", ".databrickscfg", ".snowsql/config",
+	"*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json", ".terraformrc", "terraform.rc", ".vault-token",
+	"*.kubeconfig", "kubeconfig", ".docker/config.json", ".dockercfg", ".dockerconfigjson",
+	".config/containers/auth.json",
 	// hosts of code and packages
-	".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", "github cli/hosts.yml", ".config/glab-cli/config.yml", ".config/hub", ".npmrc",
-	".yarnrc.yml", ".pypirc", ".cargo/credentials", ".cargo/credentials.*", ".gem/credentials", ".bundle/config", ".composer/auth.json",
-	".config/composer/auth.json", ".m2/settings.xml", "settings-security.xml", ".gradle/gradle.properties", ".nuget/nuget.config", ".codex/auth.json",
+	".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", "github cli/hosts.yml",
+	".config/glab-cli/config.yml", ".config/hub", ".npmrc", ".yarnrc.yml", ".pypirc", ".cargo/credentials",
+	".cargo/credentials.*", ".gem/credentials", ".bundle/config", ".composer/auth.json",
+	".config/composer/auth.json", ".m2/settings.xml", "settings-security.xml", ".gradle/gradle.properties",
+	".nuget/nuget.config", ".codex/auth.json",
 	// passwords of databases and services
-	".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".htpasswd", "*.htpasswd", ".htdigest", ".smbcredentials",
-	".msmtprc", ".fetchmailrc", "wp-config.php",
+	".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".htpasswd", "*.htpasswd",
+	".htdigest", ".smbcredentials", ".msmtprc", ".fetchmailrc", "wp-config.php",
 	// histories of shells and their like
-	".*_history", ".*-history", ".histfile", ".history", ".rhistory", ".dbshell", "fish_history", "consolehost_history.txt",
+	".*_history", ".*-history", ".histfile", ".history", ".rhistory", ".dbshell", "fish_history",
+	"consolehost_history.txt",
 )
 
 func split(paths ...string) (patterns [][]string) {

@@ -13,7 +13,7 @@ import (
 const (
 	// reach is how far a secret extends at most from where it begins, in bytes.
 	reach = 8 << 10
-	// short is how far a secret of Vitrine and the head of a key extend at most; a longer text takes the expressions longer.
+	// short is how far a secret of Vitrine and the head of a key extend at most; more only takes the expressions longer.
 	short = 256
 	// window is how much is searched at a time.
 	window = 64 << 10
@@ -26,9 +26,9 @@ const (
 	maxFindings = 10000
 )
 
-// Finder looks for secrets in what is written to it: secrets of Vitrine whose checksum is right, and private keys in PEM
-// or OpenPGP armor. It holds some 70 KiB of the text, so that a secret may lie across writes. NUL bytes are passed over,
-// which also reads ASCII in UTF-16.
+// Finder looks for secrets in what is written to it: secrets of Vitrine whose checksum is right, and private keys in
+// PEM or OpenPGP armor. It holds some 128 KiB of the text at most, so that a secret may lie across writes. NUL bytes
+// are passed over, which also reads ASCII in UTF-16.
 type Finder struct {
 	held  []byte
 	first string
