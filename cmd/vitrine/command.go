@@ -77,6 +77,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.quiet, "quiet", false, "print the first line of the result alone, and no notes")
 	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
+	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "ask other machines in plain HTTP, too")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(), a.restoreCommand(),

@@ -15,6 +15,7 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/edits"
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
 	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -23,21 +24,29 @@ import (
 
 func (a *app) editCommand() *cobra.Command {
 	var from string
+	var secrets []string
 	cmd := &cobra.Command{
 		Use: "edit ARTIFACT PATH", Short: "Change a text file of an artifact", Long: editGuide,
 		Args: exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
+			for _, name := range secrets {
+				if name != args[1] {
+					return failure.New(failure.Invalid, failure.Usage, "--allow-secret names %q, which is not the file to edit", name).
+						Advise("Give it the same PATH: --allow-secret %s", failure.Quoted(args[1]))
+				}
+			}
 			list, err := a.readEdits(ctx, from)
 			if err != nil {
 				return err
 			}
 			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error {
-				e := &editing{holding: h, path: args[1], list: list, idem: "cli_edit_" + a.chance()}
+				e := &editing{holding: h, path: args[1], list: list, idem: "cli_edit_" + a.chance(), secrets: len(secrets) > 0}
 				return e.run(ctx)
 			})
 		}),
 	}
 	cmd.Flags().StringVar(&from, "edits", "", "read the edits from this file instead of stdin")
+	cmd.Flags().StringArrayVar(&secrets, "allow-secret", nil, "the edits may put a secret into this file, which is PATH")
 	return cmd
 }
 
@@ -101,9 +110,10 @@ func readAll(in io.Reader) ([]byte, error) {
 // editing is one edit of a file under way.
 type editing struct {
 	*holding
-	path string
-	list []edits.Edit
-	idem string
+	path    string
+	list    []edits.Edit
+	idem    string
+	secrets bool // the edits may add some
 }
 
 // editTries is how often an edit starts over because somebody published meanwhile.
@@ -158,6 +168,10 @@ func (e *editing) once(ctx context.Context) error {
 	if after == before {
 		return e.reportNothing(base, "The edits change nothing; no revision was made")
 	}
+	if what := secret.Added(before, after); what != "" && !e.secrets {
+		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
+			Advise("If whoever has a link may read it, say so: --allow-secret %s", failure.Quoted(e.path))
+	}
 	p := &publication{account: e.account, screen: e.screen, idem: e.idem}
 	if err := e.send(ctx, p, base, before, after); err != nil {
 		return err
@@ -169,7 +183,7 @@ func (e *editing) adviceFor(err error) string {
 	if n, ok := errors.AsType[edits.NoMatch](err); ok && n.Times > 1 {
 		return "Make old_string longer until it is there once, or set replace_all; matches that overlap count."
 	}
-	return "See what is there: vitrine pull " + string(e.artifact) + " " + quoted(e.path)
+	return "See what is there: vitrine pull " + string(e.artifact) + " " + failure.Quoted(e.path)
 }
 
 // read is the text of the file in a revision.

@@ -35,11 +35,13 @@ Flags of every command:
   --quiet      the first line of the result alone, of a list the first column, and no notes
   --color      style the output even when stdout is no terminal
   --no-color   plain text even when stdout is a terminal
+  --insecure-http  speak plain HTTP with a server on another machine, which is refused otherwise
+                   (exit code 4): only in a network that is wholly your own
   --version    print the version
   --help       the guide of a command
 
 Environment:
-  VITRINE_URL       the server, default http://localhost:8701
+  VITRINE_URL       the server, default http://localhost:8701; https unless it is on this machine
   VITRINE_API_KEY   API key; goes before a stored login, also when the server refuses it
 
 Exit codes:
@@ -84,10 +86,16 @@ An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs
 Which files:
   A folder is published whole, below its own paths. Its entrypoint is index.html, index.md,
   README.md or index.htm, or its only file; otherwise name it with --entrypoint.
-  Left out: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, what
-  .artifactignore or (in a git work tree) .gitignore names, links that lead outside or to folders.
-  Never published: files that look like secrets, such as .env, *.pem, *.key, id_rsa, .npmrc, .netrc.
-  stderr says what was left out.
+  Left out: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, links
+  that lead outside or to folders, and what .artifactignore or (in a git work tree) .gitignore
+  names, unless --no-ignore is given.
+  Never published, unless --allow-secret names it: what looks like a secret by its name (.env,
+  *.pem, *.key, id_rsa, .npmrc, credentials.json, *.tfstate, .bash_history, .docker/config.json and
+  the like), what is in a folder of credentials (.ssh, .aws, .azure, .kube, .gnupg, .config/gcloud)
+  or named in a .git, and any file that holds a key or token of Vitrine or a private key.
+  Never published at all: the folder where vitrine keeps its logins.
+  stderr names each such file and why. If the artifact has one already, it is exit code 4, and
+  nothing changes. Archives and what is encoded are not looked into.
 
 Flags:
   --ephemeral         publish without an account; a key or login is ignored
@@ -100,6 +108,9 @@ Flags:
   --entrypoint FILE   the file that opens first, as a path below the folder
   --render-mode MODE  html, markdown, text, image, audio or video; else by the entrypoint, or with
                       --artifact-id as it was while the same file opens first
+  --no-ignore         publish what ignore files name, too
+  --allow-secret FILE publish this file although it looks like a secret: a path below the folder,
+                      as stderr shows it; once for each file
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
 `
 

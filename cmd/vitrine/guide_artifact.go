@@ -109,10 +109,12 @@ exit code 4, edit_failed.
 
 If somebody publishes meanwhile, the edits are made anew on the newer revision, up to 3 times;
 then it is exit code 4 with patch_conflict. A draft of somebody else is waited for, for seconds.
+Edits that would put a key or token of Vitrine or a private key into the file are exit code 4.
 With --json the result is that of publish; if nothing changes:
 {"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
 
 Flags:
-  --edits FILE  read the edits from a file; else from stdin
+  --edits FILE         read the edits from a file; else from stdin
+  --allow-secret PATH  the same PATH: the edits may put a secret into it
 ` + targetNote + `.
 `

@@ -100,9 +100,9 @@ func (a *app) showList(l contract.ArtifactList) error {
 	case len(rows) == 0:
 		a.screen.Note("There is nothing here yet; vitrine publish PATH publishes something")
 	case l.PageInfo.HasMore && len(l.Data) >= listMost:
-		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", failure.Quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
-		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", failure.Quoted(*l.PageInfo.NextCursor))
 	}
 	return a.screen.Table(rows)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -81,12 +82,13 @@ func (e *entry) begin(ctx context.Context) (err error) {
 
 // byBrowser waits for a browser of this machine to come back. Its page is answered last, so that it tells the outcome.
 func (e *entry) byBrowser(ctx context.Context) error {
-	l, err := loopback.Listen()
+	state := rand.Text()
+	l, err := loopback.Listen(state)
 	if err != nil {
 		return failure.New(failure.Other, failure.Network, "cannot listen on 127.0.0.1: %v", err).
 			Advise("Sign in with vitrine login --device-code instead.")
 	}
-	attempt := e.authority.Begin(l.RedirectURI())
+	attempt := e.authority.Begin(l.RedirectURI(), state)
 	e.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
 	if e.app.surroundings().Open(attempt.URL) == nil {
 		e.app.screen.Prompt("It opens in your browser now.")

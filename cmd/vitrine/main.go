@@ -55,7 +55,7 @@ type app struct {
 }
 
 // flags are the flags that every command has.
-type flags struct{ json, quiet, color, noColor bool }
+type flags struct{ json, quiet, color, noColor, insecureHTTP bool }
 
 // system is the invocation as the operating system gives it.
 func system() *app {
@@ -140,6 +140,7 @@ func (a *app) env(name string) (value string) {
 func (a *app) caller() *client.Caller {
 	return &client.Caller{
 		HTTP: client.NewHTTP(), UserAgent: userAgent(), RequestID: "cli_" + rand.Text(), Patience: a.patience, Tell: a.screen.Note,
+		PlainHTTP: a.flags.insecureHTTP,
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"vitrine/cmd/vitrine/client"
+	bearer "vitrine/shared/credential"
+	"vitrine/shared/id"
 )
 
 // epoch is the time of the tested program.
@@ -118,10 +120,10 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// make NAME SIZE|link TARGET creates what a txtar archive cannot hold; NAME is a Go string literal without its quotes.
+// make NAME SIZE|link TARGET|pipe|secret creates what a txtar archive cannot hold; NAME is a Go string literal without its quotes.
 func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: make NAME SIZE, or make NAME link TARGET, or make NAME pipe")
+		ts.Fatalf("usage: make NAME SIZE, or make NAME link TARGET, or make NAME pipe|secret")
 	}
 	name, err := strconv.Unquote(`"` + args[0] + `"`)
 	ts.Check(err)
@@ -130,6 +132,9 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[1] {
 	case "link":
 		ts.Check(os.Symlink(args[2], name))
+	case "secret":
+		token := bearer.Mint(bearer.RefreshToken, bearer.Preview, id.NewWorkspace(), "")
+		ts.Check(os.WriteFile(name, []byte("<p>"+token.Reveal()+"</p>\n"), 0o666))
 	case "pipe":
 		ts.Check(ts.Exec("mkfifo", name))
 	default:

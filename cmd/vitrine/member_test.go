@@ -58,7 +58,7 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") {
 		t.Errorf("after a revocation: %+v", f)
 	}
-	p.hosts["upload_url"] = "http://elsewhere.test"
+	p.hosts["upload_url"] = "https://elsewhere.test"
 	a, _ = inProcess(t, p, config)
 	if err := second(a.member(t.Context())); !failure.IsCode(err, failure.Moved) {
 		t.Errorf("at other hosts: %v", err)

@@ -96,7 +96,29 @@ func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
 		twist(back)
 	}
 	redirect.RawQuery = back.Encode()
+	if p.people.twist == "strangers" {
+		p.people.strangers(p, *redirect, back)
+	}
 	http.Redirect(w, r, redirect.String(), http.StatusSeeOther)
+}
+
+// strangers are pages in the same browser that try the port before the answer comes.
+func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
+	for _, q := range []url.Values{
+		{}, {"code": {"x"}, "state": {"y"}}, {"code": {"x"}}, {"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]}, {"error": {"access_denied"}},
+		{"code": {"x"}, "state": {""}}, {"code": {"x"}, "state": {answer.Get("state"), "y"}}, {"code": {"x"}, "state": {"y", answer.Get("state")}},
+		{"code": {"x"}, "state": {answer.Get("state") + "A"}}, {"code": {"x"}, "state": {answer.Get("state")[1:]}},
+	} {
+		port.RawQuery = q.Encode()
+		resp, err := http.Get(port.String())
+		if err != nil {
+			p.wrong = append(p.wrong, fmt.Sprintf("a stranger with %v: %v", q, err))
+			return
+		}
+		if resp.Body.Close(); resp.StatusCode != http.StatusBadRequest {
+			p.wrong = append(p.wrong, fmt.Sprintf("a stranger with %v was answered %d", q, resp.StatusCode))
+		}
+	}
 }
 
 // twists are what goes wrong on the way back from a sign-in.
@@ -104,14 +126,10 @@ var twists = map[string]func(url.Values){
 	"no iss":      func(q url.Values) { q.Del("iss") },
 	"foreign iss": func(q url.Values) { q.Set("iss", "http://other.test") },
 	"two iss":     func(q url.Values) { q.Add("iss", "http://other.test") },
-	"no state":    func(q url.Values) { q.Del("state") },
-	"foreign state": func(q url.Values) {
-		q.Set("state", strings.Repeat("A", 26))
-		q.Set("error", "<script>alert(1)</script>")
-	},
-	"no code":   func(q url.Values) { q.Del("code") },
-	"two codes": func(q url.Values) { q.Add("code", "another") },
-	"old code":  func(q url.Values) { q.Set("code", "another") },
+	"strangers":   func(url.Values) {},
+	"no code":     func(q url.Values) { q.Del("code") },
+	"two codes":   func(q url.Values) { q.Add("code", "another") },
+	"old code":    func(q url.Values) { q.Set("code", "another") },
 	"deny": func(q url.Values) {
 		q.Del("code")
 		q.Set("error", "access_denied")

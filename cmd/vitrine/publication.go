@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"vitrine/cmd/vitrine/client"
@@ -25,6 +26,7 @@ type publication struct {
 	idem    string                // one Idempotency-Key for its three mutations
 	trial   *contract.Provisioned // nil unless ephemeral
 	path    string                // as it was given
+	flags   string                // that belong to it
 	fresh   bool                  // it makes a new artifact
 
 	stats  client.UploadStats
@@ -92,7 +94,7 @@ func (p *publication) carry(ctx context.Context, files *folder.Folder, w wishes)
 			return err
 		}
 	}
-	if err := files.Digest(ctx); err != nil {
+	if err := stays(base, files.Skipped.Secrets); err != nil {
 		return err
 	}
 	whole := declare(files, w)
@@ -143,6 +145,26 @@ func (p *publication) base(ctx context.Context, w wishes) (*contract.AgentView, 
 		err = lasting(ctx, p.account, w.of.artifact, w.end)
 	}
 	return &view, err
+}
+
+// stays refuses to take files out of an artifact only because they look like secrets now: an earlier version did not refuse
+// them, or they were allowed by name.
+func stays(base *contract.AgentView, refused []folder.Refused) error {
+	if base == nil {
+		return nil
+	}
+	for _, had := range base.Files {
+		for _, r := range refused {
+			if had.Path != r.Path && (!strings.HasSuffix(r.Path, "/") || !strings.HasPrefix(had.Path, r.Path)) {
+				continue
+			}
+			return failure.New(failure.Invalid, failure.UnusablePath,
+				"the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
+				Advise("Keep it: --allow-secret %s. Or take it out of the artifact: name it in .artifactignore, or delete it here.",
+					failure.Quoted(had.Path))
+		}
+	}
+	return nil
 }
 
 func (p *publication) tellGone(paths []string) {
@@ -230,7 +252,14 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 	return err
 }
 
-// within compares the files with what the workspace may publish, before any of them is read.
+// maxPolicy is what any workspace may publish at most.
+var maxPolicy = contract.UsagePolicy{
+	FileCountCap:         limits.FilesPerTree,
+	FileSizeCapBytes:     limits.SchemaFile,
+	ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
+}
+
+// within compares the files with what may be published.
 func within(policy contract.UsagePolicy, files *folder.Folder) error {
 	if n := len(files.Files); n > policy.FileCountCap {
 		return beyond(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)

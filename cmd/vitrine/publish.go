@@ -13,6 +13,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
+	"vitrine/cmd/vitrine/vault"
 	"vitrine/shared/limits"
 )
 
@@ -26,6 +27,8 @@ type wishes struct {
 	title      string
 	entrypoint string
 	renderMode string
+	noIgnore   bool     // ignore files do not count
+	secrets    []string // files to publish although they look like secrets
 
 	of  target    // of artifact
 	end time.Time // of expires
@@ -50,6 +53,8 @@ func (a *app) publishCommand() *cobra.Command {
 	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
 	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
+	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore leave out, too")
+	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
 	f.String("claim-code", "", "accepted for old instructions, and ignored")
 	_ = f.MarkHidden("claim-code") // fails only for a flag that is not there
 	return cmd
@@ -70,7 +75,13 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 	if err := w.check(a.now()); err != nil {
 		return err
 	}
-	files, err := folder.Open(path, w.entrypoint)
+	files, err := folder.Open(folder.Request{
+		Path:        path,
+		Entrypoint:  w.entrypoint,
+		NoIgnore:    w.noIgnore,
+		AllowSecret: w.secrets,
+		Logins:      vault.Folders(a.env),
+	})
 	if err != nil {
 		return err
 	}
@@ -78,12 +89,18 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 	if w.titled {
 		files.Title = w.title
 	}
+	if err := within(maxPolicy, files); err != nil {
+		return err
+	}
+	if err := files.Digest(ctx); err != nil {
+		return err
+	}
 	a.tellSkipped(files.Skipped)
 	p, err := a.enter(ctx, w.ephemeral)
 	if err != nil {
 		return err
 	}
-	p.path = path
+	p.path, p.flags = path, w.again()
 	if err := p.carry(ctx, files, w); err != nil {
 		return p.by.refusedBy(err)
 	}
@@ -93,6 +110,17 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 		}
 	}
 	return a.report(p)
+}
+
+// again are the flags without which the next publish of the same path would have other files.
+func (w *wishes) again() (flags string) {
+	if w.noIgnore {
+		flags = " --no-ignore"
+	}
+	for _, name := range w.secrets {
+		flags += " --allow-secret " + failure.Quoted(name)
+	}
+	return flags
 }
 
 // check refuses what cannot be, and reads what stands in texts.
@@ -128,13 +156,23 @@ func (w *wishes) check(now time.Time) (err error) {
 	return err
 }
 
+// maxSecretsNamed is how many refused files are named; more of them are a folder that nobody meant to publish.
+const maxSecretsNamed = 200
+
 // tellSkipped says what stays behind, so that nobody misses a file silently.
 func (a *app) tellSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
 		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
 	}
+	for _, r := range s.Secrets[:min(len(s.Secrets), maxSecretsNamed)] {
+		a.screen.Note("Not published: %s, because %s", r.Path, r.Why)
+	}
+	if more := len(s.Secrets) - maxSecretsNamed; more > 0 {
+		a.screen.Note("Not published for such reasons: %d more", more)
+	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("Left out %d that look like secrets: %s", len(s.Secrets), folder.Few(s.Secrets))
+		a.screen.Note("Publish one of them all the same with --allow-secret FILE, named as here, " +
+			"if whoever has the link may read it.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))

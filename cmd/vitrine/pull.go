@@ -113,11 +113,11 @@ func unprintable(p pulled, t target, o order) error {
 	}
 	command := "the same command with --output FILE" // a share URL is not repeated
 	if !t.isShare() {
-		command = "vitrine pull " + string(t.artifact) + " " + quoted(o.path)
+		command = "vitrine pull " + string(t.artifact) + " " + failure.Quoted(o.path)
 		if o.revision != "" {
 			command += " --revision-id " + string(o.revision)
 		}
-		command += " --output " + quoted(path.Base(o.path))
+		command += " --output " + failure.Quoted(path.Base(o.path))
 	}
 	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType, screen.Bytes(p.SizeBytes)).
 		Advise("Save it: %s", command)

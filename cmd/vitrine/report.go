@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"vitrine/cmd/vitrine/client"
@@ -102,21 +101,7 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	case r.ClaimURL != "":
 		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
 	case p.path != "":
-		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + quoted(p.path) + " --artifact-id " + string(r.ArtifactID)})
+		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID)})
 	}
 	return rows
-}
-
-// plain are paths that a shell takes as they are; a leading dash would be read as a flag.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./+,@%][A-Za-z0-9_./+,@%-]*$`)
-
-// quoted writes a path so that a shell gives it back.
-func quoted(path string) string {
-	if plain.MatchString(path) {
-		return path
-	}
-	if strings.HasPrefix(path, "-") {
-		path = "./" + path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

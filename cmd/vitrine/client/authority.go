@@ -141,6 +141,9 @@ type courier struct {
 
 // RoundTrip reads the whole answer, so that one that breaks off is an error of the network to all who read it.
 func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := c.caller.encrypted(r.URL.String()); err != nil {
+		return nil, err
+	}
 	r = r.Clone(c.ctx)
 	c.caller.introduce(r)
 	resp, err := c.caller.HTTP.Do(r)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,7 +109,7 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(grant())}
-			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback")
+			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
 			q := url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}}
 			tt.change(q)
 			_, err := attempt.Finish(t.Context(), q)
@@ -127,7 +128,7 @@ func TestFinish(t *testing.T) {
 		body = string(text)
 		return grant(), err
 	}}
-	attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback")
+	attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
 	tokens, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
 	if err != nil || string(tokens.Access) != access || string(tokens.Refresh) != refresh {
 		t.Fatalf("error %v", err)
@@ -169,7 +170,7 @@ func TestTokenEndpointMisbehaves(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(tt.answer)}
-			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback")
+			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
 			_, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
 			f := demand(t, err, tt.code, tt.exit)
 			if tt.name != "refuses in the envelope" && strings.Contains(f.Message+f.Hint, "s3cret") {

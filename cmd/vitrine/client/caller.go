@@ -36,6 +36,7 @@ type Caller struct {
 	UserAgent string
 	RequestID string // sent with every call, 8 to 128 visible ASCII characters
 	Patience  Patience
+	PlainHTTP bool // other machines may be asked without encryption
 	// Tell says to the person what the client is waiting for.
 	Tell func(format string, args ...any)
 }
@@ -103,6 +104,9 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 }
 
 func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
+	if err := c.encrypted(k.host); err != nil {
+		return nil, err
+	}
 	var body io.Reader
 	if k.body != nil {
 		text, err := json.Marshal(k.body)

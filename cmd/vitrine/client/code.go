@@ -2,13 +2,12 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
 	"net/url"
 
 	"golang.org/x/oauth2"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
 	"vitrine/shared/fault"
 )
 
@@ -21,9 +20,10 @@ type Attempt struct {
 	state, verifier string
 }
 
-// Begin starts an attempt that ends with a redirect to the given address.
-func (a *Authority) Begin(redirect string) *Attempt {
-	t := &Attempt{authority: a, config: a.config(), state: rand.Text(), verifier: oauth2.GenerateVerifier()}
+// Begin starts an attempt that ends with a redirect to the given address, which brings this state back. The state must be
+// one that nobody can guess.
+func (a *Authority) Begin(redirect, state string) *Attempt {
+	t := &Attempt{authority: a, config: a.config(), state: state, verifier: oauth2.GenerateVerifier()}
 	t.config.RedirectURL = redirect
 	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier), oauth2.SetAuthURLParam("resource", a.meta.Issuer))
 	return t
@@ -47,10 +47,10 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 // code reads the parameters: first whether this attempt is meant, then whether our server speaks (RFC 9207), then what
 // it says. Of an answer that is not ours nothing is repeated.
 func (t *Attempt) code(q url.Values) (string, error) {
-	if !same(q["state"], t.state) {
+	if !secret.Same(q["state"], t.state) {
 		return "", mismatch("the browser brought the answer to another login")
 	}
-	if !same(q["iss"], t.authority.meta.Issuer) {
+	if !secret.Same(q["iss"], t.authority.meta.Issuer) {
 		return "", mismatch("the browser brought an answer of another server than %s", origin(t.authority.meta.Issuer))
 	}
 	if e := q.Get("error"); e != "" {
@@ -60,11 +60,6 @@ func (t *Attempt) code(q url.Values) (string, error) {
 		return "", mismatch("the browser brought no code")
 	}
 	return q.Get("code"), nil
-}
-
-// same tells whether a parameter was given exactly once and with this value.
-func same(values []string, want string) bool {
-	return len(values) == 1 && subtle.ConstantTimeCompare([]byte(values[0]), []byte(want)) == 1
 }
 
 func mismatch(format string, args ...any) error {

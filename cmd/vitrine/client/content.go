@@ -25,6 +25,9 @@ func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, ope
 	if !d.isLink(f.URL) {
 		return d.caller.senseless(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
 	}
+	if err := d.caller.encrypted(f.URL); err != nil {
+		return err
+	}
 	return d.caller.retry(ctx, func(ctx context.Context) error {
 		to, err := open()
 		if err != nil {

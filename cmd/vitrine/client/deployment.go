@@ -33,6 +33,11 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 			return nil, c.senseless(root, "its discovery document names %q, which is no address of a host", origin(*host))
 		}
 	}
+	for _, host := range []string{hosts.APIURL, hosts.UploadURL} {
+		if err := c.encrypted(host); err != nil {
+			return nil, err
+		}
+	}
 	return &Deployment{Hosts: hosts, caller: c}, nil
 }
 

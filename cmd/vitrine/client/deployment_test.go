@@ -2,11 +2,19 @@ package client
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/shared/contract"
 )
+
+// discoveryOf is a document whose api_url and upload_url are given.
+func discoveryOf(api, upload string) string {
+	return strings.Replace(discovery(api), "https://up.test", upload, 1)
+}
 
 // discovery is a document whose api_url is given.
 func discovery(api string) string {
@@ -24,13 +32,13 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 		{"plain HTTP throughout", "http://localhost:8701", "http://localhost:8701", true},
 		{"a step up to HTTPS", "http://localhost:8701", "https://v.test", true},
 		{"a step down to HTTP", "https://v.test", "http://v.test", false},
-		{"another scheme", "http://v.test", "ftp://v.test", false},
-		{"no host", "http://v.test", "http:///x", false},
-		{"a user", "http://v.test", "http://user@v.test", false},
-		{"a query", "http://v.test", "http://v.test/?x=1", false},
-		{"a fragment", "http://v.test", "http://v.test/#x", false},
-		{"a relative URL", "http://v.test", "/v1", false},
-		{"nothing", "http://v.test", "", false},
+		{"another scheme", "https://v.test", "ftp://v.test", false},
+		{"no host", "https://v.test", "http:///x", false},
+		{"a user", "https://v.test", "https://user@v.test", false},
+		{"a query", "https://v.test", "https://v.test/?x=1", false},
+		{"a fragment", "https://v.test", "https://v.test/#x", false},
+		{"a relative URL", "https://v.test", "/v1", false},
+		{"nothing", "https://v.test", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(reply(200, discovery(tt.api)))}
@@ -46,6 +54,67 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 				t.Errorf("asked %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestNothingIsSentInPlainHTTPToAnotherMachine asks all kinds of hosts, those that only a server names among them.
+func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
+	for host, loopback := range map[string]bool{
+		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.1.2.3": true, "[::1]": true, "[::ffff:127.0.0.1]": true,
+		"vm": false, "v.test": false, "10.0.0.1": false, "0.0.0.0": false, "[fe80::1]": false, "localhost.v.test": false, "127.0.0.1.v.test": false,
+		"127.1": false, "app.localhost": false, "localhost.": false,
+	} {
+		plain, local := "http://"+host+":8701", "http://localhost:8701"
+		for name, send := range map[string]func(c *Caller, d *Deployment) error{
+			"VITRINE_URL": func(c *Caller, _ *Deployment) error {
+				_, err := c.Discover(t.Context(), plain)
+				return err
+			},
+			"the api host": func(c *Caller, _ *Deployment) error {
+				c.HTTP.Transport = &wire{respond: in(reply(200, discoveryOf(plain, local)))}
+				_, err := c.Discover(t.Context(), local)
+				return err
+			},
+			"the upload host": func(c *Caller, _ *Deployment) error {
+				c.HTTP.Transport = &wire{respond: in(reply(200, discoveryOf(local, plain)))}
+				_, err := c.Discover(t.Context(), local)
+				return err
+			},
+			"a call": func(c *Caller, _ *Deployment) error {
+				return c.do(t.Context(), call{method: http.MethodGet, host: plain, bearer: "key"}, &struct{}{})
+			},
+			"an upload": func(_ *Caller, d *Deployment) error {
+				target := contract.UploadTarget{Status: "upload_required", Path: "f", PutURL: plain + "/o?sig=1"}
+				_, err := d.With(Key{"secret"}).Plan(contract.Session{Files: []contract.UploadTarget{target}}, []File{text("f", "x")})
+				return err
+			},
+			"a download": func(_ *Caller, d *Deployment) error {
+				_, err := d.Fetch(t.Context(), contract.AgentViewFile{Path: "f", SizeBytes: 2, URL: plain + "/v/token/f"}, 9)
+				return err
+			},
+			"a token": func(c *Caller, _ *Deployment) error {
+				_, err := courier{c, t.Context()}.RoundTrip(httptest.NewRequest(http.MethodPost, plain+"/oauth2/token", nil))
+				return err
+			},
+		} {
+			w := &wire{respond: in(reply(200, "{}"))}
+			c := caller(w, nil)
+			d := &Deployment{Hosts: contract.Discovery{APIURL: local, UploadURL: local, ContentURL: local}, caller: c}
+			err := send(c, d)
+			if refused := failure.IsCode(err, failure.Unencrypted); refused == loopback {
+				t.Errorf("%s, %s: error %v", host, name, err)
+			}
+			if !loopback && w.calls() > 0 {
+				t.Errorf("%s, %s: it was asked", host, name)
+			}
+			if f := failure.Of(err); !loopback && (f.Exit != failure.Invalid || !strings.Contains(f.Hint, "https") || !strings.Contains(f.Hint, "--insecure-http")) {
+				t.Errorf("%s, %s: %+v", host, name, f)
+			}
+			c.PlainHTTP = true
+			if err := send(c, d); failure.IsCode(err, failure.Unencrypted) {
+				t.Errorf("%s, %s, allowed: %v", host, name, err)
+			}
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/fault"
 )
 
-var anyCall = call{method: http.MethodPost, host: "http://api.test", path: "/v1/thing", idem: "cli_publish_1"}
+var anyCall = call{method: http.MethodPost, host: "https://api.test", path: "/v1/thing", idem: "cli_publish_1"}
 
 func TestRetry(t *testing.T) {
 	ok := reply(200, `{}`)
@@ -80,12 +80,12 @@ func TestNoAnswer(t *testing.T) {
 			func(*http.Request) (*http.Response, error) {
 				return nil, &url.Error{Op: "Put", URL: signed, Err: &url.Error{Op: "Put", URL: signed, Err: errors.New("connection reset")}}
 			},
-			"no answer from http://api.test: connection reset", 5 * time.Second,
+			"no answer from https://api.test: connection reset", 5 * time.Second,
 		},
 		{
 			"ends a call that hangs after a minute",
 			func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
-			"no answer from http://api.test in time", 4*time.Minute + 5*time.Second,
+			"no answer from https://api.test in time", 4*time.Minute + 5*time.Second,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,6 +143,60 @@ func TestRefusalOfAnotherServer(t *testing.T) {
 	f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.NotFound)
 	if f.RequestID != "cli_request" || strings.Contains(f.Message, "nginx") {
 		t.Errorf("failure %+v", f)
+	}
+}
+
+// TestRefusalsOfAGateway: what stands before a host refuses in forms of its own.
+func TestRefusalsOfAGateway(t *testing.T) {
+	const busy, trouble = "https://api.test takes no more requests at the moment (429", "https://api.test has trouble (5"
+	for _, tt := range []struct {
+		name    string
+		status  int
+		body    string
+		code    fault.Code
+		exit    failure.Exit
+		message string
+	}{
+		{"throttled by an HTTP API", 429, `{"message":"Too Many Requests"}`, failure.Throttled, failure.Quota, busy + ": Too Many Requests)"},
+		{"throttled by a REST API", 429, `{"message":null}`, failure.Throttled, failure.Quota, busy + " Too Many Requests)"},
+		{"throttled with the answer for all refusals", 429, `{"error":{"code":"invalid_request","message":"the gateway does not pass this request on"}}`,
+			failure.Throttled, failure.Quota, busy + ": the gateway does not pass this request on)"},
+		{"throttled by a proxy", 429, "<html>slow down</html>", failure.Throttled, failure.Quota, busy + " Too Many Requests)"},
+		{"throttled without a word", 429, "", failure.Throttled, failure.Quota, busy + " Too Many Requests)"},
+		{"a list", 429, `["x"]`, failure.Throttled, failure.Quota, busy + " Too Many Requests)"},
+		{"a message of another kind", 429, `{"message":{"x":1}}`, failure.Throttled, failure.Quota, busy + " Too Many Requests)"},
+		{"no host", 503, `{"message":"Service Unavailable"}`, failure.HTTP, failure.Server, trouble + "03: Service Unavailable)"},
+		{"a host that crashed", 500, `{"message":"Internal Server Error"}`, failure.HTTP, failure.Server, trouble + "00: Internal Server Error)"},
+		{"a host that is too slow", 504, `{"Message":"Endpoint request timed out"}`, failure.HTTP, failure.Server, trouble + "04: Endpoint request timed out)"},
+		{"a page", 502, "<html><h1>Bad Gateway", failure.HTTP, failure.Server, trouble + "02 Bad Gateway)"},
+		{"our own words", 429, `{"error":{"code":"rate_limited_workspace","message":"wait"}}`, fault.RateLimitedWorkspace, failure.Quota, "wait"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &wire{respond: in(reply(tt.status, tt.body, "Retry-After: 7"))}
+				start := time.Now()
+				f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), tt.code, tt.exit)
+				if f.Message != tt.message || f.RetryAfter != 7*time.Second {
+					t.Errorf("%q, again after %v, want %q", f.Message, f.RetryAfter, tt.message)
+				}
+				if took := time.Since(start); w.calls() != 4 || took != 21*time.Second {
+					t.Errorf("%d calls in %v, want 4 with the waits that it asked for", w.calls(), took)
+				}
+				w = &wire{respond: in(reply(tt.status, tt.body), reply(200, "{}"))}
+				if err := caller(w, nil).do(t.Context(), anyCall, &struct{}{}); err != nil || w.calls() != 2 {
+					t.Errorf("a moment later: %v after %d calls", err, w.calls())
+				}
+			})
+		})
+	}
+	w := &wire{respond: in(reply(403, `{"message":"Forbidden"}`))}
+	f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Auth)
+	if want := "https://api.test answered 403: Forbidden"; f.Message != want {
+		t.Errorf("message %q, want %q", f.Message, want)
+	}
+	w = &wire{respond: in(reply(400, `{"message":"`+strings.Repeat("x", 5000)+`"}`))}
+	if f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Invalid); len(f.Message) > 400 {
+		t.Errorf("a message of %d bytes", len(f.Message))
 	}
 }
 

@@ -56,7 +56,9 @@ func (all *permits) after(ctx context.Context, round int, f File) (t contract.Up
 		}
 	}
 	t = all.targets[f.Path]
-	if t.Status != "upload_required" || !all.account.usable(f, t) {
+	if t.Status == "upload_required" {
+		err = all.account.usable(f, t)
+	} else {
 		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
 	}
 	return t, all.round, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
@@ -22,11 +23,15 @@ func (r *refusal) Unwrap() error { return r.Failure }
 // codeForm is what a code of the envelope may look like; the list of codes grows, so an unknown one is kept.
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// refused reads an answer outside 2xx: the envelope of the contract, else a failure of code http_error.
+// refused reads an answer outside 2xx: the envelope of the contract, else what a gateway says instead of the host behind
+// it.
 func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	var e contract.Envelope
-	if json.Unmarshal(text, &e) != nil || !codeForm.MatchString(e.Error.Code) {
-		e.Error = contract.Problem{Code: string(failure.HTTP), Message: unexplained(resp)}
+	if json.Unmarshal(text, &e) != nil || !codeForm.MatchString(e.Error.Code) || isGateways(resp, e.Error) {
+		e.Error.Code, e.Error.Message = string(failure.HTTP), unexplained(resp, wordsOf(text))
+		if resp.StatusCode == http.StatusTooManyRequests {
+			e.Error.Code = string(failure.Throttled)
+		}
 	}
 	f := failure.New(failure.ExitOf(resp.StatusCode), fault.Code(e.Error.Code), "%s", e.Error.Message)
 	f.Docs, f.RetryAfter = e.Error.Docs, retryAfter(resp.Header)
@@ -36,12 +41,44 @@ func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	return &refusal{f, text}
 }
 
-// unexplained describes an answer that no host of ours gave: a proxy's, or another server's.
-func unexplained(resp *http.Response) string {
-	status := strings.TrimSpace(resp.Status)
+// isGateways tells whether a gateway refused in the form of our hosts: none of those says 429 with the code of a bad
+// request.
+func isGateways(resp *http.Response, p contract.Problem) bool {
+	return resp.StatusCode == http.StatusTooManyRequests && p.Code == string(fault.InvalidRequest)
+}
+
+// maxWords bounds what is repeated of a gateway's words, in bytes.
+const maxWords = 200
+
+// wordsOf are what an answer of a gateway gives as its reason, "" for none: the message of its JSON. Pages are not
+// repeated.
+func wordsOf(text []byte) string {
+	var plain struct{ Message string }
+	var envelope contract.Envelope
+	if json.Unmarshal(text, &plain) != nil || plain.Message == "" {
+		_ = json.Unmarshal(text, &envelope) // without it there is no reason
+		plain.Message = envelope.Error.Message
+	}
+	return strings.ToValidUTF8(plain.Message[:min(len(plain.Message), maxWords)], "")
+}
+
+// unexplained describes an answer that no host of ours gave: a gateway's, a proxy's, or another server's.
+func unexplained(resp *http.Response, words string) string {
+	status := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 	from := origin(resp.Request.URL.String())
 	if location, err := resp.Location(); err == nil {
 		return from + " answered " + status + " and points to " + origin(location.String()) + "; redirects are not followed"
+	}
+	if words != "" {
+		status = strconv.Itoa(resp.StatusCode) + ": " + words
+	}
+	switch {
+	case resp.StatusCode == http.StatusTooManyRequests:
+		return from + " takes no more requests at the moment (" + status + ")"
+	case resp.StatusCode >= 500:
+		return from + " has trouble (" + status + ")"
+	case words != "":
+		return from + " answered " + status
 	}
 	return from + " answered " + status + " without saying why"
 }

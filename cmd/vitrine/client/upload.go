@@ -3,8 +3,11 @@ package client
 import (
 	"context"
 	"io"
-	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"vitrine/shared/contract"
@@ -91,28 +94,58 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 	case t.Status == "reused":
 		s.ReusedFiles++
 		s.ReusedBytes += f.Size
-	case t.Status == "upload_required" && a.usable(f, t):
+	case t.Status == "upload_required":
+		if err := a.usable(f, t); err != nil {
+			return err
+		}
 		s.UploadedFiles++
 		s.UploadedBytes += f.Size
 		plan.parcels = append(plan.parcels, parcel{f, t})
 	default:
-		return a.caller.senseless(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
+		return a.unsendable(f)
 	}
 	return nil
 }
 
-// usable tells whether a target is an upload of just this file over a connection as safe as the session's own.
-func (a *Account) usable(f File, t contract.UploadTarget) bool {
-	req, err := http.NewRequest(http.MethodPut, t.PutURL, nil)
-	if err != nil || req.URL.Host == "" || (req.URL.Scheme != "https" && req.URL.Scheme != "http") {
-		return false
+// usable refuses a target that is no upload of just this file, over a connection as safe as the session's own. A server
+// is not trusted further: it must not have the command send a request of its choice to a place of its choice.
+func (a *Account) usable(f File, t contract.UploadTarget) error {
+	u, err := url.Parse(t.PutURL)
+	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") ||
+		!noStepDown(t.PutURL, a.Hosts.UploadURL) {
+		return a.unsendable(f)
+	}
+	if err := a.caller.encrypted(t.PutURL); err != nil {
+		return err
+	}
+	if own, err := url.Parse(a.Hosts.UploadURL); err != nil || isLoopback(u) && !isLoopback(own) {
+		return a.caller.senseless(a.Hosts.UploadURL, "it asks to send %q to this machine itself", f.Path)
 	}
 	for name, value := range t.RequiredHeaders {
-		if http.CanonicalHeaderKey(name) == "Content-Length" && value != strconv.FormatInt(f.Size, 10) {
-			return false
+		if !ofUpload(name) {
+			return a.caller.senseless(a.Hosts.UploadURL,
+				"it asks to send %q with the header %q, which belongs to no upload", f.Path, name)
+		}
+		if strings.EqualFold(name, "Content-Length") && value != strconv.FormatInt(f.Size, 10) {
+			return a.unsendable(f)
 		}
 	}
-	return noStepDown(t.PutURL, a.Hosts.UploadURL)
+	return nil
+}
+
+// unsendable is the failure of a session that is none for a file.
+func (a *Account) unsendable(f File) error {
+	return a.caller.senseless(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
+}
+
+// checksumForm is the header of a checksum that S3 compares.
+var checksumForm = regexp.MustCompile(`(?i)^x-amz-checksum-[a-z0-9]+$`)
+
+// ofUpload tells whether a signed URL may ask for a header.
+func ofUpload(name string) bool {
+	return slices.ContainsFunc([]string{"Content-Length", "Content-Type", "If-None-Match"}, func(known string) bool {
+		return strings.EqualFold(known, name)
+	}) || checksumForm.MatchString(name)
 }
 
 // Upload sends the files of a plan, Parallel at a time, and stops at the first that cannot be stored.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -214,6 +215,60 @@ func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
 	want := http.Header{"User-Agent": {"vitrine/test"}, "Content-Length": {"5"}, "If-None-Match": {"*"}}
 	if fmt.Sprint(r.Header) != fmt.Sprint(want) || r.ContentLength != 5 {
 		t.Errorf("headers %v and length %d, want %v", r.Header, r.ContentLength, want)
+	}
+}
+
+func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
+	f := text("f", "hello")
+	for name, ok := range map[string]bool{
+		"content-length": true, "Content-Type": true, "IF-NONE-MATCH": true, "x-amz-checksum-sha256": true, "X-Amz-Checksum-Crc32": true,
+		"Authorization": false, "authorization": false, "Cookie": false, "X-Admin": false, "Host": false, "Transfer-Encoding": false, "X-Amz-Acl": false,
+		"x-amz-checksum-": false, "x-amz-checksum": false, "Content-Type ": false, "": false, "User-Agent": false, "Connection": false, "Content-Encoding": false,
+	} {
+		w := &wire{respond: read}
+		plan, err := account(w).Plan(contract.Session{Files: []contract.UploadTarget{target("f", map[string]string{name: "5"})}}, []File{f})
+		if !ok {
+			f := demand(t, err, failure.BadResponse, failure.Other)
+			if !strings.Contains(f.Message, "asks to send "+strconv.Quote("f")+" with the header "+strconv.Quote(name)) {
+				t.Errorf("%q: message %q", name, f.Message)
+			}
+			continue
+		}
+		if err != nil || len(plan.parcels) != 1 {
+			t.Errorf("%q: %d files to send, error %v", name, len(plan.parcels), err)
+		}
+	}
+}
+
+func TestAnUploadGoesToAPlaceAsSafeAsTheServer(t *testing.T) {
+	f := text("f", "hello")
+	for _, tt := range []struct {
+		name, server, put string
+		ok                bool
+	}{
+		{"the storage of a server", "https://up.test", "https://bucket.s3.test/o?sig=1", true},
+		{"the server itself", "https://up.test", "https://up.test/o?sig=1", true},
+		{"a local stack", "http://localhost:8702", "http://127.0.0.1:8702/o?sig=1", true},
+		{"a step down", "https://up.test", "http://bucket.s3.test/o?sig=1", false},
+		{"a step down to this machine", "https://up.test", "http://127.0.0.1:9792/internal", false},
+		{"this machine, of a server elsewhere", "https://up.test", "https://localhost:9792/internal", false},
+		{"plain HTTP elsewhere, of a local stack", "http://localhost:8702", "http://bucket.s3.test/o?sig=1", false},
+		{"a user", "https://up.test", "https://me:secret@bucket.s3.test/o?sig=1", false},
+		{"another scheme", "https://up.test", "ftp://bucket.s3.test/o", false},
+		{"no host", "https://up.test", "https:///o", false},
+		{"nothing", "https://up.test", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := account(&wire{respond: read})
+			a.Hosts.UploadURL = tt.server
+			plan, err := a.Plan(contract.Session{Files: []contract.UploadTarget{{Status: "upload_required", Path: "f", PutURL: tt.put}}}, []File{f})
+			if (err == nil) != tt.ok || tt.ok && len(plan.parcels) != 1 {
+				t.Errorf("%d files to send, error %v", len(plan.parcels), err)
+			}
+			if err != nil && failure.Of(err).Hint == "" {
+				t.Errorf("%v has no hint", err)
+			}
+		})
 	}
 }
 

@@ -36,7 +36,9 @@ const (
 	FileChanged    fault.Code = "file_changed"        // a file was written to while it was published
 	Network        fault.Code = "network_error"       // no answer
 	HTTP           fault.Code = "http_error"          // an answer that is no error of the contract
+	Throttled      fault.Code = "rate_limited"        // a gateway's refusal that no host of ours gave
 	BadResponse    fault.Code = "bad_response"        // a success that cannot be understood or trusted
+	Unencrypted    fault.Code = "unencrypted"         // plain HTTP to another machine
 	Unwritten      fault.Code = "output_error"        // stdout cannot be written
 	Unstorable     fault.Code = "storage_error"       // a login cannot be kept, or not be deleted
 	Mismatch       fault.Code = "login_mismatch"      // the browser brought an answer that is not for this login

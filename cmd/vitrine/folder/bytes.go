@@ -12,37 +12,54 @@ import (
 	"path/filepath"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/secret"
 )
 
-// Digest computes the digest of every file, reading each once.
+// Digest computes the digest of every file, reading each once. A file that holds a secret is refused on the way, unless
+// it is allowed by name: it is among the skipped ones then. If nothing is left to open first, that is a failure.
 func (f *Folder) Digest(ctx context.Context) error {
-	for i := range f.Files {
+	var kept []File
+	for _, file := range f.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f.digest(&f.Files[i]); err != nil {
+		what, err := f.digest(&file)
+		switch {
+		case err != nil:
 			return err
+		case what == "" || f.guard.allowed[file.Path]:
+			kept = append(kept, file)
+		case f.single:
+			return refusal(f.at, false, "it holds "+what)
+		case file.Path == f.Entrypoint:
+			return unusable("%q is to open first, but it is not published, because it holds %s", file.Path, what).
+				Advise("Take that out; or, if whoever has the link may read it, name the file: --allow-secret %s",
+					failure.Quoted(file.Path))
+		default:
+			f.Skipped.Secrets = append(f.Skipped.Secrets, Refused{file.Path, "it holds " + what})
 		}
 	}
+	f.Files = kept
 	return nil
 }
 
-func (f *Folder) digest(file *File) error {
+// digest reads a file for its digest, and says what secret it holds, "" for none.
+func (f *Folder) digest(file *File) (what string, err error) {
 	r, err := f.open(*file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer r.Close()
-	sum := sha256.New()
-	n, err := io.Copy(sum, io.LimitReader(r, file.Size+1))
+	sum, find := sha256.New(), &secret.Finder{}
+	n, err := io.Copy(io.MultiWriter(sum, find), io.LimitReader(r, file.Size+1))
 	if err != nil {
-		return unusable("cannot read %q: %v", file.Path, reason(err))
+		return "", unusable("cannot read %q: %v", file.Path, reason(err))
 	}
 	if n != file.Size {
-		return changed(*file)
+		return "", changed(*file)
 	}
 	file.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return nil
+	return find.Found(), nil
 }
 
 // Body opens a file for upload. Reading it gives exactly the bytes that Digest saw, or fails with failure.FileChanged

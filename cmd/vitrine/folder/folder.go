@@ -33,10 +33,19 @@ type File struct {
 
 // Skipped tells what stays behind, in paths below the root; folders end with a slash.
 type Skipped struct {
-	Secrets []string // look like credentials; nothing overrides that
+	Secrets []Refused
 	Other   []string // version control, dependencies, ignored files, links that lead outside, devices
 	// GitignoreIn names the entrypoint because of which .gitignore files were not applied; "" when they were.
 	GitignoreIn string
+}
+
+// Request says what to publish.
+type Request struct {
+	Path        string
+	Entrypoint  string   // the file to open first; "" chooses it
+	NoIgnore    bool     // ignore files do not count
+	AllowSecret []string // files to publish although they look like secrets, as paths below the root
+	Logins      []string // folders where logins are kept: nothing of them is published, whatever is allowed
 }
 
 // Folder is an opened set of files, in the order of their paths.
@@ -46,32 +55,51 @@ type Folder struct {
 	Files      []File
 	Skipped    Skipped
 
-	root *os.Root
+	root   *os.Root
+	at     place
+	single bool
+	guard  guard
 }
 
-// Open finds the files below a folder, or takes a single file. entrypoint names the file to open first; "" chooses it.
-// Failures are of kind failure.Invalid and name what cannot be published.
-func Open(name, entrypoint string) (*Folder, error) {
-	absolute, err := filepath.Abs(name)
+// Open finds the files below a folder, or takes a single file. Failures are of kind failure.Invalid and name what cannot
+// be published.
+func Open(rq Request) (*Folder, error) {
+	at := place{given: rq.Path}
+	var err error
+	if at.absolute, err = filepath.Abs(rq.Path); err != nil {
+		return nil, unusable("cannot find %s: %v", rq.Path, err)
+	}
+	if at.real, err = filepath.EvalSymlinks(at.absolute); err != nil {
+		return nil, unusable("cannot find %s: %v", rq.Path, reason(err))
+	}
+	info, err := os.Stat(at.real)
 	if err != nil {
-		return nil, unusable("cannot find %s: %v", name, err)
+		return nil, unusable("cannot read %s: %v", rq.Path, reason(err))
 	}
-	real, err := filepath.EvalSymlinks(absolute)
+	f := &Folder{Title: title(at.absolute), at: at, single: !info.IsDir(), guard: newGuard(rq, at.real)}
+	if err := f.guard.root(at, info.IsDir()); err != nil {
+		return nil, err
+	}
+	dir := at.real
+	if f.single {
+		dir = filepath.Dir(at.real)
+	}
+	if f.root, err = os.OpenRoot(dir); err != nil {
+		return nil, unusable("cannot open %s: %v", rq.Path, reason(err))
+	}
+	if f.single {
+		err = f.take(rq.Entrypoint)
+	} else {
+		err = f.fill(rq)
+	}
+	if err == nil {
+		err = f.hasAllowed()
+	}
 	if err != nil {
-		return nil, unusable("cannot find %s: %v", name, reason(err))
+		f.root.Close()
+		return nil, err
 	}
-	if dir := secretFolder(real); dir != "" {
-		return nil, unusable("%s is in %s, where credentials are kept", name, dir)
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return nil, unusable("cannot read %s: %v", name, reason(err))
-	}
-	place := place{given: name, absolute: absolute, real: real}
-	if info.IsDir() {
-		return openTree(place, entrypoint)
-	}
-	return openSingle(place, entrypoint)
+	return f, nil
 }
 
 // Close releases the folder.
@@ -88,72 +116,61 @@ func (f *Folder) Bytes() (sum int64) {
 // place is the path to publish in its three forms.
 type place struct{ given, absolute, real string }
 
-func openSingle(at place, entrypoint string) (*Folder, error) {
-	name := filepath.Base(at.absolute)
+// take publishes a single file.
+func (f *Folder) take(entrypoint string) error {
+	name := filepath.Base(f.at.absolute)
 	if err := checkPath(name); err != nil {
-		return nil, err
+		return err
 	}
-	if isSecret(name) || isSecret(filepath.Base(at.real)) {
-		return nil, unusable("%s looks like a credential; such files are never published", at.given).
-			Advise("Rename it if it holds no secret, and be sure: whoever has the link can read it.")
-	}
-	root, err := os.OpenRoot(filepath.Dir(at.real))
-	if err != nil {
-		return nil, unusable("cannot open %s: %v", at.given, reason(err))
-	}
-	f := &Folder{Title: title(at.absolute), root: root}
-	info, err := root.Stat(filepath.Base(at.real))
+	info, err := f.root.Stat(filepath.Base(f.at.real))
 	switch {
 	case err != nil:
-		err = unusable("cannot read %s: %v", at.given, reason(err))
+		return unusable("cannot read %s: %v", f.at.given, reason(err))
 	case !info.Mode().IsRegular():
-		err = unusable("%s is neither a file nor a folder", at.given)
-	default:
-		f.Files = []File{{Path: name, Size: info.Size(), name: filepath.Base(at.real)}}
-		err = f.settle(entrypoint)
+		return unusable("%s is neither a file nor a folder", f.at.given)
 	}
-	if err != nil {
-		root.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-func openTree(at place, entrypoint string) (*Folder, error) {
-	root, err := os.OpenRoot(at.real)
-	if err != nil {
-		return nil, unusable("cannot open %s: %v", at.given, reason(err))
-	}
-	f := &Folder{Title: title(at.absolute), root: root}
-	if err := f.fill(at, entrypoint); err != nil {
-		root.Close()
-		return nil, err
-	}
-	return f, nil
+	f.Files = []File{{Path: name, Size: info.Size(), name: filepath.Base(f.at.real)}}
+	return f.settle(entrypoint)
 }
 
 // fill walks the folder. When .gitignore leaves the entrypoint out, people mean to publish what they built: the folder
-// is then walked again without .gitignore. An .artifactignore is always obeyed.
-func (f *Folder) fill(at place, entrypoint string) error {
-	gitignore := inWorkTree(at.real)
-	first := walk{root: f.root, real: at.real, gitignore: gitignore}
+// is then walked again without .gitignore. An .artifactignore is obeyed all the same.
+func (f *Folder) fill(rq Request) error {
+	first := f.walk(!rq.NoIgnore, !rq.NoIgnore && inWorkTree(f.at.real))
 	if err := first.run(); err != nil {
 		return err
 	}
 	f.Files, f.Skipped = first.files, first.skipped
-	err := f.settle(entrypoint)
-	if err == nil || !gitignore {
+	err := f.settle(rq.Entrypoint)
+	if err == nil || !first.gitignore {
 		return err
 	}
-	second := walk{root: f.root, real: at.real}
+	second := f.walk(true, false)
 	if second.run() != nil || len(second.files) == len(first.files) {
 		return err
 	}
 	f.Files, f.Skipped = second.files, second.skipped
-	if f.settle(entrypoint) != nil {
+	if f.settle(rq.Entrypoint) != nil {
 		return err
 	}
 	f.Skipped.GitignoreIn = f.Entrypoint
+	return nil
+}
+
+func (f *Folder) walk(ownignore, gitignore bool) *walk {
+	return &walk{root: f.root, real: f.at.real, guard: f.guard, ownignore: ownignore, gitignore: gitignore}
+}
+
+// hasAllowed refuses a name that was allowed and is not published: it is misspelt, or stays behind for another reason.
+func (f *Folder) hasAllowed() error {
+	for name := range f.guard.allowed {
+		if !slices.ContainsFunc(f.Files, func(file File) bool { return file.Path == name }) {
+			return failure.New(failure.Invalid, failure.Usage,
+				"--allow-secret names %q, which is not among the files to publish", name).
+				Advise("Name a file by its path below what is published, as a publish without the flag shows it.%s",
+					f.Skipped.told(name))
+		}
+	}
 	return nil
 }
 
@@ -169,7 +186,10 @@ func (f *Folder) settle(entrypoint string) (err error) {
 
 // told names what stays behind, for a folder that lacks something: first that itself, if it is named.
 func (s Skipped) told(wanted string) string {
-	left := slices.Concat(s.Other, s.Secrets)
+	left := slices.Clone(s.Other)
+	for _, r := range s.Secrets {
+		left = append(left, r.Path)
+	}
 	if i := slices.Index(left, path.Clean(filepath.ToSlash(wanted))); i >= 0 {
 		left[0], left[i] = left[i], left[0]
 	}

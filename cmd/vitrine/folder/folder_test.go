@@ -33,7 +33,7 @@ func lay(t *testing.T, files map[string]string) string {
 
 func open(t *testing.T, dir string) *Folder {
 	t.Helper()
-	f, err := Open(dir, "")
+	f, err := Open(Request{Path: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,18 +182,6 @@ func TestCheckPath(t *testing.T) {
 	} {
 		if err := checkPath(path); (err == nil) != ok {
 			t.Errorf("checkPath(%.40q): error %v", path, err)
-		}
-	}
-}
-
-func TestIsSecret(t *testing.T) {
-	for name, want := range map[string]bool{
-		".env": true, ".env.local": true, ".ENV": true, "server.pem": true, "tls.KEY": true, "id_rsa": true, "id_rsa.pub": true, "id_ed25519": true,
-		".npmrc": true, ".netrc": true, "_netrc": true, ".git-credentials": true, "store.jks": true, ".aws": true, ".ssh": true, "cert.p12": true,
-		"env": false, "environment.js": false, "my.env.js": false, "keys.txt": false, "key": false, "pem.html": false, "monkey": false, "ssh": false, "index.html": false,
-	} {
-		if got := isSecret(name); got != want {
-			t.Errorf("isSecret(%q) = %v", name, got)
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 type walk struct {
 	root      *os.Root
 	real      string // the root without symbolic links
-	gitignore bool
+	guard     guard
+	ownignore bool // .artifactignore counts
+	gitignore bool // and so does .gitignore
 
 	files   []File
 	skipped Skipped
@@ -28,7 +30,7 @@ func (w *walk) dir(dir string, above ignores) error {
 	if err := checkPath(dir); err != nil {
 		return err
 	}
-	rules, err := above.in(dir, w.root, w.gitignore)
+	rules, err := w.rules(dir, above)
 	if err != nil {
 		return err
 	}
@@ -44,18 +46,23 @@ func (w *walk) dir(dir string, above ignores) error {
 	return nil
 }
 
-func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
-	shown := p
-	if e.IsDir() {
-		shown += "/"
+// rules are the patterns in force in dir.
+func (w *walk) rules(dir string, above ignores) (ignores, error) {
+	if !w.ownignore {
+		return above, nil
 	}
+	return above.in(dir, w.root, w.gitignore)
+}
+
+func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 	switch {
-	case isSecret(e.Name()):
-		w.skipped.Secrets = append(w.skipped.Secrets, shown)
-	case isNoise(e.Name()), rules.match(p, e.IsDir()):
-		w.skipped.Other = append(w.skipped.Other, shown)
+	case isNoise(e.Name()):
+		w.skip(p, e.IsDir())
+	case !w.guard.allowed[p] && rules.match(p, e.IsDir()):
+		w.skip(p, e.IsDir())
 	case e.IsDir():
-		return w.dir(p, rules)
+		return w.folder(p, e, rules)
+	case w.refuses(p, p):
 	case e.Type()&fs.ModeSymlink != 0:
 		return w.link(p)
 	case e.Type().IsRegular():
@@ -65,21 +72,59 @@ func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 		}
 		return w.add(File{Path: p, Size: info.Size(), name: p})
 	default: // a device, socket or pipe
-		w.skipped.Other = append(w.skipped.Other, shown)
+		w.skip(p, false)
 	}
 	return nil
+}
+
+// skip leaves out what is no secret.
+func (w *walk) skip(p string, isDir bool) {
+	if isDir {
+		p += "/"
+	}
+	w.skipped.Other = append(w.skipped.Other, p)
+}
+
+func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
+	info, err := e.Info()
+	if err != nil {
+		return unusable("cannot read the folder %q: %v", p, reason(err))
+	}
+	if why := w.guard.folder(p, info); why != "" {
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", why})
+		return nil
+	}
+	before := len(w.files)
+	err = w.dir(p, rules)
+	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before { // often for its owner alone
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are kept in " + dir})
+		return nil
+	}
+	return err
+}
+
+// refuses tells whether the file at p stays behind because it, or what it is a link to, looks like a secret.
+func (w *walk) refuses(p, named string) bool {
+	why := w.guard.file(named)
+	if why == "" || w.guard.allowed[p] {
+		return false
+	}
+	w.skipped.Secrets = append(w.skipped.Secrets, Refused{p, why})
+	return true
 }
 
 // link follows a symbolic link to a file that is itself published and below the root; other links stay behind, links to
 // folders among them, because they can go round in circles.
 func (w *walk) link(p string) error {
 	target, inside := w.target(p)
-	parts := strings.Split(target, "/")
-	if inside && slices.ContainsFunc(parts, isSecret) {
-		w.skipped.Secrets = append(w.skipped.Secrets, p)
+	if inside && w.guard.inLogins(filepath.Join(w.real, filepath.FromSlash(target))) {
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p, isLogin})
 		return nil
 	}
-	publishable := inside && !slices.ContainsFunc(parts, isNoise)
+	if inside && w.refuses(p, target) {
+		return nil
+	}
+	publishable := inside && !slices.ContainsFunc(strings.Split(target, "/"), isNoise)
 	if publishable {
 		ignored, err := w.ignores(target)
 		if err != nil {
@@ -92,7 +137,7 @@ func (w *walk) link(p string) error {
 			return w.add(File{Path: p, Size: info.Size(), name: target})
 		}
 	}
-	w.skipped.Other = append(w.skipped.Other, p)
+	w.skip(p, false)
 	return nil
 }
 
@@ -100,7 +145,7 @@ func (w *walk) link(p string) error {
 func (w *walk) ignores(file string) (_ bool, err error) {
 	rules, dir := ignores{}, "."
 	for part := range strings.SplitSeq(file, "/") {
-		if rules, err = rules.in(dir, w.root, w.gitignore); err != nil {
+		if rules, err = w.rules(dir, rules); err != nil {
 			return false, err
 		}
 		if dir = path.Join(dir, part); rules.match(dir, dir != file) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"vitrine/cmd/vitrine/secret"
 )
 
 const (
@@ -32,8 +34,11 @@ type Page struct {
 	Heading, Text string
 }
 
-// Listener waits on a port of 127.0.0.1 that the system chose. The first callback is the only one: it closes the port.
+// Listener waits on a port of 127.0.0.1 that the system chose. The first callback with the state of the sign-in is the
+// only one: it closes the port. Any page that the person has open can ask for other addresses of the port; they are
+// answered and change nothing.
 type Listener struct {
+	state   string
 	port    net.Listener
 	server  *http.Server
 	taken   atomic.Bool
@@ -42,13 +47,19 @@ type Listener struct {
 	shown   chan struct{}
 }
 
-// Listen opens the port.
-func Listen() (*Listener, error) {
+// Listen opens the port for the answer to the sign-in with this state, which nobody can guess.
+func Listen(state string) (*Listener, error) {
 	port, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{port: port, arrived: make(chan url.Values, 1), verdict: make(chan Page, 1), shown: make(chan struct{})}
+	l := &Listener{
+		state:   state,
+		port:    port,
+		arrived: make(chan url.Values, 1),
+		verdict: make(chan Page, 1),
+		shown:   make(chan struct{}),
+	}
 	l.server = &http.Server{Handler: l, ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerSize}
 	l.server.SetKeepAlivesEnabled(false)
 	go l.server.Serve(port) // it ends with Close
@@ -88,14 +99,25 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	q := r.URL.Query()
+	if !secret.Same(q["state"], l.state) {
+		show(w, stranger)
+		return
+	}
 	if !l.taken.CompareAndSwap(false, true) {
 		http.Error(w, "this login has had its answer", http.StatusGone)
 		return
 	}
 	defer close(l.shown)
 	l.port.Close()
-	l.arrived <- r.URL.Query()
+	l.arrived <- q
 	show(w, <-l.verdict)
+}
+
+// stranger is shown to who has not been sent by the sign-in.
+var stranger = Page{
+	Heading: "Not the answer to this sign-in",
+	Text:    "The command waits on. Go back to the page that it named, or run vitrine login again.",
 }
 
 //go:embed page.html

@@ -36,7 +36,7 @@ func visit(t *testing.T, method, address, host string) (int, http.Header, string
 
 func listen(t *testing.T) *Listener {
 	t.Helper()
-	l, err := Listen()
+	l, err := Listen("s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestOneCallback(t *testing.T) {
 	if err != nil || q.Get("code") != "c" || q.Get("state") != "s" {
 		t.Fatalf("parameters %v, error %v", q, err)
 	}
-	if resp, err := http.Get(l.RedirectURI() + "?code=second"); err == nil {
+	if resp, err := http.Get(l.RedirectURI() + "?code=second&state=s"); err == nil {
 		resp.Body.Close()
 		t.Errorf("a second callback was answered with %d", resp.StatusCode)
 	}
@@ -86,9 +86,9 @@ func TestOtherRequestsAreNoCallback(t *testing.T) {
 	root := "http://" + address.Host
 	for _, tt := range []struct{ name, method, address, host string }{
 		{"another path", "GET", root + "/favicon.ico", ""},
-		{"a path below", "GET", root + "/callback/x", ""},
-		{"another method", "POST", root + "/callback?code=x", ""},
-		{"a name that leads here", "GET", root + "/callback?code=x", "evil.test:" + address.Port()},
+		{"a path below", "GET", root + "/callback/x?state=s", ""},
+		{"another method", "POST", root + "/callback?code=x&state=s", ""},
+		{"a name that leads here", "GET", root + "/callback?code=x&state=s", "evil.test:" + address.Port()},
 	} {
 		if status, _, _ := visit(t, tt.method, tt.address, tt.host); status != 404 {
 			t.Errorf("%s: status %d", tt.name, status)
@@ -103,6 +103,31 @@ func TestOtherRequestsAreNoCallback(t *testing.T) {
 	if resp, err := http.Get(l.RedirectURI()); err == nil {
 		resp.Body.Close()
 		t.Error("the port is still open")
+	}
+}
+
+func TestAnotherStateChangesNothing(t *testing.T) {
+	l := listen(t)
+	for _, query := range []string{
+		"", "?code=x", "?code=x&state=", "?code=x&state=t", "?code=x&state=ss", "?code=x&state=s&state=s", "?code=x&state=s&state=t", "?code=x&State=s",
+		"?error=access_denied", "?error=access_denied&state=t", "?error=<script>alert(1)</script>&state=t", "?state=s%00",
+	} {
+		status, header, body := visit(t, "GET", l.RedirectURI()+query, "")
+		if status != 400 || header.Get("Content-Security-Policy") != policy || !strings.Contains(body, stranger.Heading) || strings.Contains(body, "alert") {
+			t.Errorf("%q is answered with %d %s", query, status, body)
+		}
+	}
+	shown := make(chan int, 1)
+	go func() {
+		status, _, _ := visit(t, "GET", l.RedirectURI()+"?code=c&state=s", "")
+		shown <- status
+	}()
+	if q, err := l.Wait(t.Context()); err != nil || q.Get("code") != "c" {
+		t.Errorf("the answer came as %v, error %v", q, err)
+	}
+	l.Close(Page{Done: true})
+	if status := <-shown; status != 200 {
+		t.Errorf("the answer was answered with %d", status)
 	}
 }
 

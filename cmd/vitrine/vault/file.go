@@ -171,13 +171,22 @@ func cause(err error) error {
 // Folder is the configuration folder for the environment of a process, "" if it names none. A relative XDG_CONFIG_HOME
 // counts as unset, as its specification has it.
 func Folder(env func(name string) string) string {
+	if all := Folders(env); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Folders are the configuration folders that the environment of a process may mean, the one that counts first: with
+// another XDG_CONFIG_HOME a process has left its logins in another one.
+func Folders(env func(name string) string) (all []string) {
 	if base := env("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
-		return filepath.Join(base, "vitrine")
+		all = append(all, filepath.Join(base, "vitrine"))
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		if home := env(name); filepath.IsAbs(home) {
-			return filepath.Join(home, ".config", "vitrine")
+			all = append(all, filepath.Join(home, ".config", "vitrine"))
 		}
 	}
-	return ""
+	return all
 }

@@ -196,6 +196,7 @@ func TestLockWaitsAndGivesUpWithTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
+	second.waiting.Wait() // else the folder may be filled again while it is removed
 	if _, err := os.Stat(filepath.Join(v.Dir, lockName)); err != nil {
 		t.Error(err)
 	}

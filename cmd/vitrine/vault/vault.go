@@ -46,8 +46,9 @@ type Vault struct {
 	// Deadline of each call to the keyring.
 	Deadline time.Duration
 
-	warned sync.Once
-	silent bool
+	warned  sync.Once
+	silent  bool
+	waiting sync.WaitGroup // for the lock; a command that is interrupted does not wait for them
 }
 
 // Path is the name of the file.
@@ -150,7 +151,7 @@ func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 		err    error
 	}
 	turns := make(chan turn)
-	go func() {
+	v.waiting.Go(func() {
 		var t turn
 		t.unlock, t.err = lockedfile.MutexAt(filepath.Join(v.Dir, lockName)).Lock()
 		select {
@@ -160,7 +161,7 @@ func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 				t.unlock()
 			}
 		}
-	}()
+	})
 	select {
 	case t := <-turns:
 		if t.err != nil {

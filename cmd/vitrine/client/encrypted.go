@@ -1,0 +1,31 @@
+package client
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// encrypted refuses an address to which a key, a token or a file would go in plain HTTP: all but those of this machine,
+// unless the person allows it. The address is one of a deployment, so a malformed one is refused elsewhere.
+func (c *Caller) encrypted(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" || isLoopback(u) || c.PlainHTTP {
+		return nil
+	}
+	return failure.New(failure.Invalid, failure.Unencrypted,
+		"%s is another machine, and plain HTTP: who is on the way could read keys and files, and answer in its place",
+		origin(address)).
+		Advise("Use its https address; only in a network that is wholly your own: --insecure-http")
+}
+
+// isLoopback tells whether an address is one of this machine by its form. Other names may lead anywhere.
+func isLoopback(u *url.URL) bool {
+	if strings.EqualFold(u.Hostname(), "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.Unmap().IsLoopback()
+}

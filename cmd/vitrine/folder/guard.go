@@ -1,0 +1,140 @@
+package folder
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vitrine/cmd/vitrine/failure"
+)
+
+// Refused is a file that is not published because it may hold a secret, or a folder of such files, with a slash at the
+// end.
+type Refused struct {
+	Path string
+	Why  string // in words that follow "because"
+}
+
+const (
+	byName  = "files of that name hold secrets"
+	isLogin = "the logins of this command are kept there"
+)
+
+// guard keeps secrets back.
+type guard struct {
+	above   []string        // the parts of the root's path, in lower case
+	logins  []fs.FileInfo   // folders of which nothing is ever published
+	allowed map[string]bool // files that are published although they look like secrets
+}
+
+// newGuard makes the guard of a root. A folder for logins that is not there holds none.
+func newGuard(rq Request, root string) guard {
+	g := guard{above: parts(root), allowed: map[string]bool{}}
+	for _, dir := range rq.Logins {
+		if info, err := os.Stat(dir); err == nil {
+			g.logins = append(g.logins, info)
+		}
+	}
+	for _, name := range rq.AllowSecret {
+		g.allowed[path.Clean(filepath.ToSlash(name))] = true
+	}
+	return g
+}
+
+// file says why a file below the root is refused, "" if it is not.
+func (g guard) file(p string) string {
+	all := g.parts(p)
+	if dir := secretFolder(all[:len(all)-1]); dir != "" {
+		return "credentials are kept in " + dir
+	}
+	for end := len(g.above); end < len(all); end++ {
+		if isSecretFile(all[:end+1]) {
+			return byName
+		}
+	}
+	return ""
+}
+
+// folder says why a folder below the root is refused with all that it holds. A folder for credentials is not: its files
+// are, one by one.
+func (g guard) folder(p string, info fs.FileInfo) string {
+	switch {
+	case g.keepsLogins(info):
+		return isLogin
+	case isSecretFile(g.parts(p)) && !g.allowsBelow(p):
+		return byName
+	}
+	return ""
+}
+
+// allowsBelow tells whether a file of a folder is allowed. The folder's other files are refused one by one then.
+func (g guard) allowsBelow(folder string) bool {
+	for name := range g.allowed {
+		if strings.HasPrefix(name, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (g guard) parts(p string) []string { return slices.Concat(g.above, parts(p)) }
+
+func (g guard) keepsLogins(info fs.FileInfo) bool {
+	return slices.ContainsFunc(g.logins, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
+}
+
+// inLogins tells whether a path without symbolic links is a folder for logins, or in one. Folders are compared as the
+// system knows them, so that another way to write a path, or a mount, makes no difference.
+func (g guard) inLogins(real string) bool {
+	for {
+		if info, err := os.Stat(real); err == nil && g.keepsLogins(info) {
+			return true
+		}
+		above := filepath.Dir(real)
+		if above == real {
+			return false
+		}
+		real = above
+	}
+}
+
+// root refuses a path to publish of which nothing is: by its own name, by where it leads, or by a folder above it.
+func (g guard) root(at place, isDir bool) error {
+	if g.inLogins(at.real) {
+		return unusable("%s is not published, because %s", at.given, isLogin).
+			Advise("Publish another path; who reads a login can act in your name.")
+	}
+	for _, p := range []string{at.real, at.absolute} {
+		all := parts(p)
+		dirs := all
+		if !isDir {
+			dirs = all[:len(all)-1]
+		}
+		why := ""
+		switch dir := secretFolder(dirs); {
+		case dir != "":
+			why = "credentials are kept in " + dir
+		case slices.Contains(all, gitFolder):
+			why = "a " + gitFolder + " holds addresses with passwords, and all that was ever committed"
+		case !isDir && isSecretFile(all):
+			why = byName
+		}
+		if why != "" && (isDir || !g.allowed[filepath.Base(at.absolute)]) {
+			return refusal(at, isDir, why)
+		}
+	}
+	return nil
+}
+
+// refusal is the failure of a path to publish that may hold secrets.
+func refusal(at place, isDir bool, why string) error {
+	f := failure.New(failure.Invalid, failure.UnusablePath, "%s is not published, because %s", at.given, why)
+	if isDir {
+		return f.Advise("Publish another folder, or one file of it by name: vitrine publish FILE --allow-secret NAME")
+	}
+	name := failure.Quoted(filepath.Base(at.absolute))
+	return f.Advise("If whoever has the link may read it, name it: --allow-secret %s", name)
+}

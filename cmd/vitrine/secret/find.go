@@ -1,0 +1,177 @@
+package secret
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"vitrine/shared/credential"
+)
+
+const (
+	// reach is how far a secret extends at most from where it begins, in bytes.
+	reach = 8 << 10
+	// short is how far a secret of Vitrine and the head of a key extend at most; more only takes the expressions longer.
+	short = 256
+	// window is how much is searched at a time.
+	window = 64 << 10
+	// minBody is how many base64 characters in a row make the head of a private key one: the shortest key, of Ed25519, has
+	// 64. A page that explains the format shows fewer.
+	minBody = 60
+	// maxHeaders is how many headers may stand between the head and the body, such as Proc-Type or Version.
+	maxHeaders = 16
+	// maxFindings is how many secrets are told apart in one text.
+	maxFindings = 10000
+)
+
+// Finder looks for secrets in what is written to it: secrets of Vitrine whose checksum is right, and private keys in
+// PEM or OpenPGP armor. It holds some 128 KiB of the text at most, so that a secret may lie across writes. NUL bytes
+// are passed over, which also reads ASCII in UTF-16.
+type Finder struct {
+	held  []byte
+	first string
+	seen  map[[sha256.Size]byte]string
+}
+
+// Write takes the next bytes; it never fails.
+func (f *Finder) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), window)
+		for piece := range bytes.SplitSeq(rest[:n], []byte{0}) {
+			f.held = append(f.held, piece...)
+		}
+		if rest = rest[n:]; len(f.held) >= window {
+			f.search(len(f.held) - reach)
+			f.held = append(f.held[:0], f.held[len(f.held)-reach:]...)
+		}
+	}
+	return len(p), nil
+}
+
+// Found says what the first secret is, "" if there is none; nothing may be written after it.
+func (f *Finder) Found() string {
+	f.search(len(f.held))
+	f.held = nil
+	return f.first
+}
+
+// search looks for the secrets that begin before end.
+func (f *Finder) search(end int) {
+	f.each(end, "ap_", vitrineSecret)
+	f.each(end, "-----BEGIN ", privateKey)
+}
+
+// each calls read where mark stands and records what it reads there.
+func (f *Finder) each(end int, mark string, read func([]byte) (what string, text []byte)) {
+	for at := 0; ; at++ {
+		next := bytes.Index(f.held[at:], []byte(mark))
+		if next < 0 || at+next >= end {
+			return
+		}
+		at += next
+		if what, text := read(f.held[at:min(len(f.held), at+reach)]); what != "" {
+			f.record(what, text)
+		}
+	}
+}
+
+func (f *Finder) record(what string, text []byte) {
+	if f.first == "" {
+		f.first = what
+	}
+	if f.seen == nil {
+		f.seen = map[[sha256.Size]byte]string{}
+	}
+	if len(f.seen) < maxFindings {
+		f.seen[sha256.Sum256(text)] = what
+	}
+}
+
+// Added says what secret is in a text and was not in the one before, "" if there is none.
+func Added(before, after string) string {
+	var old, now Finder
+	_, _ = old.Write([]byte(before))
+	_, _ = now.Write([]byte(after))
+	old.Found()
+	now.Found()
+	for sum, what := range now.seen {
+		if _, known := old.seen[sum]; !known {
+			return what
+		}
+	}
+	return ""
+}
+
+// vitrineSecret reads a secret of Vitrine at the start of a text.
+func vitrineSecret(text []byte) (string, []byte) {
+	t, n, err := credential.Leading(text[:min(len(text), short)])
+	if err != nil {
+		return "", nil
+	}
+	return fmt.Sprintf("a secret of Vitrine (ap_%s_...)", t.Kind), text[:n]
+}
+
+var (
+	keyHead   = regexp.MustCompile(`^-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----`)
+	keyHeader = regexp.MustCompile(`^[A-Za-z][A-Za-z-]{0,40}: [^\r\n\\]{0,300}`)
+	newline   = regexp.MustCompile(`^\\+[nrt]`)
+)
+
+// privateKey reads a private key at the start of a text: the head, headers if there are some, and a line of the body. The
+// lines may be those of a string in a program or in JSON. A head alone is no key.
+func privateKey(text []byte) (string, []byte) {
+	head := keyHead.Find(text[:min(len(text), short)])
+	if head == nil {
+		return "", nil
+	}
+	rest := text[len(head):]
+	for range maxHeaders {
+		rest = afterSeparators(rest)
+		header := keyHeader.Find(rest[:min(len(rest), 2*short)])
+		if header == nil {
+			break
+		}
+		rest = rest[len(header):]
+	}
+	if rest = afterSeparators(rest); base64Run(rest) < minBody {
+		return "", nil
+	}
+	return "a private key", text[:len(text)-len(rest)+minBody]
+}
+
+// separators are the characters that may stand between the lines of a key.
+const separators = " \t\r\n\"'`,;.+&\\#*|>"
+
+// afterSeparators is text from where a line of it begins: after spaces, and what strings and comments put there.
+func afterSeparators(text []byte) []byte {
+	for len(text) > 0 {
+		switch {
+		case text[0] == '\\' && newline.Match(text):
+			text = text[len(newline.Find(text)):]
+		case strings.IndexByte(separators, text[0]) >= 0:
+			text = text[1:]
+		default:
+			return text
+		}
+	}
+	return text
+}
+
+// base64Run counts the base64 characters that text begins with. An escaped slash or plus is one, too.
+func base64Run(text []byte) (n int) {
+	for ; len(text) > 0 && n < minBody; n++ {
+		switch c := text[0]; {
+		case bytes.HasPrefix(text, []byte(`\/`)):
+			text = text[2:]
+		case bytes.HasPrefix(text, []byte("&#43;")):
+			text = text[5:]
+		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '/', c == '=':
+			text = text[1:]
+		default:
+			return n
+		}
+	}
+	return n
+}
