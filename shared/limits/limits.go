@@ -21,6 +21,12 @@ const (
 	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
 )
 
+// What a function may answer. See FunctionBody for what a body becomes there.
+const (
+	FunctionAnswer = 6*MiB + 100 // bytes of JSON that Lambda takes as a whole answer
+	FunctionFrame  = 4 << 10     // of those, what an answer with a file's text has beside its body: status and headers
+)
+
 // Lifetimes.
 const (
 	Day = 24 * time.Hour

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 )
@@ -68,7 +69,7 @@ func check(data []byte) error {
 // format is JSON both ways, for bodies that passed check.
 var format = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
-		body, err := encode(v)
+		body, err := contract.Encode(v)
 		if err == nil {
 			w.Write(body) // a failure means that the client left
 		}
@@ -84,15 +85,6 @@ var format = huma.Format{
 		}
 		return nil
 	},
-}
-
-// encode writes JSON whose URLs stay readable.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }
 
 const (
