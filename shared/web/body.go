@@ -26,7 +26,7 @@ const (
 )
 
 // check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
-// twice (letter case does not count, as it does not when keys are matched to fields). It stops at depthMost levels, so
+// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It stops at depthMost levels, so
 // that no parser after it recurses far. What it says quotes no value.
 func check(data []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
@@ -50,6 +50,10 @@ func check(data []byte) error {
 			keys = append(keys, nil)
 		case '}', ']':
 			keys = keys[:len(keys)-1]
+		case '0':
+			if _, err := strconv.ParseFloat(token.String(), 64); err != nil {
+				return tooLarge(d.StackPointer())
+			}
 		case '"':
 			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
 				continue // a value
@@ -64,6 +68,14 @@ func check(data []byte) error {
 			return fmt.Errorf("more than %d levels of objects and arrays", depthMost)
 		}
 	}
+}
+
+// tooLarge refuses a number that no reader can hold.
+func tooLarge(at jsontext.Pointer) error {
+	if at == "" {
+		return errors.New("the whole body is a number that is too large")
+	}
+	return fmt.Errorf("the number at %s is too large", shorten(string(at)))
 }
 
 // format is JSON both ways, for bodies that passed check.
