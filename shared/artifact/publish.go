@@ -236,5 +236,6 @@ func (p *Publisher) answer(by credential.Actor, r published) (contract.Published
 // AllowanceSpent refuses what a workspace may not do any more on this UTC day; what it may is said first.
 func AllowanceSpent(now time.Time, format string, args ...any) error {
 	tomorrow := now.UTC().Truncate(limits.Day).Add(limits.Day)
-	return fault.New(fault.WriteAllowanceExceeded, format+"; the next day starts at 00:00 UTC", args...).After(tomorrow.Sub(now))
+	format += "; the next day starts at 00:00 UTC"
+	return fault.New(fault.WriteAllowanceExceeded, format, args...).After(tomorrow.Sub(now))
 }

@@ -38,13 +38,16 @@ func (s *Store) Put(ctx context.Context, home id.Workspace, o tree.Object, body 
 
 // compare fails unless an object has a checksum. One without any was not written by the service.
 func (s *Store) compare(ctx context.Context, name, checksum string) error {
-	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &name, ChecksumMode: types.ChecksumModeEnabled})
+	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket: &s.bucket, Key: &name, ChecksumMode: types.ChecksumModeEnabled,
+	})
 	if err != nil {
 		return unavailable(err)
 	}
 	if there := aws.ToString(out.ChecksumSHA256); there != checksum {
 		cause := fmt.Errorf("the object %s holds other bytes: SHA-256 %q, want %q", name, there, checksum)
-		return fault.Wrap(fault.StorageUnavailable, cause, "the file store holds other bytes where a file belongs; create a new upload session")
+		return fault.Wrap(fault.StorageUnavailable, cause,
+			"the file store holds other bytes where a file belongs; create a new upload session")
 	}
 	return nil
 }

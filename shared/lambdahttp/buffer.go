@@ -24,38 +24,39 @@ type answer struct {
 // form is how one kind of gateway takes an answer: the body as a string, or in base64.
 type form func(a *answer, body string, inBase64 bool) any
 
-// buffer lets the handler answer into memory. Nothing has gone out yet of an answer that is not whole, or longer than Lambda
-// takes, so that it becomes a failure that says so.
+// buffer lets the handler answer into memory. Nothing has gone out yet of an answer that is not whole, or longer than
+// Lambda takes, so that it becomes a failure that says so.
 func (x exchange) buffer(f form) any {
 	a := new(answer)
 	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
 	if err := x.run(w); err != nil {
 		a.body.Reset()
 		x.fail(w, string(fault.Internal))
-	} else if size := a.size(f); size > limits.FunctionAnswer {
+	}
+	out, size := a.in(f)
+	if size > limits.FunctionAnswer {
 		slog.ErrorContext(x.request.Context(), "answer too long", "bytes", a.body.Len(), "encoded", size)
 		a.body.Reset()
 		x.fail(w, "the answer is longer than this host can send; fetch files by the url that the agent view names")
+		out, _ = a.in(f)
 	}
-	return a.in(f)
+	return out
 }
 
-// size is how long the answer becomes in a form, as JSON.
-func (a *answer) size(f form) int {
-	body, inBase64 := limits.FunctionBody(a.body.Bytes())
+// in is the answer in a form, and how many bytes of JSON that is.
+func (a *answer) in(f form) (out any, size int) {
+	size, inBase64 := limits.FunctionBody(a.body.Bytes())
 	frame, err := contract.Encode(f(a, "", inBase64))
 	if err != nil {
 		panic(err) // strings always marshal
 	}
-	return len(frame) - len("\n") + body
-}
-
-func (a *answer) in(f form) any {
-	body := a.body.Bytes()
-	if _, inBase64 := limits.FunctionBody(body); inBase64 {
-		return f(a, base64.StdEncoding.EncodeToString(body), true)
+	body := ""
+	if inBase64 {
+		body = base64.StdEncoding.EncodeToString(a.body.Bytes())
+	} else {
+		body = a.body.String()
 	}
-	return f(a, string(body), false)
+	return f(a, body, inBase64), size + len(frame) - len("\n")
 }
 
 // httpAPI is the answer in payload format 2.0, which has one value a header, and cookies apart.

@@ -60,8 +60,8 @@ type created struct {
 
 // Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
-// revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked before
-// anything is written: until then this only reads, which may go on while somebody counts.
+// revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked
+// before anything is written: until then this only reads, which may go on while somebody counts.
 func (c *Creator) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
@@ -107,8 +107,8 @@ func (c *Creator) Create(
 	case finished != nil:
 		return c.replay(ctx, cmd, finished)
 	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
-		return contract.Session{}, artifact.AllowanceSpent(now,
-			"this workspace may declare %d bytes of uploads a day, and files that it has already, declared with their sha256, count nothing", made.BytesADay)
+		return contract.Session{}, artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+			"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
 	case err != nil:
 		return contract.Session{}, err
 	}

@@ -26,8 +26,8 @@ const (
 )
 
 // check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
-// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It stops at depthMost levels, so
-// that no parser after it recurses far. What it says quotes no value.
+// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It
+// stops at depthMost levels, so that no parser after it recurses far. What it says quotes no value.
 func check(data []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	var keys []map[string]bool // of the objects around, nil for arrays
