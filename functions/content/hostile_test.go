@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -49,6 +50,26 @@ func TestT55DamagedTokens(t *testing.T) {
 		t.Errorf("F57: forged tokens opened %d objects and made %d counters", n, len(s.counts))
 	}
 	shown(t, s.ask("GET", "/v/"+good+"/x"), "1")
+}
+
+// TestNamesThatOtherSystemsReadOtherwiseAreServedApart: this host reads no name as anything but bytes. One that begins as a
+// disk's may be in a revision from before it was refused.
+func TestNamesThatOtherSystemsReadOtherwiseAreServedApart(t *testing.T) {
+	names := []string{"a:b", "ab:stream", "con", "aux.txt", "trail.", "trail", "a", "a/b", "A.txt", "a.txt", "%C3%A9", "e%CC%81"}
+	var files []string
+	for _, name := range names {
+		path, err := url.PathUnescape(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path, "the bytes of "+name)
+	}
+	s := newStand(t, files...)
+	for _, name := range names {
+		if got := s.get(name); got.Code != http.StatusOK || got.Body.String() != "the bytes of "+name {
+			t.Errorf("%s: %d %s", name, got.Code, got.Body)
+		}
+	}
 }
 
 // next is the neighbour of a base64url character: in the last place it decodes to the same bytes.

@@ -31,7 +31,7 @@ func (h *Host) routes() []web.Route {
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
 				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
-				fault.UploadSessionNotFound,
+				fault.UploadSessionNotFound, fault.WriteAllowanceExceeded,
 			},
 		}, h.create),
 		web.Guarded(web.Operation{

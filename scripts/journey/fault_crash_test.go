@@ -41,6 +41,7 @@ var crashRoutes = []crashRoute{
 	{"create for an artifact", crashCreateRevision, map[string]int{madeWorkspace: 1, madeSession: 2, madeDraft: 1, madeArtifact: 1, madePublic: 1}},
 	{"finalize", crashFinalize, map[string]int{madeWorkspace: 1, madeSession: 1, madeDraft: 1, madeArtifact: 1}},
 	{"finalize a revision", crashFinalizeRevision, map[string]int{madeWorkspace: 1, madeSession: 2, madeDraft: 2, madeArtifact: 1, madePublic: 1}},
+	{"finalize a diff", crashFinalizeDiff, map[string]int{madeWorkspace: 1, madeSession: 2, madeDraft: 2, madeArtifact: 1, madePublic: 1}},
 	{"publish", crashPublish, map[string]int{madeWorkspace: 1, madeSession: 1, madeDraft: 1, madeArtifact: 1, madePublic: 1}},
 	{"publish a revision", crashPublishRevision, map[string]int{madeWorkspace: 1, madeSession: 2, madeDraft: 2, madeArtifact: 1, madePublic: 2}},
 	{"delete", crashDelete, map[string]int{madeWorkspace: 1, madeSession: 1, madeDraft: 1, madeArtifact: 1, madePublic: 1, madeGone: 1}},
@@ -72,6 +73,17 @@ func crashFinalizeRevision(t *testing.T, _ *faultStand, g *wire.Agent) func() wi
 	key, r := wire.NewKey(), wire.Declare("next", page("same"))
 	r.ArtifactID = published(t, g, "same").ArtifactID
 	u := must(g.Create(ctx, wire.NewKey(), r))(t)
+	return func() wire.Answer { return tryFinalize(t, g, key, u.UploadSessionID) }
+}
+
+// crashFinalizeDiff is about a file that finalizing makes and stores itself.
+func crashFinalizeDiff(t *testing.T, _ *faultStand, g *wire.Agent) func() wire.Answer {
+	first := published(t, g, "first")
+	key, r := wire.NewKey(), revision(first, "next")
+	declared, diff := patched("index.html", string(page("first").Body), string(page("next").Body))
+	r.Files = []contract.DeclaredFile{declared}
+	u := must(g.Create(ctx, wire.NewKey(), r))(t)
+	must(g.Put(ctx, u.Files[0], diff.Body))(t)
 	return func() wire.Answer { return tryFinalize(t, g, key, u.UploadSessionID) }
 }
 

@@ -36,6 +36,7 @@ var breaches = []breach{
 	{"a counter above its cap", "I5", faultHot, "r:actor", "", map[string]any{"c": 121}},
 	{"an allowance used twice", "I5", faultHot, "d:", "", map[string]any{"c": 2}},
 	{"an allowance not used", "I5", faultHot, "d:", "", nil},
+	{"more bytes than a day has", "I5", faultHot, "b:", "", map[string]any{"c": 4*20*25<<20/4 + 1}},
 	{"a ttl in milliseconds", "I5", faultHot, "r:", "", map[string]any{"ttl": 1_700_000_000_000}},
 	{"an action without event", "I6", faultEvents, "W#", "", nil},
 	{"an event without action", "I6", faultCore, "U#", "META", nil},

@@ -127,6 +127,10 @@ func faultCall(input any) string {
 		return "ListObjectsV2"
 	case *s3.GetObjectInput:
 		return "GetObject"
+	case *s3.PutObjectInput:
+		return "PutObject"
+	case *s3.HeadObjectInput:
+		return "HeadObject"
 	}
 	return "another call"
 }

@@ -269,6 +269,8 @@ func TestT63NoNameLeadsOutOfAFolder(t *testing.T) {
 		r.BaseRevisionID, r.DeletedPaths = id.NewRevision(), []string{name}
 		refused(t, tryCreate(t, g, wire.NewKey(), r), 400, fault.InvalidRequest)
 	}
+	relative := wire.File{Path: "C:up.html", Body: []byte("x")} // where a disk stands just now
+	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("T", page("index"), relative)), 400, fault.InvalidRequest)
 	refused(t, tryCreate(t, g, wire.NewKey(), wire.Declare("T", page("index"), page("index"))), 400, fault.InvalidRequest)
 	many := make([]wire.File, 101)
 	for n := range many {

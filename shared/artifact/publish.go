@@ -142,7 +142,7 @@ func (p *Publisher) try(ctx context.Context, by credential.Actor, t Target, now 
 	pub, result := p.plan(by, t, now)
 	err := p.Store.Publish(ctx, pub)
 	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
-		err = allowanceSpent(by.Policy.NewArtifactsPerDay, now)
+		err = AllowanceSpent(now, "this workspace may publish %d new artifacts a day", by.Policy.NewArtifactsPerDay)
 	}
 	return result, err
 }
@@ -233,8 +233,9 @@ func (p *Publisher) answer(by credential.Actor, r published) (contract.Published
 	return out, errors.Join(err1, err2, err3)
 }
 
-func allowanceSpent(allowance int, now time.Time) error {
+// AllowanceSpent refuses what a workspace may not do any more on this UTC day; what it may is said first.
+func AllowanceSpent(now time.Time, format string, args ...any) error {
 	tomorrow := now.UTC().Truncate(limits.Day).Add(limits.Day)
-	return fault.New(fault.WriteAllowanceExceeded, "this workspace may publish %d new artifacts a day; the next day starts at 00:00 UTC", allowance).
-		After(tomorrow.Sub(now))
+	format += "; the next day starts at 00:00 UTC"
+	return fault.New(fault.WriteAllowanceExceeded, format, args...).After(tomorrow.Sub(now))
 }

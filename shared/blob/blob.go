@@ -23,6 +23,9 @@ const (
 	firstPause = 50 * time.Millisecond // at most; the next one is twice as long
 )
 
+// writtenMeanwhile is how S3 answers a conditional write while another one of the same object is under way.
+const writtenMeanwhile = "ConditionalRequestConflict"
+
 // pause is how long to wait after a failed attempt, the first of which is 1.
 func pause(attempt int) time.Duration {
 	longest := firstPause << max(attempt-1, 0)
@@ -46,6 +49,7 @@ func New(client *s3.Client, bucket, edge string) *Store {
 		o.RetryMaxAttempts = attempts
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts = attempts
+			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{writtenMeanwhile: {}}})
 			r.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
 		})
 		// A checksum of the SDK's own would be signed into upload URLs, and ranges have none to compare.

@@ -3,6 +3,7 @@ package blob
 import (
 	"errors"
 	"regexp"
+	"slices"
 
 	"github.com/aws/smithy-go"
 
@@ -11,10 +12,16 @@ import (
 
 // failure says why an object could not be had: it is not there, or S3 did not answer.
 func failure(err error) error {
-	if api := smithy.APIError(nil); errors.As(err, &api) && (api.ErrorCode() == "NoSuchKey" || api.ErrorCode() == "NotFound") {
+	if hasCode(err, "NoSuchKey", "NotFound") {
 		return fault.Bare(fault.NotFound)
 	}
 	return unavailable(err)
+}
+
+// hasCode tells whether S3 answered with one of these error codes.
+func hasCode(err error, codes ...string) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && slices.Contains(codes, api.ErrorCode())
 }
 
 // unavailable says that S3 did not do what it was asked for.

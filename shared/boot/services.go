@@ -159,7 +159,7 @@ func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.
 
 // Creator opens upload sessions.
 func (s *Services) Creator() *upload.Creator {
-	return &upload.Creator{Store: s.store, Hints: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &upload.Creator{Store: s.store, Hints: s.store, Objects: s.blobs, Limits: &s.Config.Limits, Now: s.Config.Now}
 }
 
 // Finalizer turns upload sessions into drafts.

@@ -60,7 +60,7 @@ type File struct {
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	now := r.Now()
 	claims, err := r.Tokens.Parse(text, now)
-	if err != nil || tree.CheckPath(path) != nil {
+	if err != nil || tree.CheckStoredPath(path) != nil {
 		return File{}, gate.NotFound()
 	}
 	names := gate.Names{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}

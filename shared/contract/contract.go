@@ -5,9 +5,19 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
+
+// Encode writes a body as the hosts send it: JSON whose URLs stay readable, and a line feed.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
 
 // Version is the version of the OpenAPI documents.
 const Version = "0.1.0"

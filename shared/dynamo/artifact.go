@@ -2,11 +2,8 @@ package dynamo
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 
 	"vitrine/shared/artifact"
-	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/link"
@@ -57,23 +54,16 @@ func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 	}
 }
 
-// Publish implements artifact.Publications. The day's allowance is split into counters; one that is full sends the
-// publication to the next, so that the sum is exact and parallel publications rarely meet.
+// Publish implements artifact.Publications.
 func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
-	if !p.First {
-		return s.publish(ctx, p, -1)
+	day := allowance{key: allowanceKey, of: p.Workspace, at: p.At, most: int64(p.Allowance)}
+	if p.First {
+		day.take = 1
 	}
-	for _, shard := range rand.Perm(limits.AllowanceShards) {
-		if err := s.publish(ctx, p, shard); !errors.Is(err, errShardFull) {
-			return err
-		}
-	}
-	return fault.Bare(fault.WriteAllowanceExceeded)
+	return s.within(day, func(count spend) error { return s.publish(ctx, p, count) })
 }
 
-var errShardFull = errors.New("this counter of the allowance is full")
-
-func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) error {
+func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend) error {
 	var t transaction
 	s.finish(&t, p.Command, p.Result, p.At)
 	s.moveCurrent(&t, p)
@@ -81,11 +71,7 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, shard int) 
 		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
 		func(item) error { return artifact.ErrMoved })
 	s.checkFence(&t, p.Workspace)
-	if shard >= 0 {
-		t.update(s.tables.Hot, key{pk: allowanceKey(p.Workspace, p.At, shard)}, countUp, belowMost,
-			values{"one": 1, "most": shardCap(p.Allowance, shard), "ttl": p.At.Add(limits.AllowanceLife).Unix()},
-			func(item) error { return errShardFull })
-	}
+	count(&t)
 	if p.Share != nil {
 		t.create(s.tables.Core, linkItem(link.Link{
 			ID: p.Share.ID, Public: p.Share.Public, Workspace: p.Workspace, Artifact: p.Artifact, Kind: link.Share, CreatedAt: p.Share.At,

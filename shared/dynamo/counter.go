@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/rate"
 )
@@ -71,30 +70,4 @@ func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, 
 		return false, unavailable(err)
 	}
 	return true, nil
-}
-
-// Used implements account.Allowance: how many artifacts a workspace published first on a UTC day.
-func (s *Store) Used(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
-	var b batch
-	for n := range limits.AllowanceShards {
-		b.wantHot(allowanceKey(w, day, n))
-	}
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return 0, err
-	}
-	used := int64(0)
-	for n := range limits.AllowanceShards {
-		used += f.hot(allowanceKey(w, day, n)).getNum("c")
-	}
-	return int(used), nil
-}
-
-// shardCap is what one of the allowance's counters may hold; together they hold exactly the allowance.
-func shardCap(allowance, shard int) int {
-	most := allowance / limits.AllowanceShards
-	if shard < allowance%limits.AllowanceShards {
-		most++
-	}
-	return most
 }

@@ -50,8 +50,8 @@ import (
 //	        CFG#provision  C          provision gate setting
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	events  W#{ws}    {ms13}#{evt}
-//	hot     r:…  rate counter    d:…  daily allowance    i:…  idempotency record    n:…  burnt nonce
-//	        p:…  ID token that was exchanged
+//	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
+//	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
 // (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
@@ -176,8 +176,14 @@ func nonceKey(nonce string) string { return "n:" + nonce }
 
 func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
 
-func allowanceKey(w id.Workspace, day time.Time, shard int) string {
-	return fmt.Sprintf("d:%s:%s:%d", w, day.UTC().Format("20060102"), shard)
+// allowanceKey names a counter of the artifacts that a workspace published first on a day.
+func allowanceKey(w id.Workspace, day time.Time, shard int) string { return dayKey("d", w, day, shard) }
+
+// uploadKey names a counter of the bytes that a workspace declared for upload on a day.
+func uploadKey(w id.Workspace, day time.Time, shard int) string { return dayKey("b", w, day, shard) }
+
+func dayKey(kind string, w id.Workspace, day time.Time, shard int) string {
+	return fmt.Sprintf("%s:%s:%s:%d", kind, w, day.UTC().Format("20060102"), shard)
 }
 
 // recordKey hashes what the client chose, the target in the path too, so that no client text is a key.

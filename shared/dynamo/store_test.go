@@ -76,9 +76,17 @@ func command(k credential.Key, op idempotency.Operation) idempotency.Command {
 	}
 }
 
-// session makes a pending session, of a new artifact unless a is given.
+// openSession makes a pending session, of a new artifact unless a is given.
 func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
 	t.Helper()
+	c := creation(w, k, a)
+	if err := s.Create(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	return c.Session, c.Entries
+}
+
+func creation(w workspace.Workspace, k credential.Key, a id.Artifact) upload.Creation {
 	at := now()
 	u := upload.Session{
 		ID: id.NewSession(), Workspace: w.ID, Home: w.ID, Artifact: a, Revision: id.NewRevision(), New: a == "", Status: upload.Pending,
@@ -89,11 +97,7 @@ func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key
 	}
 	digest := tree.Digest(sha256.Sum256([]byte("abc")))
 	entries := []upload.Entry{{Path: "index.html", Size: 3, SHA256: &digest, Object: tree.Object{Session: u.ID, Entry: 0}}}
-	err := s.Create(ctx, upload.Creation{Command: command(k, idempotency.CreateSession), Result: []byte(`{}`), Session: u, Entries: entries, Event: record(w.ID, at)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u, entries
+	return upload.Creation{Command: command(k, idempotency.CreateSession), Result: []byte(`{}`), Session: u, Entries: entries, Event: record(w.ID, at)}
 }
 
 func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {

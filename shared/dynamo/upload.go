@@ -65,13 +65,18 @@ func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []u
 
 // Create implements upload.Sessions.
 func (s *Store) Create(ctx context.Context, c upload.Creation) error {
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.Session.CreatedAt)
-	s.checkFence(&t, c.Session.Workspace)
-	t.create(s.tables.Core, sessionItem(c.Session))
-	t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	at := c.Session.CreatedAt
+	day := allowance{key: uploadKey, of: c.Session.Workspace, at: at, take: c.Bytes, most: c.BytesADay}
+	return s.within(day, func(count spend) error {
+		var t transaction
+		s.finish(&t, c.Command, c.Result, at)
+		s.checkFence(&t, c.Session.Workspace)
+		count(&t)
+		t.create(s.tables.Core, sessionItem(c.Session))
+		t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+		t.create(s.tables.Events, eventItem(c.Event))
+		return s.commit(ctx, &t)
+	})
 }
 
 // gateTries is how often a finalization is tried on an artifact that changes meanwhile.

@@ -3,11 +3,15 @@ package lambdahttp
 import (
 	"bytes"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"vitrine/shared/contract"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
 )
 
 // answer is a whole answer.
@@ -17,41 +21,61 @@ type answer struct {
 	body   bytes.Buffer
 }
 
-// buffer lets the handler answer into memory. Of an answer that did not get whole nothing has gone out yet, so that it
-// becomes a failure that says so.
-func (x exchange) buffer() *answer {
+// form is how one kind of gateway takes an answer: the body as a string, or in base64.
+type form func(a *answer, body string, inBase64 bool) any
+
+// buffer lets the handler answer into memory. Nothing has gone out yet of an answer that is not whole, or longer than
+// Lambda takes, so that it becomes a failure that says so.
+func (x exchange) buffer(f form) any {
 	a := new(answer)
 	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
 	if err := x.run(w); err != nil {
 		a.body.Reset()
-		x.fail(w)
+		x.fail(w, string(fault.Internal))
 	}
-	return a
+	out, size := a.in(f)
+	if size > limits.FunctionAnswer {
+		slog.ErrorContext(x.request.Context(), "answer too long", "bytes", a.body.Len(), "encoded", size)
+		a.body.Reset()
+		x.fail(w, "the answer is longer than this host can send; fetch files by the url that the agent view names")
+		out, _ = a.in(f)
+	}
+	return out
 }
 
-// text is the body as the gateway takes it: bytes that are no text in base64.
-func (a *answer) text() (body string, isBase64 bool) {
-	if utf8.Valid(a.body.Bytes()) {
-		return a.body.String(), false
+// in is the answer in a form, and how many bytes of JSON that is.
+func (a *answer) in(f form) (out any, size int) {
+	size, inBase64 := limits.FunctionBody(a.body.Bytes())
+	frame, err := contract.Encode(f(a, "", inBase64))
+	if err != nil {
+		panic(err) // strings always marshal
 	}
-	return base64.StdEncoding.EncodeToString(a.body.Bytes()), true
+	body := ""
+	if inBase64 {
+		body = base64.StdEncoding.EncodeToString(a.body.Bytes())
+	} else {
+		body = a.body.String()
+	}
+	return f(a, body, inBase64), size + len(frame) - len("\n")
 }
 
 // httpAPI is the answer in payload format 2.0, which has one value a header, and cookies apart.
-func (a *answer) httpAPI() events.APIGatewayV2HTTPResponse {
-	out := events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header["Set-Cookie"]}
+func httpAPI(a *answer, body string, inBase64 bool) any {
+	out := events.APIGatewayV2HTTPResponse{
+		StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header["Set-Cookie"],
+		Body: body, IsBase64Encoded: inBase64,
+	}
 	for name, values := range a.header {
 		if name != "Set-Cookie" {
 			out.Headers[name] = strings.Join(values, ", ")
 		}
 	}
-	out.Body, out.IsBase64Encoded = a.text()
 	return out
 }
 
 // restAPI is the answer for a REST API. It has to take all media types as binary, or it sends base64 on as it is.
-func (a *answer) restAPI() events.APIGatewayProxyResponse {
-	out := events.APIGatewayProxyResponse{StatusCode: a.status, MultiValueHeaders: a.header}
-	out.Body, out.IsBase64Encoded = a.text()
-	return out
+func restAPI(a *answer, body string, inBase64 bool) any {
+	return events.APIGatewayProxyResponse{
+		StatusCode: a.status, MultiValueHeaders: a.header, Body: body, IsBase64Encoded: inBase64,
+	}
 }

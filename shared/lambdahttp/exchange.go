@@ -43,14 +43,14 @@ func (x exchange) run(w *writer) (err error) {
 	return nil
 }
 
-// fail answers that the handler could not, as if it had not begun.
-func (x exchange) fail(w *writer) {
+// fail answers that the handler could not, and why, as if it had not begun.
+func (x exchange) fail(w *writer, why string) {
 	name := w.header.Get(requestID)
 	if name == "" {
 		name = x.gatewayID
 	}
 	w.reset()
-	refuse(w, http.StatusInternalServerError, fault.Internal, string(fault.Internal), name)
+	refuse(w, http.StatusInternalServerError, fault.Internal, why, name)
 	w.finish() // the envelope is as long as it says
 }
 

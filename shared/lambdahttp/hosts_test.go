@@ -2,6 +2,7 @@ package lambdahttp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -183,6 +184,7 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	t.Run("api", func(t *testing.T) { d.wantAPI(t, p) })
 	t.Run("upload", func(t *testing.T) { d.wantUpload(t) })
 	t.Run("app", func(t *testing.T) { d.wantApp(t, p) })
+	t.Run("text that is read back", d.wantText)
 }
 
 func (d *twice) wantContent(t *testing.T, view contract.AgentView, film string) {
@@ -284,6 +286,57 @@ func (d *twice) wantApp(t *testing.T, p contract.Published) {
 	} {
 		if got := d.same(t, "POST", d.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.status != c.status {
 			t.Errorf("%v: %+v", c.origin, got)
+		}
+	}
+}
+
+// longest asks for a file with the request id that makes the headers longest.
+func (d *twice) longest(t *testing.T, target string) event {
+	t.Helper()
+	r, err := http.NewRequest("GET", target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Request-Id", strings.Repeat(`"`, 128))
+	r.Header.Set("Authorization", "Bearer "+d.agent.Key)
+	return d.eventOf(t, r)
+}
+
+// wantText reads back text of which the answer is about as long as a function may answer. Whether it carries the text must
+// not depend on how the host is served.
+func (d *twice) wantText(t *testing.T) {
+	files := map[string]struct {
+		text string
+		body bool
+	}{
+		"quotes.json":      {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 840_000), ",") + "]", false}, // 5 MB as JSON, 6.7 MB in base64
+		"few-quotes.json":  {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 700_000), ",") + "]", true},  // 7 MB as JSON in JSON, 5.6 MB in base64
+		"plain.txt":        {strings.Repeat("plain text ", 475_000), true},                                // 5.2 MB, 7 MB in base64
+		"more-than-fits":   {strings.Repeat("plain text ", 477_000), false},                               // above 5 MiB
+		"lines.txt":        {strings.Repeat("a line of a log, with \"quotes\"\n", 140_000), true},
+		"markup/page.html": {strings.Repeat("<b>&</b>", 600_000), true},
+	}
+	published := []wire.File{{Path: "index.html", Body: []byte("<h1>text</h1>")}}
+	for path, f := range files {
+		published = append(published, wire.File{Path: path, Body: []byte(f.text)})
+	}
+	p, err := d.agent.PublishFiles(t.Context(), "Text", "", published...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, f := range files {
+		target := d.Origins.API + "/v1/artifacts/" + string(p.ArtifactID) + "/file-content?path=" + url.QueryEscape(path)
+		var got contract.FileContent
+		answer := d.same(t, "GET", target, "", "Authorization", "Bearer "+d.agent.Key)
+		if err := json.Unmarshal([]byte(answer.body), &got); err != nil || answer.status != 200 {
+			t.Fatalf("%s: %d, %v", path, answer.status, err)
+		}
+		body, _ := limits.FunctionBody([]byte(answer.body))
+		if frame := answerSize(t, d.handlers[strings.TrimPrefix(d.Origins.API, "http://")], d.longest(t, target)) - body; frame > limits.FunctionFrame {
+			t.Errorf("%s: %d bytes beside the body", path, frame)
+		}
+		if got.SizeBytes != int64(len(f.text)) || (got.Body != nil) != f.body || f.body && *got.Body != f.text {
+			t.Errorf("%s: %d bytes, the text is there: %t", path, got.SizeBytes, got.Body != nil)
 		}
 	}
 }

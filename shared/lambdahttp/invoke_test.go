@@ -46,8 +46,14 @@ func invokeRaw(t *testing.T, h http.Handler, m Mode, payload []byte) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, _, streamed := bytes.Cut(out, make([]byte, 8)); !streamed && len(out) > runtimeMost {
+		t.Fatalf("Function.ResponseSizeTooLarge: %d bytes", len(out))
+	}
 	return parseReply(t, out)
 }
+
+// runtimeMost is the longest answer that the Lambda runtime takes from a function that does not stream.
+const runtimeMost = 6_291_556
 
 // parseReply reads an answer as the gateway does: a prelude, eight NULs and the body, or one JSON object.
 func parseReply(t *testing.T, out []byte) reply {

@@ -14,7 +14,7 @@ import (
 type Mode string
 
 const (
-	// Buffered answers are sent as a whole, 6 MB at most. The empty mode means the same.
+	// Buffered answers are sent as a whole, limits.FunctionAnswer at most. The empty mode means the same.
 	Buffered Mode = "buffered"
 	// Stream sends answers while they are made. REST APIs only: to events of an HTTP API the answer is buffered.
 	Stream Mode = "stream"
@@ -48,11 +48,10 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 		return x.stream(cancel), nil
 	}
 	defer cancel()
-	w := x.buffer()
 	if e.ofHTTPAPI() {
-		return w.httpAPI(), nil
+		return x.buffer(httpAPI), nil
 	}
-	return w.restAPI(), nil
+	return x.buffer(restAPI), nil
 }
 
 // farewell is the longest time that is kept for saying that time ran out: at its deadline a function is just stopped.

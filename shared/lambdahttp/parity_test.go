@@ -53,6 +53,9 @@ func TestAnswersAreThoseOfNetHTTP(t *testing.T) {
 		},
 		"a hint first": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(202) },
 		"a long body":  func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Repeat("long ", 10_000)) },
+		"text that a second encoding makes too long": func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, strings.Repeat(`\"a\",`, 700_000))
+		},
 		"a body in parts": func(w http.ResponseWriter, _ *http.Request) {
 			for i := range 10 {
 				fmt.Fprintln(w, i)

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
+	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 )
 
@@ -77,7 +78,7 @@ func (x exchange) into(w *writer) error {
 	case w.begun:
 		return errCut
 	}
-	x.fail(w)
+	x.fail(w, string(fault.Internal))
 	return nil
 }
 

@@ -21,6 +21,12 @@ const (
 	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
 )
 
+// What a function may answer. See FunctionBody for what a body becomes there.
+const (
+	FunctionAnswer = 6*MiB + 100 // bytes of JSON that Lambda takes as a whole answer
+	FunctionFrame  = 4 << 10     // of those, what an answer with a file's text has beside its body: status and headers
+)
+
 // Lifetimes.
 const (
 	Day = 24 * time.Hour
@@ -104,8 +110,11 @@ const (
 	ReaderRate     = 32 << 10 // bytes a second
 )
 
-// AllowanceShards is into how many counters the daily allowance is split, so that parallel first publishes do not meet.
+// AllowanceShards is into how many counters each daily allowance is split, so that parallel requests do not meet.
 const AllowanceShards = 4
+
+// uploadsPerArtifact is how often a workspace may upload, in a day, what its new artifacts of a day may hold at most.
+const uploadsPerArtifact = 4
 
 // DueParts is into how many parts the list of what falls due is split, so that its writers do not meet.
 const DueParts = 4
@@ -139,6 +148,11 @@ type Policy struct {
 	Scripts            bool // HTML may run scripts in the viewer frame
 }
 
+// UploadBytes is how many bytes a workspace may declare for upload in a UTC day.
+func (p Policy) UploadBytes() int64 {
+	return uploadsPerArtifact * int64(p.NewArtifactsPerDay) * p.ArtifactSize
+}
+
 // Rate is how often something may happen in a window.
 type Rate struct {
 	Limit  int
@@ -169,7 +183,7 @@ type Limits struct {
 	Clients      Rate // OAuth clients registered by anybody
 	Device       Rate // device authorizations begun from one address
 
-	// Off lifts rate counters, the provision gate and the daily allowance, never sizes or counts; for load tests.
+	// Off lifts rate counters, the provision gate and the daily allowances, never sizes or counts; for load tests.
 	Off bool
 }
 

@@ -93,10 +93,22 @@ func (t Tree) Size() (sum int64) {
 	return sum
 }
 
-// CheckPath refuses what is no file path of the contract: relative, valid UTF-8, at most limits.PathBytes bytes and
-// limits.PathParts parts, no backslash, no control character, no empty, "." or ".." part. Paths are compared byte by
-// byte; another Unicode form is another path.
+// CheckPath refuses what no new file may be called: what CheckStoredPath refuses, and names that begin with a letter and a
+// colon. Some systems take those for a disk, and whoever saves all files must not be led out of their folder.
 func CheckPath(p string) error {
+	if err := CheckStoredPath(p); err != nil {
+		return err
+	}
+	if drive(p) {
+		return fmt.Errorf("path %q begins with a drive letter; leave the colon out, or put the file into a folder", p)
+	}
+	return nil
+}
+
+// CheckStoredPath refuses what is no file path of the contract, and so the path of no file: relative, valid UTF-8, at most
+// limits.PathBytes bytes and limits.PathParts parts, no backslash, no control character, no empty, "." or ".." part.
+// Paths are compared byte by byte; another Unicode form is another path.
+func CheckStoredPath(p string) error {
 	switch {
 	case p == "":
 		return fmt.Errorf("a path is empty")
@@ -111,21 +123,20 @@ func CheckPath(p string) error {
 	if len(parts) > limits.PathParts {
 		return fmt.Errorf("path %q has more than %d parts", p, limits.PathParts)
 	}
-	if drive(parts[0]) {
-		return fmt.Errorf("path %q begins with a drive letter", p)
-	}
 	for _, part := range parts {
 		if part == "" || part == "." || part == ".." {
 			return fmt.Errorf("path %q must be relative, without empty, . or .. parts", p)
 		}
 	}
+	if len(parts[0]) == 2 && drive(p) {
+		return fmt.Errorf("path %q begins with a drive letter", p)
+	}
 	return nil
 }
 
-// drive tells whether some systems would take a first part for the root of a disk: whoever saves all files must not be led
-// out of their folder.
-func drive(part string) bool {
-	return len(part) == 2 && part[1] == ':' && (part[0]|0x20 >= 'a' && part[0]|0x20 <= 'z')
+// drive tells whether a path begins with a letter and a colon.
+func drive(p string) bool {
+	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
 func forbidden(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }

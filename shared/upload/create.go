@@ -25,8 +25,9 @@ type Sessions interface {
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 	// Session reads a session and its entries strongly, nil if there is none.
 	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
-	// Create commits a new session in one transaction. Errors: *idempotency.Taken, not_authenticated (the workspace
-	// closed), database_unavailable.
+	// Create commits a new session in one transaction that holds only while the workspace is open and what it declared
+	// on this day leaves room for c.Bytes. Errors: *idempotency.Taken, not_authenticated (the workspace closed),
+	// write_allowance_exceeded (without Retry-After), database_unavailable.
 	Create(ctx context.Context, c Creation) error
 	artifact.Workspaces
 }
@@ -38,6 +39,9 @@ type Creation struct {
 	Session Session
 	Entries []Entry
 	Event   event.Event
+
+	Bytes     int64 // counts against what the workspace may declare a day; 0: nothing to count
+	BytesADay int64
 }
 
 // Creator creates sessions.
@@ -45,6 +49,7 @@ type Creator struct {
 	Store   Sessions
 	Hints   Hints
 	Objects Objects
+	Limits  *limits.Limits
 	Now     func() time.Time
 }
 
@@ -55,8 +60,8 @@ type created struct {
 
 // Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
-// revision_size_cap_exceeded, entrypoint_not_in_revision. Permit is asked before anything is written, and its refusal
-// returned: until then this only reads, which may go on while somebody counts.
+// revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked
+// before anything is written: until then this only reads, which may go on while somebody counts.
 func (c *Creator) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
@@ -93,11 +98,17 @@ func (c *Creator) Create(
 	if err := permit(); err != nil {
 		return contract.Session{}, err
 	}
-	err = c.Store.Create(ctx, creation(by, cmd, s, entries))
-	finished, err := idempotency.Lost(err, now)
+	made := creation(by, cmd, s, entries)
+	if !c.Limits.Off {
+		made.Bytes, made.BytesADay = uploadable(entries), by.Policy.UploadBytes()
+	}
+	finished, err := idempotency.Lost(c.Store.Create(ctx, made), now)
 	switch {
 	case finished != nil:
 		return c.replay(ctx, cmd, finished)
+	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
+		return contract.Session{}, artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+			"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
 	case err != nil:
 		return contract.Session{}, err
 	}
@@ -110,6 +121,16 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 		Command: cmd, Result: result, Session: s, Entries: entries,
 		Event: by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
 	}
+}
+
+// uploadable adds up what a session lets its holder put.
+func uploadable(entries []Entry) (sum int64) {
+	for _, e := range entries {
+		if !e.Reused && !e.Deleted {
+			sum += e.Size
+		}
+	}
+	return sum
 }
 
 // revise points the session at an existing artifact and returns the files whose bytes may be reused.

@@ -66,7 +66,7 @@ func (d *declaration) declareDeleted(paths []string, seen map[string]bool) error
 		return fault.New(fault.InvalidRequest, "deleted_paths names at most %d paths", limits.FilesPerTree)
 	}
 	for _, p := range paths {
-		if err := tree.CheckPath(p); err != nil {
+		if err := tree.CheckStoredPath(p); err != nil {
 			return fault.New(fault.InvalidRequest, "deleted_paths: %s", err)
 		}
 		if seen[p] {

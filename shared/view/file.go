@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -69,10 +68,22 @@ func (v *Viewer) inline(ctx context.Context, a *artifact.Artifact, f tree.File) 
 		return out, nil
 	}
 	out.Body = &text
-	if encoded, _ := json.Marshal(out); len(encoded) > limits.InlineAnswer {
+	fits, err := sendable(out)
+	if !fits {
 		out.Body = nil
 	}
-	return out, nil
+	return out, err
+}
+
+// sendable tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
+// served, so that the same file is read alike everywhere.
+func sendable(out contract.FileContent) (bool, error) {
+	encoded, err := contract.Encode(out)
+	if err != nil || len(encoded) > limits.InlineAnswer {
+		return false, err
+	}
+	size, _ := limits.FunctionBody(encoded)
+	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
 }
 
 // text reads a whole file and holds it against its digest.

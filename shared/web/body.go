@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"vitrine/shared/contract"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 )
@@ -25,8 +26,8 @@ const (
 )
 
 // check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
-// twice (letter case does not count, as it does not when keys are matched to fields). It stops at depthMost levels, so
-// that no parser after it recurses far. What it says quotes no value.
+// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It
+// stops at depthMost levels, so that no parser after it recurses far. What it says quotes no value.
 func check(data []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	var keys []map[string]bool // of the objects around, nil for arrays
@@ -49,6 +50,10 @@ func check(data []byte) error {
 			keys = append(keys, nil)
 		case '}', ']':
 			keys = keys[:len(keys)-1]
+		case '0':
+			if _, err := strconv.ParseFloat(token.String(), 64); err != nil {
+				return tooLarge(d.StackPointer())
+			}
 		case '"':
 			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
 				continue // a value
@@ -65,10 +70,18 @@ func check(data []byte) error {
 	}
 }
 
+// tooLarge refuses a number that no reader can hold.
+func tooLarge(at jsontext.Pointer) error {
+	if at == "" {
+		return errors.New("the whole body is a number that is too large")
+	}
+	return fmt.Errorf("the number at %s is too large", shorten(string(at)))
+}
+
 // format is JSON both ways, for bodies that passed check.
 var format = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
-		body, err := encode(v)
+		body, err := contract.Encode(v)
 		if err == nil {
 			w.Write(body) // a failure means that the client left
 		}
@@ -84,15 +97,6 @@ var format = huma.Format{
 		}
 		return nil
 	},
-}
-
-// encode writes JSON whose URLs stay readable.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }
 
 const (

@@ -161,7 +161,7 @@ func writeOAuth(w http.ResponseWriter, status int, v any) {
 		w.WriteHeader(max(status, http.StatusOK))
 		return
 	}
-	body, err := encode(v)
+	body, err := contract.Encode(v)
 	if err != nil {
 		panic(err) // our own shapes always marshal
 	}

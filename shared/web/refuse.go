@@ -62,7 +62,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func writeEnvelope(w http.ResponseWriter, e *errorEnvelope) {
-	body, err := encode(e.Envelope)
+	body, err := contract.Encode(e.Envelope)
 	if err != nil {
 		panic(err) // strings always marshal
 	}

@@ -37,7 +37,7 @@ var nothing = map[subject]string{
 func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
-		return "The daily number of new artifacts is used up; it starts anew at 00:00 UTC."
+		return "What a workspace may publish and upload in a day is used up; the next day starts at 00:00 UTC."
 	case fault.ArtifactNotFound:
 		if k.about == aPublish {
 			return NoArtifact

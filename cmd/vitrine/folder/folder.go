@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -234,6 +235,8 @@ func checkPath(p string) error {
 		why = "its name is not valid UTF-8"
 	case strings.ContainsFunc(p, func(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }):
 		why = "its name holds a backslash or a control character"
+	case drive.MatchString(p):
+		why = "its path begins with a letter and a colon, as that of a disk"
 	case len(p) > limits.PathBytes:
 		why = fmt.Sprintf("its path is longer than %d bytes", limits.PathBytes)
 	case strings.Count(p, "/") >= limits.PathParts:
@@ -243,6 +246,9 @@ func checkPath(p string) error {
 	}
 	return unusable("cannot publish %q: %s", p, why).Advise("Rename the file, or name it in .artifactignore.")
 }
+
+// drive is how paths begin that some systems take for a disk.
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
 func unusable(format string, args ...any) *failure.Failure {
 	return failure.New(failure.Invalid, failure.UnusablePath, format, args...).

@@ -178,6 +178,7 @@ func TestCheckPath(t *testing.T) {
 		"index.html": true, "a b/ü/日本.txt": true, ".well-known/x": true, "%2e%2e/x": true, "a\u0301\u202e": true, "a\u0085": true,
 		deep: true, "d/" + deep: false,
 		strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false, strings.Repeat("é", 512): true, strings.Repeat("é", 513): false,
+		"c:x": false, "C:": false, "z:/x": false, "a/c:x": true, "ab:c": true, "1:x": true, "con": true, "trail.": true,
 		"a\\b": false, "a\x00b": false, "a\nb": false, "a\x7fb": false, "caf\xe9": false,
 	} {
 		if err := checkPath(path); (err == nil) != ok {

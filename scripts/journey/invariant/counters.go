@@ -30,6 +30,10 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 			if most := l.Tiers[s.tier(parts[1])].NewArtifactsPerDay / limits.AllowanceShards; c > int64(most) {
 				b.add("I5: the counter %s holds %d of %d", name, c, most)
 			}
+		case "b":
+			if most := l.Tiers[s.tier(parts[1])].UploadBytes() / limits.AllowanceShards; c > most {
+				b.add("I5: the counter %s holds %d of %d bytes", name, c, most)
+			}
 		}
 	}
 	s.checkPins(b, l)

@@ -1,0 +1,37 @@
+package limits
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+)
+
+// FunctionBody returns how many bytes a body takes in the answer of a function, which is JSON: as a string, or in base64
+// where that is shorter or the body is no UTF-8. The quotes around it do not count.
+func FunctionBody(body []byte) (size int, inBase64 bool) {
+	coded := base64.StdEncoding.EncodedLen(len(body))
+	for i := 0; i < len(body); {
+		r, n := rune(body[i]), 1
+		if r >= utf8.RuneSelf {
+			if r, n = utf8.DecodeRune(body[i:]); r == utf8.RuneError && n == 1 {
+				return coded, true
+			}
+		}
+		size += escapedLen(r, n)
+		i += n
+	}
+	if coded < size {
+		return coded, true
+	}
+	return size, false
+}
+
+// escapedLen is how many bytes encoding/json makes of a character of n bytes in a string, when HTML is not escaped.
+func escapedLen(r rune, n int) int {
+	switch {
+	case r == '"', r == '\\', r == '\b', r == '\f', r == '\n', r == '\r', r == '\t':
+		return len(`\n`)
+	case r < ' ', r == '\u2028', r == '\u2029':
+		return len(`\u0000`)
+	}
+	return n
+}
