@@ -118,7 +118,7 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "icon.svg"} {
+	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js", "icon.svg"} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
 			t.Errorf("%s: found %v, type %q, %d bytes", name, ok, a.Type, len(a.Body))
@@ -127,7 +127,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 7 {
+	if len(assets) != 8 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -138,7 +138,7 @@ func TestAssets(t *testing.T) {
 // Strings that people sent must reach the document as text alone.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
-	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js"} {
+	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js"} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)
 	}
