@@ -34,6 +34,7 @@ type Host struct {
 	Agents    Agents
 	Claims    Claims
 	Apps      Apps
+	Refusals  Refusals
 	Devices   Devices
 	Artifacts Artifacts
 	Views     Views
@@ -129,6 +130,7 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
 		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
 		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
+		{method: "GET", path: "/oauth/error", handle: discreet(within(h.appError))},
 	}...)
 }
 
