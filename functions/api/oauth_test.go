@@ -182,7 +182,7 @@ func TestAClientOfTheOrdinaryLibraryGetsAndRefreshesATokenAndEndsIt(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token.TokenType != "Bearer" || token.Extra("scope") != "publish read" || time.Until(token.Expiry) < 59*time.Minute {
+	if token.TokenType != "Bearer" || token.Extra("scope") != "read" || time.Until(token.Expiry) < 59*time.Minute {
 		t.Errorf("%v", token.Type())
 	}
 	old := *token
@@ -396,7 +396,7 @@ func TestADeviceSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out contract.Token
-	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "publish read" {
+	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "read" {
 		t.Error(r.Status, r.body)
 	}
 	a.send(t, "POST", "/oauth2/device_authorization", "client_id=x").refuses(t, "unknown client", 400, fault.OAuthInvalidClient)

