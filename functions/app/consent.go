@@ -70,6 +70,8 @@ var errorMeanings = map[fault.OAuthCode]string{
 	fault.OAuthInvalidTarget:       "The app wants access to something that it cannot be let into here.",
 }
 
+const malformed = "The app left something out of its request, or sent something that it must not."
+
 // appError tells a person what was wrong with the request of an app. It goes on to the app by itself only if the member
 // of this browser lets the app in already.
 func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
@@ -91,9 +93,13 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 	}
 	web.Failed(r.Context(), fault.InvalidRequest, fault.Refuse(refused.Code, "%s", refused.Description))
 	return h.page(w, http.StatusBadRequest, pages.AppError{
-		Client: refused.Client.Name, ID: string(refused.Client.ID), Host: refused.RedirectHost, Code: string(refused.Code),
-		Meaning: cmp.Or(errorMeanings[refused.Code], "The app left something out of its request, or sent something that it must not."),
-		Detail:  refused.Description, To: to,
+		Client:  refused.Client.Name,
+		ID:      string(refused.Client.ID),
+		Host:    refused.RedirectHost,
+		Code:    string(refused.Code),
+		Meaning: cmp.Or(errorMeanings[refused.Code], malformed),
+		Detail:  refused.Description,
+		To:      to,
 	})
 }
 

@@ -79,7 +79,8 @@ func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, re
 		return nil, nil, fault.New(fault.InvalidRequest, "the app that sent you here is not known; it has to register anew")
 	case !redirects(client.Redirects, a.RedirectURI):
 		return nil, nil, fault.New(fault.InvalidRequest,
-			"the app that sent you here wants the answer at an address that it did not register, or that is not answered any more; it has to register anew")
+			"the app that sent you here wants the answer at an address that it did not register, "+
+				"or that is not answered any more; it has to register anew")
 	}
 	if err := s.check(*client, a); err != nil {
 		return client, fault.RefusalOf(err), nil

@@ -194,12 +194,15 @@ func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
 
 func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 	s := newStand(t)
-	s.limits.SignIn.Limit = 3
-	robot := s.robot(t)
+	s.limits.SignIn.Limit = 4
+	robot, own := s.robot(t), asks()
+	own.ResponseType = "token"
 	unknown, elsewhere := robot, robot
 	unknown.ClientID, unknown.ResponseType = "oc_0123456789ABCDEFGHJKMNPQRS", "token"
 	elsewhere.RedirectURI, elsewhere.ResponseType = "https://evil.example/cb", "token"
-	for what, a := range map[string]oauth.Authorization{"in order": robot, "an unknown client": unknown, "a redirect of nobody": elsewhere} {
+	for what, a := range map[string]oauth.Authorization{
+		"in order": robot, "an unknown client": unknown, "a redirect of nobody": elsewhere, "our own client": own,
+	} {
 		if r, err := s.Refused(ctx, s.by, a, from); err == nil || r.RedirectTo != "" {
 			t.Errorf("%s leads to %q", what, r.RedirectTo)
 		}
@@ -229,8 +232,14 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		}
 	}
 	r := oauth.Request{
-		Secret: rand.Text(), Client: c, Redirect: old, Challenge: challenge(), Scopes: []credential.Scope{credential.Read}, Audience: mcpOrigin,
-		CreatedAt: s.now(), ExpiresAt: s.now().Add(limits.ConsentLife),
+		Secret:    rand.Text(),
+		Client:    c,
+		Redirect:  old,
+		Challenge: challenge(),
+		Scopes:    []credential.Scope{credential.Read},
+		Audience:  mcpOrigin,
+		CreatedAt: s.now(),
+		ExpiresAt: s.now().Add(limits.ConsentLife),
 	}
 	if err := s.store.AddRequest(ctx, r); err != nil {
 		t.Fatal(err)

@@ -101,8 +101,8 @@ func (s *Server) descends(g Grant, t credential.Token) bool {
 	return false
 }
 
-// refreshable refuses what ended, what another client holds, and what asks for more than was granted or than its tokens may,
-// which is what it returns.
+// refreshable refuses what ended, what another client holds, and what asks for more than was granted and than its tokens
+// may do, which it returns.
 func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) ([]credential.Scope, error) {
 	if string(g.Client) != t.ClientID || !now.Before(g.IdleAt) {
 		return nil, badGrant()

@@ -17,8 +17,8 @@ type Refused struct {
 	Code         fault.OAuthCode
 	Description  string
 	RedirectTo   string // the client's redirect, with the error
-	// Trusted says that the member lets the client in today, so that the browser may go to RedirectTo by itself. Anybody can
-	// register a client, so that for all others this server would redirect to wherever a stranger likes.
+	// Trusted says that the member let the client in, so that the browser may go to RedirectTo by itself. Anybody can
+	// register a client: for all others this server would redirect to wherever a stranger likes.
 	Trusted bool
 }
 
@@ -27,27 +27,31 @@ type Refused struct {
 func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorization, from netip.Addr) (Refused, error) {
 	wait, err := s.Limiter.Allow(ctx, "authorize", address.Subject(from, s.Peppers), s.Limits.SignIn)
 	if err == nil && wait > 0 {
-		err = fault.New(fault.RateLimitedActor, "too many requests from your network; wait as long as Retry-After says").After(wait)
+		err = fault.New(fault.RateLimitedActor, "too many requests from your network").After(wait)
 	}
 	if err != nil {
 		return Refused{}, err
 	}
 	c, refusal, err := s.judge(ctx, a)
-	if err == nil && refusal == nil {
+	if err == nil && (refusal == nil || c.FirstParty) {
 		err = lost(ErrGone)
 	}
 	if err != nil {
 		return Refused{}, err
 	}
-	trusted, err := s.lets(ctx, by, c.ID)
+	trusted, err := s.trusts(ctx, by, c.ID)
 	return Refused{
-		Client: *c, RedirectHost: shownHost(a.RedirectURI), Code: refusal.Code, Description: refusal.Description,
-		RedirectTo: s.back(a.RedirectURI, a.State, refusal), Trusted: trusted,
+		Client:       *c,
+		RedirectHost: shownHost(a.RedirectURI),
+		Code:         refusal.Code,
+		Description:  refusal.Description,
+		RedirectTo:   s.back(a.RedirectURI, a.State, refusal),
+		Trusted:      trusted,
 	}, err
 }
 
-// lets tells whether a member lets a client in today.
-func (s *Server) lets(ctx context.Context, by credential.Actor, c id.Client) (bool, error) {
+// trusts tells whether a member let a client in and has not ended that.
+func (s *Server) trusts(ctx context.Context, by credential.Actor, c id.Client) (bool, error) {
 	if by.Member == "" {
 		return false, nil
 	}

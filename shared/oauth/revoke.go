@@ -68,7 +68,8 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor) ([]Grant, erro
 func (s *Server) grantsOf(ctx context.Context, by credential.Actor, match func(Grant) bool) ([]Grant, error) {
 	now := s.Now()
 	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, limits.ConnectionsListed, func(g Grant) bool {
-		return match(g) && g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+		live := g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+		return live && match(g)
 	})
 }
 

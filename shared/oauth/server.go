@@ -90,8 +90,8 @@ type agreement struct {
 	at        time.Time
 }
 
-// grant makes a grant of an agreement with its first access and refresh token, whose answer lacks the scope. It counts as made when the member agreed,
-// so that signing out everywhere after that ends it.
+// grant makes a grant of an agreement with its first access and refresh token, whose answer lacks the scope. The grant
+// counts as made when the member agreed, so that signing out everywhere after that ends it.
 func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)

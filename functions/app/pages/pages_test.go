@@ -63,7 +63,13 @@ func all(zero bool) map[string]Page {
 		"consent":   Consent{Shell: shell, Client: spoofing, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
 		"leave":     Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
 		"app-error": AppError{
-			Client: spoofing, ID: hostile, Host: spoofing, Code: hostile, Meaning: hostile, Detail: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\"",
+			Client:  spoofing,
+			ID:      hostile,
+			Host:    spoofing,
+			Code:    hostile,
+			Meaning: hostile,
+			Detail:  hostile,
+			To:      "https://example.test/?a=%22%3E%3Cscript%3E&b='\"",
 		},
 		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
