@@ -94,16 +94,7 @@ func (b *browser) send(method, target string, form url.Values) {
 		if strings.HasPrefix(target, "/") {
 			target = b.app + target
 		}
-		r, err := http.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if strings.HasPrefix(target, b.app) {
-			for name, value := range b.cookies {
-				r.AddCookie(&http.Cookie{Name: name, Value: value})
-			}
-			r.Header.Set("Sec-Fetch-Site", "same-origin")
-		}
+		r := b.request(method, target, form)
 		if form != nil {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
@@ -120,6 +111,22 @@ func (b *browser) send(method, target string, form url.Values) {
 		}
 	}
 	b.t.Fatal("the redirects have no end")
+}
+
+// request is what the browser sends, with the cookies of the app host.
+func (b *browser) request(method, target string, form url.Values) *http.Request {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if strings.HasPrefix(target, b.app) {
+		for name, value := range b.cookies {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	return r
 }
 
 func (b *browser) answer(r *http.Request) *http.Response {
@@ -302,4 +309,17 @@ func (h *held) client(b *browser) {
 	m := *h.anyone
 	m.Key = token(b.t, h.anyone, form).AccessToken
 	ask[any](b.t, &m, "GET", "/v1/mcp/whoami", nil)
+	delete(request, "code_challenge")
+	b.errs(h.anyone.At.APIURL+"/oauth2/authorize?"+encoded(request), redirect+"?")
+}
+
+// errs follows an app that was let in and asks in a wrong way, over the page of errors, back to the app.
+func (b *browser) errs(target, back string) {
+	b.t.Helper()
+	for range 2 {
+		target = b.answer(b.request("GET", target, nil)).Header.Get("Location")
+	}
+	if !strings.HasPrefix(target, back) {
+		b.t.Errorf("an app that was let in is not told of its error: %q", target)
+	}
 }

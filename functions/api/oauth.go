@@ -31,7 +31,7 @@ func (h *Host) oauthRoutes() []web.Route {
 		web.Plain[authorizeInput](web.Operation{
 			ID: "oauth.authorize", Method: "GET", Path: "/oauth2/authorize", Summary: "Ask a person to let a client in; for browsers",
 			Answers: []web.Answer{
-				{Status: http.StatusSeeOther, Description: "to the consent page, or back to the client with an error"},
+				{Status: http.StatusSeeOther, Description: "to the consent page, or with an error to the page that shows it or back to the client"},
 				{Status: http.StatusBadRequest, Description: "the client or its redirect is not known", MediaType: "text/html"},
 				{Status: http.StatusTooManyRequests, Description: "too many requests", MediaType: "text/html"},
 				{Status: http.StatusServiceUnavailable, Description: "the database does not answer", MediaType: "text/html"},
@@ -86,7 +86,7 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	to, err := "", h.Authorization.MayAsk(ctx, web.ClientAddress(r))
 	if err == nil {
-		to, err = h.Authorization.Authorize(ctx, authorization(r.URL.RawQuery))
+		to, err = h.Authorization.Authorize(ctx, oauth.ParseAuthorization(r.URL.RawQuery))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -97,27 +97,6 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
-}
-
-// authorization reads the query. Parameters that nobody knows are ignored.
-func authorization(query string) (a oauth.Authorization) {
-	q, err := url.ParseQuery(query)
-	if err != nil {
-		return a
-	}
-	for name, to := range map[string]*string{
-		"response_type": &a.ResponseType, "client_id": &a.ClientID, "redirect_uri": &a.RedirectURI, "state": &a.State, "code_challenge": &a.Challenge,
-		"code_challenge_method": &a.ChallengeMethod, "scope": &a.Scope, "resource": &a.Resource,
-	} {
-		*to = q.Get(name)
-	}
-	for _, name := range []string{"client_id", "redirect_uri", "resource", "response_type", "state", "code_challenge", "code_challenge_method", "scope"} {
-		if len(q[name]) > 1 {
-			a.Repeated = name
-			break
-		}
-	}
-	return a
 }
 
 // refusePage tells a person why they do not get on. It is plain markup without script or style.

@@ -182,7 +182,7 @@ func TestAClientOfTheOrdinaryLibraryGetsAndRefreshesATokenAndEndsIt(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token.TokenType != "Bearer" || token.Extra("scope") != "publish read" || time.Until(token.Expiry) < 59*time.Minute {
+	if token.TokenType != "Bearer" || token.Extra("scope") != "read" || time.Until(token.Expiry) < 59*time.Minute {
 		t.Errorf("%v", token.Type())
 	}
 	old := *token
@@ -237,6 +237,45 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 	}
 	if r := a.send(t, "GET", "/oauth2/authorize?"+good, ""); r.StatusCode != 429 || r.Header.Get("Retry-After") == "" || r.Header.Get("Location") != "" {
 		t.Error(r.Status, r.Header)
+	}
+}
+
+// foreign are redirects with schemes of the system, of programs that act on what they are sent, and of nobody in particular.
+var foreign = []string{
+	"itms-services://?action=download-manifest&url=https://evil.example/x.plist", "smb://evil.example/share", "ldap://evil.example",
+	"ssh://evil.example", "telnet://evil.example", "ms-msdt://x", "search-ms://x", "chrome://settings", "slack://x", "myapp://x",
+}
+
+func TestT33NoBrowserIsSentToAStrangersAppWithAnError(t *testing.T) {
+	a := newAuthority(t)
+	a.limits.Registration.Limit = 1000
+	register := func(redirect string) (r reply, client string) {
+		body, _ := json.Marshal(map[string]any{"redirect_uris": []string{redirect}})
+		r = a.send(t, "POST", "/oauth2/register", string(body), "Content-Type", "application/json")
+		var made contract.RegisteredClient
+		json.Unmarshal([]byte(r.body), &made)
+		return r, string(made.ClientID)
+	}
+	for _, redirect := range []string{"https://evil.example/cb", "http://127.0.0.1:4711/cb", "com.example.app://cb", "cursor://anysphere.mcp/cb"} {
+		r, client := register(redirect)
+		if r.StatusCode != 201 {
+			t.Fatal(redirect, r.Status, r.body)
+		}
+		query := url.Values{"client_id": {client}, "redirect_uri": {redirect}, "response_type": {"token"}, "state": {"a&b"}}
+		to, err := a.send(t, "GET", "/oauth2/authorize?"+query.Encode()+"&more=x", "").Location()
+		if err != nil || to.Scheme+"://"+to.Host+to.Path != "https://app.example.com/oauth/error" || to.RawQuery != query.Encode() {
+			t.Errorf("%s: sent to %v, %v", redirect, to, err)
+		}
+	}
+	for _, redirect := range foreign {
+		r, client := register(redirect)
+		if r.StatusCode != 400 || !strings.Contains(r.body, "invalid_redirect_uri") {
+			t.Errorf("%s: %d %s", redirect, r.StatusCode, r.body)
+		}
+		query := url.Values{"client_id": {client}, "redirect_uri": {redirect}, "response_type": {"token"}}
+		if r := a.send(t, "GET", "/oauth2/authorize?"+query.Encode(), ""); r.StatusCode != 400 || r.Header.Get("Location") != "" {
+			t.Errorf("%s: sent to %q", redirect, r.Header.Get("Location"))
+		}
 	}
 }
 
@@ -357,7 +396,7 @@ func TestADeviceSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out contract.Token
-	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "publish read" {
+	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "read" {
 		t.Error(r.Status, r.body)
 	}
 	a.send(t, "POST", "/oauth2/device_authorization", "client_id=x").refuses(t, "unknown client", 400, fault.OAuthInvalidClient)

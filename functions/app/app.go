@@ -34,6 +34,7 @@ type Host struct {
 	Agents    Agents
 	Claims    Claims
 	Apps      Apps
+	Refusals  Refusals
 	Devices   Devices
 	Artifacts Artifacts
 	Views     Views
@@ -64,6 +65,21 @@ type route struct {
 	handle       handler
 	// acts says that a GET changes something, so that a HEAD must not do the same.
 	acts bool
+	// parent is the page that a question belongs to. Browsers that another site sends to the question get it instead.
+	parent string
+}
+
+// serve answers a request to the route. A page of another site could show a question under the pointer of somebody who is
+// about to click, so that their click answers it; the page that the question belongs to leads to it.
+func (r route) serve(w http.ResponseWriter, request *http.Request) error {
+	switch request.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		if r.parent != "" {
+			redirect(w, strings.Replace(r.parent, "{artifactId}", url.PathEscape(request.PathValue("artifactId")), 1))
+			return nil
+		}
+	}
+	return r.handle(w, request)
 }
 
 // handler answers a request or returns the failure that the surface (page or JSON) writes.
@@ -89,17 +105,17 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
 		{method: "GET", path: "/keys", handle: h.member(h.keys)},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
-		{method: "GET", path: "/keys/{keyId}/revoke", handle: h.member(h.askRevokeKey)},
+		{method: "GET", path: "/keys/{keyId}/revoke", handle: h.member(h.askRevokeKey), parent: "/keys"},
 		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
 		{method: "GET", path: "/connections", handle: h.member(h.connections)},
-		{method: "GET", path: "/connections/agents/{registrationId}/unlink", handle: h.member(h.askUnlinkAgent)},
+		{method: "GET", path: "/connections/agents/{registrationId}/unlink", handle: h.member(h.askUnlinkAgent), parent: "/connections"},
 		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
-		{method: "GET", path: "/connections/apps/{grantId}/unlink", handle: h.member(h.askUnlinkApp)},
+		{method: "GET", path: "/connections/apps/{grantId}/unlink", handle: h.member(h.askUnlinkApp), parent: "/connections"},
 		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
 		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, h.audit))},
 		{method: "GET", path: "/settings", handle: h.member(h.settings)},
 		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
-		{method: "GET", path: "/settings/sign-out-everywhere", handle: h.member(h.askSignOutEverywhere)},
+		{method: "GET", path: "/settings/sign-out-everywhere", handle: h.member(h.askSignOutEverywhere), parent: "/settings"},
 
 		{method: "GET", path: "/claim", handle: discreet(within(h.claimPage))},
 		{method: "POST", path: "/claim", handle: discreet(h.command("/claim", h.showClaim))},
@@ -114,6 +130,7 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
 		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
 		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
+		{method: "GET", path: "/oauth/error", handle: discreet(within(h.appError))},
 	}...)
 }
 
@@ -126,7 +143,7 @@ func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {
-		mux.HandleFunc(r.method+" "+r.path, h.answer(r.handle))
+		mux.HandleFunc(r.method+" "+r.path, h.answer(r.serve))
 		allowed[r.path] = append(allowed[r.path], r.method)
 		switch {
 		case r.acts:

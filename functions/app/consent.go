@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
+	"vitrine/shared/oauth"
 	"vitrine/shared/web"
 )
 
@@ -60,6 +62,45 @@ func (h *Host) answerApp(
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Leave{Client: c.Client.Name, Host: c.RedirectHost, Allowed: allowed, To: safe})
+}
+
+// errorMeanings are the errors of apps in words.
+var errorMeanings = map[fault.OAuthCode]string{
+	fault.OAuthUnsupportedResponse: "The app wants its answer in a form that this service does not give.",
+	fault.OAuthInvalidTarget:       "The app wants access to something that it cannot be let into here.",
+}
+
+const malformed = "The app left something out of its request, or sent something that it must not."
+
+// appError tells a person what was wrong with the request of an app. It goes on to the app by itself only if the member
+// of this browser lets the app in already.
+func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
+	v, err := h.visitor(r)
+	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
+		return err
+	}
+	refused, err := h.Refusals.Refused(r.Context(), v.Actor, oauth.ParseAuthorization(r.URL.RawQuery), web.ClientAddress(r))
+	if err != nil {
+		return consentOver(err)
+	}
+	to, err := leaving(refused.RedirectTo)
+	if err != nil {
+		return err
+	}
+	if refused.Trusted {
+		redirect(w, string(to))
+		return nil
+	}
+	web.Failed(r.Context(), fault.InvalidRequest, fault.Refuse(refused.Code, "%s", refused.Description))
+	return h.page(w, http.StatusBadRequest, pages.AppError{
+		Client:  refused.Client.Name,
+		ID:      string(refused.Client.ID),
+		Host:    refused.RedirectHost,
+		Code:    string(refused.Code),
+		Meaning: cmp.Or(errorMeanings[refused.Code], malformed),
+		Detail:  refused.Description,
+		To:      to,
+	})
 }
 
 // code runs in the page that follows a link with one of these schemes.

@@ -153,6 +153,8 @@ var scenes = []scene{
 	{name: "consent-long", path: "/oauth/consent?req=abc", set: long},
 	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.Bare(fault.NotFound) }},
 	{name: "leave", path: "/oauth/consent?req=abc", set: func(s *house) { s.redirect = s.appURL + "/test/cb?code=x" }, act: press(submit)},
+	{name: "app-error", path: "/oauth/error?client_id=x"},
+	{name: "app-error-long", path: "/oauth/error?client_id=x", set: long},
 	{name: "signed-out", path: "/signed-out"},
 	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.Bare(fault.DatabaseUnavailable) }},
 	{name: "unverified", path: "/api/auth/callback?state=s&code=c", set: func(s *house) { s.fail = signin.Unverified() }},

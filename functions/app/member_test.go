@@ -58,6 +58,7 @@ type house struct {
 	back                        signin.Callback
 	finished                    signin.Finished
 	redirect                    string
+	refused                     oauth.Refused
 	commands                    []idempotency.Command
 	completed                   contract.CompleteClaim
 	loopback, firstParty        bool
@@ -103,7 +104,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Devices: devices{s},
+		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Refusals: apps{s}, Devices: devices{s},
 		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Restores: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
 		Sharing: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
 		Settings: steward{s}, Audits: auditor{s},

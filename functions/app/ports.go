@@ -70,6 +70,13 @@ type Apps interface {
 	EndGrant(ctx context.Context, by credential.Actor, public id.Public) error
 }
 
+// Refusals tell people of apps that asked in a wrong way.
+type Refusals interface {
+	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser in which nobody is
+	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor, database_unavailable.
+	Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, from netip.Addr) (oauth.Refused, error)
+}
+
 // Devices ask members by a code. Whatever is wrong with it is one not_found; who guesses too often is rate_limited_actor.
 type Devices interface {
 	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)

@@ -234,12 +234,18 @@ func (d *Document) Visible(selector string) bool {
 	return Eval[bool](d, "document.querySelector("+string(quoted)+")?.checkVisibility({visibilityProperty: true}) ?? false")
 }
 
-// Click waits for the element that the CSS selector matches and clicks in its middle. An element that goes while it is
-// looked at, because the document is replaced, was not clicked and is looked for again.
+// Click waits for the element that the CSS selector matches, and until it is not disabled, moves the mouse there and clicks
+// in its middle. An element that goes while it is looked at, because the document is replaced, was not clicked and is
+// looked for again.
 func (d *Document) Click(selector string) {
 	d.t.Helper()
 	d.until("a click on "+selector, func() (bool, error) {
-		_, err := get(d, chromedp.Click(chromedp.CSS(selector)))
+		at, err := d.middle(selector, ":not([aria-disabled=true])")
+		if at == nil {
+			return false, err
+		}
+		d.MoveMouse(at[0], at[1])
+		_, err = get(d, chromedp.Click(chromedp.CSS(selector)))
 		if err != nil && !strings.Contains(err.Error(), "Could not find node") {
 			d.t.Fatalf("%s: a click on %s: %v", d.name, selector, err)
 		}

@@ -2,8 +2,10 @@ package journey
 
 import (
 	"encoding/json"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -33,25 +35,43 @@ func (p *probe) works(t testing.TB, bearer string) int {
 	return do(t, p.with(bearer), "GET", p.Origins.API+"/v1/web/workspace", nil).Status
 }
 
+var toldByLink = regexp.MustCompile(`rel="noreferrer" href="([^"]+)">Tell the app</a>`)
+
 func TestT33AnAuthorizationWithoutProofIsRefused(t *testing.T) {
 	t.Parallel()
 	p := agents(t)
 	c, other := p.registers(t, "An app"), p.registers(t, "Another app")
 	w := p.signedIn(t, "ada@example.org")
 	before := p.count(t, p.names.Core, "OAR#")
-	for name, change := range map[string]func(url.Values){
+	wrong := map[string]func(url.Values){
 		"no PKCE":       func(q url.Values) { q.Del("code_challenge"); q.Del("code_challenge_method") },
 		"plain":         func(q url.Values) { q.Set("code_challenge_method", "plain") },
 		"no method":     func(q url.Values) { q.Del("code_challenge_method") },
 		"another state": func(q url.Values) { q.Del("code_challenge"); q.Set("state", "s&code=forged") },
-	} {
+	}
+	// answered is where the app is told of its error: by the link of a page, or at once.
+	answered := func(name string, w *window, q url.Values, atOnce bool) {
+		t.Helper()
+		a := w.get(t, strings.TrimPrefix(c.authorize(t, q).String(), p.Origins.App))
+		back, found := a.Header.Get("Location"), toldByLink.FindSubmatch(a.Body)
+		if (back != "") != atOnce || (found != nil) == atOnce {
+			t.Errorf("%s: the browser is answered %d %s", name, a.Status, a.Body)
+			return
+		}
+		if !atOnce {
+			back = html.UnescapeString(string(found[1]))
+		}
+		got := must(url.Parse(back))(t).Query()
+		if !strings.HasPrefix(back, c.redirect+"?") || got.Get("error") != "invalid_request" || got.Get("state") != q.Get("state") ||
+			got.Get("iss") != p.Origins.API || got.Has("code") {
+			t.Errorf("%s: the app is told %s", name, back)
+		}
+	}
+	for name, change := range wrong {
 		q := c.request("read")
 		change(q)
-		to := c.authorize(t, q)
-		got := to.Query()
-		if !strings.HasPrefix(to.String(), c.redirect+"?") || got.Get("error") != "invalid_request" || got.Get("state") != q.Get("state") || got.Get("iss") != p.Origins.API || got.Has("code") {
-			t.Errorf("%s: the browser is sent to %s", name, to)
-		}
+		answered(name, w, q, false)
+		answered(name, p.window(), q, false)
 	}
 	if n := p.count(t, p.names.Core, "OAR#"); n != before {
 		t.Errorf("%d consent pages are open", n-before)
@@ -73,6 +93,12 @@ func TestT33AnAuthorizationWithoutProofIsRefused(t *testing.T) {
 	token := p.token(t, c.exchange(code))
 	if status := p.delegated(t, token.AccessToken); status != http.StatusOK {
 		t.Errorf("the token answers %d", status)
+	}
+	for name, change := range wrong {
+		q := c.request("read")
+		change(q)
+		answered(name, w, q, true)
+		answered(name, p.window(), q, false)
 	}
 	if got := p.oauthError(t, c.exchange(code)); got != "invalid_grant" {
 		t.Errorf("the code a second time: %s", got)

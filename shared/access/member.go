@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"vitrine/shared/credential"
@@ -72,7 +71,7 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 	}
 	return Opened{
 		Actor: credential.Actor{
-			Operator: operator, Member: who.ID, Client: grant.Client, Login: login, Scopes: m.scopes(*grant, *who), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
+			Operator: operator, Member: who.ID, Client: grant.Client, Login: login, Scopes: grant.Rights(*who, m.Delegated), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
 		},
 		Record: record, Member: who,
 	}, nil
@@ -100,13 +99,6 @@ func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Ti
 // accepts tells whether a grant is for the host that asks.
 func (m *Members) accepts(g oauth.Grant) bool {
 	return g.Audience == m.Audience && (m.Delegated || g.Client == oauth.CLI || g.Client == oauth.Dashboard)
-}
-
-func (m *Members) scopes(g oauth.Grant, who member.Member) []credential.Scope {
-	if !m.Delegated {
-		return who.Scopes
-	}
-	return slices.DeleteFunc(slices.Clone(who.Scopes), func(s credential.Scope) bool { return !slices.Contains(g.Scopes, s) })
 }
 
 func stranger() error {

@@ -41,30 +41,22 @@ type Request struct {
 	ExpiresAt time.Time
 }
 
-// Authorization are the parameters of the authorization endpoint. Repeated names one that stood more than once.
-type Authorization struct {
-	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
-	Repeated                                                                                string
-}
-
 const stateMost = 1024
 
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Authorize answers where the browser goes: to the consent page, or back to the client with an error. An error of its own
-// is a page for the person, because the client or its redirect is not to be trusted.
+// Authorize answers where the browser goes: to the consent page, or with an error to one of our own clients, or to the page
+// that tells a person of an error of another client. An error of its own is a page for the person, because the client or
+// its redirect is not to be trusted.
 func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo string, err error) {
-	client, err := s.client(ctx, a.ClientID)
+	client, refusal, err := s.judge(ctx, a)
 	switch {
 	case err != nil:
 		return "", err
-	case a.Repeated == "client_id" || a.Repeated == "redirect_uri" || client == nil:
-		return "", fault.New(fault.InvalidRequest, "the app that sent you here is not known; it has to register anew")
-	case !redirects(client.Redirects, a.RedirectURI):
-		return "", fault.New(fault.InvalidRequest, "the app that sent you here wants the answer at an address that it did not register")
-	}
-	if err := s.check(*client, a); err != nil {
-		return s.back(a.RedirectURI, a.State, err), nil
+	case refusal != nil && client.FirstParty:
+		return s.back(a.RedirectURI, a.State, refusal), nil
+	case refusal != nil:
+		return s.Origins.App + "/oauth/error?" + a.query(), nil
 	}
 	now := s.Now()
 	r := Request{
@@ -75,6 +67,25 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 		return "", err
 	}
 	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
+}
+
+// judge finds the client of an authorization, and the refusal that the client is to learn of. err is for the person alone.
+func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.Refusal, err error) {
+	client, err = s.client(ctx, a.ClientID)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case a.Repeated == "client_id" || a.Repeated == "redirect_uri" || client == nil:
+		return nil, nil, fault.New(fault.InvalidRequest, "the app that sent you here is not known; it has to register anew")
+	case !redirects(client.Redirects, a.RedirectURI):
+		return nil, nil, fault.New(fault.InvalidRequest,
+			"the app that sent you here wants the answer at an address that it did not register, "+
+				"or that is not answered any more; it has to register anew")
+	}
+	if err := s.check(*client, a); err != nil {
+		return client, fault.RefusalOf(err), nil
+	}
+	return client, nil, nil
 }
 
 // check refuses what the client is told about.
@@ -166,7 +177,7 @@ func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
 		return nil, lost(ErrGone)
 	}
 	r, err := s.Requests.Request(ctx, secret)
-	if err == nil && (r == nil || !s.Now().Before(r.ExpiresAt)) {
+	if err == nil && (r == nil || !s.Now().Before(r.ExpiresAt) || !registrable(r.Redirect)) {
 		err = lost(ErrGone)
 	}
 	return r, err

@@ -95,7 +95,8 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	for _, uri := range r.RedirectURIs {
 		if !registrable(uri) {
 			return r, fault.Refuse(fault.OAuthInvalidRedirect,
-				"each redirect URI is https, http to 127.0.0.1, [::1] or localhost, or of a private scheme as myapp://; none has a fragment or user")
+				"each redirect URI is https, http to 127.0.0.1, [::1] or localhost, "+
+					"or of a private scheme that is a domain name backwards, as com.example.app://; none has a fragment or user")
 		}
 	}
 	if r.AuthMethod != "" && r.AuthMethod != "none" {

@@ -82,9 +82,11 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, err
 	}
 	g, out := s.grant(c.agreement(), now)
-	if err := s.holds(ctx, g); err != nil {
+	scopes, err := s.holds(ctx, g)
+	if err != nil {
 		return contract.Token{}, err
 	}
+	out.Scope = words(scopes)
 	used := make(chan struct{})
 	go func() {
 		defer close(used)

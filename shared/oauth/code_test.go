@@ -1,6 +1,8 @@
 package oauth_test
 
 import (
+	"context"
+	"crypto/rand"
 	"net/url"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
+	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/oauth"
 )
@@ -72,46 +75,182 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 	}
 }
 
-// TestT33 to T36: what is wrong with a request that the client is told about.
-func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirect(t *testing.T) {
+// wrong are requests that are refused, and what the client is to learn of it.
+var wrong = map[string]struct {
+	change func(*oauth.Authorization)
+	want   fault.OAuthCode
+}{
+	"no PKCE":       {func(a *oauth.Authorization) { a.Challenge, a.ChallengeMethod = "", "" }, fault.OAuthInvalidRequest},
+	"plain PKCE":    {func(a *oauth.Authorization) { a.ChallengeMethod = "plain" }, fault.OAuthInvalidRequest},
+	"no method":     {func(a *oauth.Authorization) { a.ChallengeMethod = "" }, fault.OAuthInvalidRequest},
+	"bad challenge": {func(a *oauth.Authorization) { a.Challenge = verifier }, fault.OAuthInvalidRequest},
+	"implicit":      {func(a *oauth.Authorization) { a.ResponseType = "token" }, fault.OAuthUnsupportedResponse},
+	"no type":       {func(a *oauth.Authorization) { a.ResponseType = "" }, fault.OAuthInvalidRequest},
+	"long state":    {func(a *oauth.Authorization) { a.State = strings.Repeat("x", 1025) }, fault.OAuthInvalidRequest},
+	"T34: resource": {func(a *oauth.Authorization) { a.Resource = "https://evil.example" }, fault.OAuthInvalidTarget},
+	"T34: two":      {func(a *oauth.Authorization) { a.Repeated = "resource" }, fault.OAuthInvalidTarget},
+	"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
+}
+
+// told holds an answer at a redirect against the error that a client is to learn of.
+func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
+	t.Helper()
+	u, _ := url.Parse(to)
+	q := u.Query()
+	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin || q.Has("code") {
+		t.Errorf("%s: %q", what, to)
+	}
+	if len(a.State) <= 1024 && q.Get("state") != a.State {
+		t.Errorf("%s: the state is lost: %s", what, to)
+	}
+}
+
+// judges asks for what a person is told whom the authorization endpoint sent away with an error.
+func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
+	t.Helper()
+	to, err := s.Authorize(ctx, a)
+	query, ours := strings.CutPrefix(to, "https://app.example.com/oauth/error?")
+	if err != nil || !ours {
+		t.Fatalf("%s: sent to %s, %v", what, to, err)
+	}
+	r, err := s.Refused(ctx, by, oauth.ParseAuthorization(query), from)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	return r
+}
+
+func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
 	s := newStand(t)
-	robot := s.robot(t)
-	for name, c := range map[string]struct {
-		change func(*oauth.Authorization)
-		want   fault.OAuthCode
-	}{
-		"no PKCE":       {func(a *oauth.Authorization) { a.Challenge, a.ChallengeMethod = "", "" }, fault.OAuthInvalidRequest},
-		"plain PKCE":    {func(a *oauth.Authorization) { a.ChallengeMethod = "plain" }, fault.OAuthInvalidRequest},
-		"no method":     {func(a *oauth.Authorization) { a.ChallengeMethod = "" }, fault.OAuthInvalidRequest},
-		"bad challenge": {func(a *oauth.Authorization) { a.Challenge = verifier }, fault.OAuthInvalidRequest},
-		"implicit":      {func(a *oauth.Authorization) { a.ResponseType = "token" }, fault.OAuthUnsupportedResponse},
-		"no type":       {func(a *oauth.Authorization) { a.ResponseType = "" }, fault.OAuthInvalidRequest},
-		"long state":    {func(a *oauth.Authorization) { a.State = strings.Repeat("x", 1025) }, fault.OAuthInvalidRequest},
-		"T34: resource": {func(a *oauth.Authorization) { a.Resource = "https://evil.example" }, fault.OAuthInvalidTarget},
-		"T34: our api":  {func(a *oauth.Authorization) { a.Resource = apiOrigin }, fault.OAuthInvalidTarget},
-		"T34: two":      {func(a *oauth.Authorization) { a.Repeated = "resource" }, fault.OAuthInvalidTarget},
-		"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
-	} {
-		a := robot
-		c.change(&a)
-		to, err := s.Authorize(ctx, a)
-		u, _ := url.Parse(to)
-		if err != nil || !strings.HasPrefix(to, elsewhere+"?") || u.Query().Get("error") != string(c.want) || u.Query().Get("iss") != apiOrigin || u.Query().Has("code") {
-			t.Errorf("%s: %q %v", name, to, err)
+	s.limits.SignIn.Limit = 1000
+	robot, stranger, none := s.robot(t), s.join(t), credential.Actor{}
+	for _, known := range []bool{false, true} {
+		if known {
+			s.signIn(t, robot)
 		}
-		if len(a.State) <= 1024 && u.Query().Get("state") != a.State {
-			t.Errorf("%s: the state is lost: %s", name, to)
+		for name, c := range wrong {
+			a := robot
+			c.change(&a)
+			for who, by := range map[string]credential.Actor{"the member": s.by, "another member": stranger, "nobody": none} {
+				r := s.judges(t, name, by, a)
+				told(t, name, r.RedirectTo, a, c.want)
+				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" || r.Client.Name != "Robot" || r.Description == "" {
+					t.Errorf("%s, shown to %s: %+v", name, who, r)
+				}
+			}
 		}
 	}
-	cli := asks()
-	cli.Resource = mcpOrigin
-	if to, err := s.Authorize(ctx, cli); err != nil || !strings.Contains(to, "error=invalid_target") {
-		t.Errorf("T34: the CLI asks for the MCP host: %s %v", to, err)
+	bad := robot
+	bad.ResponseType = "token"
+	other := bad
+	other.ClientID = s.robot(t).ClientID
+	if s.judges(t, "another client", s.by, other).Trusted {
+		t.Error("a client is trusted because another one is")
+	}
+	grants, err := s.Grants(ctx, s.by)
+	if err != nil || len(grants) != 1 {
+		t.Fatal(grants, err)
+	}
+	if err := s.EndGrant(ctx, s.by, grants[0].Public); err != nil {
+		t.Fatal(err)
+	}
+	if s.judges(t, "disconnected", s.by, bad).Trusted {
+		t.Error("a client is trusted that the member disconnected")
+	}
+	s.signIn(t, robot)
+	s.later(limits.RefreshIdle)
+	if s.judges(t, "idle", s.by, bad).Trusted {
+		t.Error("a client is trusted whose access has ended")
 	}
 	for _, fine := range []string{"", mcpOrigin + "/", "https://MCP.EXAMPLE.com"} {
 		robot.Resource = fine
 		s.consent(t, robot)
 	}
+}
+
+func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
+	s := newStand(t)
+	for name, c := range wrong {
+		a := asks()
+		c.change(&a)
+		to, err := s.Authorize(ctx, a)
+		if told(t, name, to, a, c.want); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for client, resource := range map[string]string{"cli": mcpOrigin, s.robot(t).ClientID: apiOrigin} {
+		a := asks()
+		if a.ClientID, a.Resource = client, resource; client != "cli" {
+			a.RedirectURI = elsewhere
+			told(t, "T34: our api", s.judges(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
+			continue
+		}
+		to, err := s.Authorize(ctx, a)
+		if told(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
+	s := newStand(t)
+	s.limits.SignIn.Limit = 4
+	robot, own := s.robot(t), asks()
+	own.ResponseType = "token"
+	unknown, elsewhere := robot, robot
+	unknown.ClientID, unknown.ResponseType = "oc_0123456789ABCDEFGHJKMNPQRS", "token"
+	elsewhere.RedirectURI, elsewhere.ResponseType = "https://evil.example/cb", "token"
+	for what, a := range map[string]oauth.Authorization{
+		"in order": robot, "an unknown client": unknown, "a redirect of nobody": elsewhere, "our own client": own,
+	} {
+		if r, err := s.Refused(ctx, s.by, a, from); err == nil || r.RedirectTo != "" {
+			t.Errorf("%s leads to %q", what, r.RedirectTo)
+		}
+	}
+	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+		t.Error("nobody counts who asks", err)
+	}
+}
+
+// What older versions registered and would not be registered today.
+func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
+	s := newStand(t)
+	const old = "search-ms://evil.example"
+	c := oauth.Client{ID: id.NewClient(), Name: "Robot", Redirects: []string{old, "https://robot.example.com/callback"}, CreatedAt: s.now()}
+	if err := s.store.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
+		t.Fatal(err)
+	}
+	a := asks()
+	a.ClientID, a.RedirectURI = string(c.ID), old
+	for _, kind := range []string{"code", "token"} {
+		a.ResponseType = kind
+		if to, err := s.Authorize(ctx, a); to != "" || fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s: sent to %q, %v", kind, to, err)
+		}
+		if r, err := s.Refused(ctx, s.by, a, from); err == nil {
+			t.Errorf("%s: the page leads to %q", kind, r.RedirectTo)
+		}
+	}
+	r := oauth.Request{
+		Secret:    rand.Text(),
+		Client:    c,
+		Redirect:  old,
+		Challenge: challenge(),
+		Scopes:    []credential.Scope{credential.Read},
+		Audience:  mcpOrigin,
+		CreatedAt: s.now(),
+		ExpiresAt: s.now().Add(limits.ConsentLife),
+	}
+	if err := s.store.AddRequest(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {
+		if to, err := answer(ctx, s.by, r.Secret); to != "" || fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%s leads to %q, %v", name, to, err)
+		}
+	}
+	a.RedirectURI, a.ResponseType = "https://robot.example.com/callback", "code"
+	s.consent(t, a)
 }
 
 func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
@@ -262,7 +401,7 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	if again := s.token(t, r); again.Scope != "read" {
 		t.Errorf("refreshed to %q", again.Scope)
 	}
-	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "read admin" {
+	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
 		t.Errorf("the CLI gets %q", own.Scope)
 	}
 }

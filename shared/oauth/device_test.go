@@ -43,7 +43,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := s.token(t, polling("cli", d))
-	if !s.works(out.AccessToken, apiOrigin) || out.Scope != "publish read" {
+	if !s.works(out.AccessToken, apiOrigin) || out.Scope != "publish read admin" {
 		t.Errorf("%+v", out)
 	}
 	s.token(t, refreshing("cli", out))

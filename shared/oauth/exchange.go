@@ -82,7 +82,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 		return contract.Token{}, err
 	}
 	return contract.Token{
-		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(limits.AccessTokenLife), Scope: words(g.Scopes),
+		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(limits.AccessTokenLife), Scope: words(rights(g, m)),
 		IssuedTokenType: contract.TypeAccessToken,
 	}, nil
 }

@@ -72,6 +72,15 @@ func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool 
 		m.ID == g.Member && m.Live(g.CreatedAt)
 }
 
+// Rights are what tokens of the grant may do today in the name of m, its member. A host that serves clients which the
+// member need not trust in full is delegated: there a token may do no more than what was granted.
+func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {
+	if !delegated {
+		return m.Scopes
+	}
+	return slices.DeleteFunc(slices.Clone(m.Scopes), func(s credential.Scope) bool { return !slices.Contains(g.Scopes, s) })
+}
+
 // Holds tells whether t is a live access token of the grant; whether the grant lives is another question.
 func (g Grant) Holds(t credential.Token, peppers keyring.Derived, now time.Time) bool {
 	return slices.ContainsFunc(g.Access, func(i Issued) bool {

@@ -58,10 +58,12 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 	g, out := s.grant(agreement{
 		client: c.ID, name: name, member: f.Member, workspace: f.Workspace, epoch: f.Epoch, scopes: f.Scopes, audience: s.audienceFor(c), at: f.SettledAt,
 	}, now)
-	if err := s.holds(ctx, g); err != nil {
+	scopes, err := s.holds(ctx, g)
+	if err != nil {
 		return contract.Token{}, err
 	}
-	err := s.Polls.RedeemFlow(ctx, f, g)
+	out.Scope = words(scopes)
+	err = s.Polls.RedeemFlow(ctx, f, g)
 	if errors.Is(err, ErrGone) {
 		err = badGrant()
 	}

@@ -20,23 +20,25 @@ var (
 	loopback = regexp.MustCompile(`^http://(127\.0\.0\.1|\[::1\]|localhost)(?::([0-9]{1,5}))?((?:[/?].*)?)$`)
 	// private are schemes that apps register with the operating system.
 	private = regexp.MustCompile(`^([a-z][a-z0-9+.-]{2,30})://`)
+	// reversedDomain is a private scheme that says whose it is (RFC 8252, section 7.1). Others may belong to the system, or to
+	// a program that does harm with what it is sent.
+	reversedDomain = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
 )
 
-// refusedSchemes run code, read files or say nothing about which app receives the code.
-var refusedSchemes = []string{
-	"http", "https", "javascript", "data", "file", "vbscript", "blob", "about", "filesystem", "view-source", "mailto", "tel", "ftp", "ws", "wss",
-}
+// knownSchemes are private schemes without a domain name whose programs are known to take an answer there.
+var knownSchemes = []string{"cursor", "vscode", "vscode-insiders", "claude-desktop", "zed"}
 
-// redirects tells whether a client may be answered at a URI: registered byte for byte, but a loopback one at any port.
+// redirects tells whether a client may be answered at a URI: registered byte for byte, but a loopback one at any port. What
+// could not be registered today is not answered, whenever it was.
 func redirects(registered []string, asked string) bool {
-	if !plain(asked) {
+	if !registrable(asked) {
 		return false
 	}
 	if slices.Contains(registered, asked) {
 		return true
 	}
 	at := loopback.FindStringSubmatch(asked)
-	if at == nil || !port(at[2]) {
+	if at == nil {
 		return false
 	}
 	return slices.ContainsFunc(registered, func(r string) bool {
@@ -61,7 +63,7 @@ func registrable(uri string) bool {
 		return u.Hostname() != "" && !strings.HasSuffix(u.Host, ":")
 	}
 	scheme := private.FindStringSubmatch(uri)
-	return scheme != nil && !slices.Contains(refusedSchemes, scheme[1])
+	return scheme != nil && (reversedDomain.MatchString(scheme[1]) || slices.Contains(knownSchemes, scheme[1]))
 }
 
 // plain refuses what browsers and parsers read differently: anything but printable ASCII, fragments, backslashes, user

@@ -41,7 +41,7 @@ func TestT32OnlyARegisteredRedirectIsAnswered(t *testing.T) {
 }
 
 func TestOnlySafeRedirectsAreRegistered(t *testing.T) {
-	for _, good := range append([]string{"com.example.app://oauth", "https://example.com", "https://example.com:8443/cb?a=b"}, registered...) {
+	for _, good := range append([]string{"com.example.app://oauth", "com.example.app-2:///cb", "vscode://x/y", "vscode-insiders://x/y", "zed://cb", "https://example.com", "https://example.com:8443/cb?a=b"}, registered...) {
 		if !registrable(good) {
 			t.Errorf("refused: %s", good)
 		}
@@ -50,10 +50,22 @@ func TestOnlySafeRedirectsAreRegistered(t *testing.T) {
 		"", "javascript:alert(1)", "javascript://x/%0aalert(1)", "data://x", "file:///etc/passwd", "vbscript://x", "http://example.com/cb", "http://127.0.0.1.evil.example/",
 		"http://127.0.0.2/cb", "http://0.0.0.0/cb", "https://user@example.com/", "https://user:pw@example.com/", "https:///cb", "https://:443/cb", "https://example.com:/cb",
 		"https://example.com/#x", "https://example.com/ x", "https:example.com", "//example.com/cb", "/cb", "app:/cb", "ap://x", "App://x", "1app://x",
-		"https://ex\u00e4mple.com/cb", "https://example.com/\\evil", "https://example.com/<script>", "http://127.0.0.1:99999/cb", "myapp://user@host/cb", "ftp://x/y",
+		"https://ex\u00e4mple.com/cb", "https://example.com/\\evil", "https://example.com/<script>", "http://127.0.0.1:99999/cb", "com.example.app://user@host/cb", "ftp://x/y",
+		"myapp://cb", "smb://evil/share", "ldap://x", "ssh://x", "ms-msdt://x", "search-ms://x", "itms-services://?action=x", "chrome://x", "slack://x", "zed.://x", "com..app://x",
 	} {
 		if registrable(bad) {
 			t.Errorf("registered: %q", bad)
+		}
+	}
+}
+
+func TestAuthorizationsAreReadAsTheyWereWritten(t *testing.T) {
+	for _, query := range []string{
+		"client_id=a&redirect_uri=https%3A%2F%2Fx%2F%3Fa%3Db&state=%26%00%C3%A9", "scope=a&scope=b", "state=&state=x", "client_id=a&state=x&state=y&resource=1&resource=2", "",
+	} {
+		a := ParseAuthorization(query)
+		if again := ParseAuthorization(a.query()); again != a {
+			t.Errorf("%s: %+v, not %+v", query, again, a)
 		}
 	}
 }

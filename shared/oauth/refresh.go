@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"vitrine/shared/contract"
@@ -58,10 +59,16 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	case stale:
 		return contract.Token{}, s.reused(ctx, *g, t.requestID)
 	}
-	if err := s.refreshable(ctx, *g, t, now); err != nil {
+	scopes, err := s.refreshable(ctx, *g, t, now)
+	if err != nil {
 		return contract.Token{}, err
 	}
-	return s.turn(ctx, *g, token, t.requestID)
+	out, err := s.turn(ctx, *g, token, t.requestID)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	out.Scope = words(scopes)
+	return out, nil
 }
 
 // age judges a refresh token whose grant may be dead.
@@ -94,18 +101,20 @@ func (s *Server) descends(g Grant, t credential.Token) bool {
 	return false
 }
 
-// refreshable refuses what ended, what another client holds, and what asks for more than was granted.
-func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) error {
+// refreshable refuses what ended, what another client holds, and what asks for more than was granted and than its tokens
+// may do, which it returns.
+func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) ([]credential.Scope, error) {
 	if string(g.Client) != t.ClientID || !now.Before(g.IdleAt) {
-		return badGrant()
+		return nil, badGrant()
 	}
-	if err := s.holds(ctx, g); err != nil {
-		return err
+	scopes, err := s.holds(ctx, g)
+	if err == nil {
+		err = aims(g.Audience, t.Resource)
 	}
-	if err := aims(g.Audience, t.Resource); err != nil {
-		return err
+	if err == nil {
+		err = within(slices.Concat(g.Scopes, scopes), t.Scope)
 	}
-	return within(g.Scopes, t.Scope)
+	return scopes, err
 }
 
 // turn replaces the newest refresh token by the next one, or answers again where that has happened already.

@@ -61,9 +61,15 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor) ([]Grant, erro
 	if err := person(by); err != nil {
 		return nil, err
 	}
+	return s.grantsOf(ctx, by, func(Grant) bool { return true })
+}
+
+// grantsOf are the grants of a member that a client can still refresh, those that match.
+func (s *Server) grantsOf(ctx context.Context, by credential.Actor, match func(Grant) bool) ([]Grant, error) {
 	now := s.Now()
 	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, limits.ConnectionsListed, func(g Grant) bool {
-		return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+		live := g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+		return live && match(g)
 	})
 }
 

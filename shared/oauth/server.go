@@ -90,8 +90,8 @@ type agreement struct {
 	at        time.Time
 }
 
-// grant makes a grant of an agreement with its first access and refresh token. It counts as made when the member agreed,
-// so that signing out everywhere after that ends it.
+// grant makes a grant of an agreement with its first access and refresh token, whose answer lacks the scope. The grant
+// counts as made when the member agreed, so that signing out everywhere after that ends it.
 func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
@@ -113,21 +113,30 @@ func (g Grant) end(now time.Time, life time.Duration) time.Time {
 	return g.ExpiresAt
 }
 
-// answer is what the client gets; access is the newest token of g.
+// answer is what the client gets, but for the scope; access is the newest token of g.
 func answer(g Grant, access, refresh credential.Token, now time.Time) contract.Token {
 	return contract.Token{
 		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
-		Scope: words(g.Scopes), RefreshToken: refresh.Reveal(),
+		RefreshToken: refresh.Reveal(),
 	}
 }
 
-// holds refuses a grant whose member is gone or ended what they agreed to.
-func (s *Server) holds(ctx context.Context, g Grant) error {
+// holds refuses a grant whose member is gone or ended what they agreed to, and returns what its tokens may do.
+func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.People.Member(ctx, g.Workspace, g.Member)
 	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
 		err = badGrant()
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return rights(g, *m), nil
+}
+
+// rights are what tokens of the grant may do where they are accepted: our own clients act with all that the member may.
+func rights(g Grant, m member.Member) []credential.Scope {
+	_, own := firstParty[g.Client]
+	return g.Rights(m, !own)
 }
 
 // limit refuses what comes too often from one address, in the form of the token endpoint.

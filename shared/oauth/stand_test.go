@@ -102,14 +102,17 @@ func (s *stand) later(d time.Duration) {
 	s.at = s.at.Add(d)
 }
 
-// join makes a member with a workspace, signed in.
-func (s *stand) join(t testing.TB) credential.Actor {
+// join makes a member with a workspace, signed in, who may do everything or what is given.
+func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
 	at := s.now()
+	if len(scopes) == 0 {
+		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+	}
 	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
 	m := member.Member{
 		ID: id.NewMember(), Workspace: w.ID, Issuer: "https://idp.example.com", Subject: string(id.NewPublic()), Email: "p@example.com",
-		Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, CreatedAt: at, SeenAt: at,
+		Scopes: scopes, CreatedAt: at, SeenAt: at,
 	}
 	e := event.Event{ID: id.NewEvent(), Workspace: w.ID, At: at, Action: event.WorkspaceCreated, Actor: event.BySystem()}
 	if err := s.store.Admit(ctx, member.Admission{Member: m, Workspace: w, Event: e}); err != nil {
@@ -196,11 +199,16 @@ func refreshing(client string, token contract.Token) oauth.TokenRequest {
 
 // works tells whether an access token is accepted on the api, or on the MCP host.
 func (s *stand) works(token, audience string) bool {
+	_, err := s.opens(token, audience)
+	return err == nil
+}
+
+// opens authenticates an access token as the api or the MCP host does.
+func (s *stand) opens(token, audience string) (access.Opened, error) {
 	m := &access.Members{
 		Store: s.store, Peppers: s.Peppers, Limits: &s.limits, Environment: credential.Preview, Audience: audience, Delegated: audience == mcpOrigin, Now: s.now,
 	}
-	_, err := m.Open(ctx, token, access.Wants{}, request)
-	return err == nil
+	return m.Open(ctx, token, access.Wants{}, request)
 }
 
 // refused holds a failure of the token endpoint against its code.

@@ -76,6 +76,13 @@ type Leave struct {
 	To           template.URL // as the authorization server returned it, never a client's own text
 }
 
+// AppError shows a request of an app that was refused, and that the member has not let in.
+type AppError struct {
+	Client, ID, Host      string
+	Code, Meaning, Detail string
+	To                    template.URL // as the authorization server returned it, never a client's own text
+}
+
 // SignedOut is where people are after they left.
 type SignedOut struct {
 	SignIn   string
@@ -89,4 +96,5 @@ func (Device) template() string        { return "device.html" }
 func (DeviceRequest) template() string { return "device-request.html" }
 func (Consent) template() string       { return "consent.html" }
 func (Leave) template() string         { return "leave.html" }
+func (AppError) template() string      { return "app-error.html" }
 func (SignedOut) template() string     { return "signed-out.html" }

@@ -13,7 +13,7 @@ func all(zero bool) map[string]Page {
 			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": Exhibit{}, "keys": Keys{},
 			"connections": Connections{}, "settings": Settings{}, "confirm": Confirm{}, "done": Done{}, "claim": Claim{}, "claim-preview": ClaimPreview{},
 			"audit": Audit{}, "links": AccessLinks{}, "address": Address{}, "private": Private{},
-			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "signed-out": SignedOut{},
+			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "app-error": AppError{}, "signed-out": SignedOut{},
 		}
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
@@ -52,16 +52,25 @@ func all(zero bool) map[string]Page {
 			Shell: shell, Next: hostile, Later: true,
 			Items: []Deed{{What: spoofing, Detail: spoofing, By: Thing{Kind: spoofing, ID: spoofing}, On: Thing{Kind: spoofing, ID: hostile, Path: hostile}, Request: spoofing}},
 		},
-		"confirm":    Confirm{Shell: shell, Heading: hostile, Subject: spoofing, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
-		"done":       Done{Shell: shell, Heading: hostile, Subject: spoofing, Points: []string{hostile}, Fine: hostile, Links: links},
-		"claim":      Claim{Shell: shell, SignedIn: true, Error: hostile},
-		"claim-out":  Claim{SignIn: hostile},
-		"preview":    ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
-		"agent":      AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Attempt: hostile, Error: hostile},
-		"device":     Device{Shell: shell, Code: hostile, Error: hostile},
-		"request":    DeviceRequest{Shell: shell, Client: spoofing, Name: spoofing, Network: hostile, Rights: []string{hostile}, Code: hostile},
-		"consent":    Consent{Shell: shell, Client: spoofing, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
-		"leave":      Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+		"confirm":   Confirm{Shell: shell, Heading: hostile, Subject: spoofing, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
+		"done":      Done{Shell: shell, Heading: hostile, Subject: spoofing, Points: []string{hostile}, Fine: hostile, Links: links},
+		"claim":     Claim{Shell: shell, SignedIn: true, Error: hostile},
+		"claim-out": Claim{SignIn: hostile},
+		"preview":   ClaimPreview{Shell: shell, Parcel: lot, Token: hostile, Once: hostile},
+		"agent":     AgentRequest{Shell: shell, Parcel: lot, Network: hostile, Attempt: hostile, Error: hostile},
+		"device":    Device{Shell: shell, Code: hostile, Error: hostile},
+		"request":   DeviceRequest{Shell: shell, Client: spoofing, Name: spoofing, Network: hostile, Rights: []string{hostile}, Code: hostile},
+		"consent":   Consent{Shell: shell, Client: spoofing, ID: hostile, Host: hostile, Loopback: true, Rights: []string{hostile}, Audience: hostile, Request: hostile},
+		"leave":     Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+		"app-error": AppError{
+			Client:  spoofing,
+			ID:      hostile,
+			Host:    spoofing,
+			Code:    hostile,
+			Meaning: hostile,
+			Detail:  hostile,
+			To:      "https://example.test/?a=%22%3E%3Cscript%3E&b='\"",
+		},
 		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
 			Shell: shell, APIURL: hostile, Agents: []Agent{{ID: hostile, Network: hostile, RegisteredAt: now, ApprovedAt: now}},
@@ -118,7 +127,7 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "icon.svg"} {
+	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js", "icon.svg"} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
 			t.Errorf("%s: found %v, type %q, %d bytes", name, ok, a.Type, len(a.Body))
@@ -127,7 +136,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 7 {
+	if len(assets) != 8 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -138,7 +147,7 @@ func TestAssets(t *testing.T) {
 // Strings that people sent must reach the document as text alone.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
-	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js"} {
+	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js"} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)
 	}

@@ -58,7 +58,7 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 		return err
 	}
 	h.Links, h.Sessions, h.SignIns, h.Agents, h.Claims = s.Viewer(addresses, limiter), s.Sessions(), desk, agents, claimer
-	h.Apps, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, keeper, s.Accounts(), limiter, s.Config.Now
+	h.Apps, h.Refusals, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, server, keeper, s.Accounts(), limiter, s.Config.Now
 	h.Settings, h.Audits = s.Steward(), auditor
 	sharer := s.Sharer(addresses, lister)
 	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)

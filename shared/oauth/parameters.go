@@ -1,0 +1,52 @@
+package oauth
+
+import "net/url"
+
+// Authorization are the parameters of the authorization endpoint. Repeated names one that stood more than once.
+type Authorization struct {
+	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
+	Repeated                                                                                string
+}
+
+// parameter is a field of an Authorization under its name in a query.
+type parameter struct {
+	name  string
+	field *string
+}
+
+// parameters are all of them. Of several that are repeated the first one here is reported.
+func (a *Authorization) parameters() []parameter {
+	return []parameter{
+		{"client_id", &a.ClientID}, {"redirect_uri", &a.RedirectURI}, {"resource", &a.Resource}, {"response_type", &a.ResponseType},
+		{"state", &a.State}, {"code_challenge", &a.Challenge}, {"code_challenge_method", &a.ChallengeMethod}, {"scope", &a.Scope},
+	}
+}
+
+// ParseAuthorization reads a query. Parameters that nobody knows are ignored; of a query that is none nothing is read.
+func ParseAuthorization(query string) (a Authorization) {
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return a
+	}
+	for _, p := range a.parameters() {
+		*p.field = q.Get(p.name)
+		if len(q[p.name]) > 1 && a.Repeated == "" {
+			a.Repeated = p.name
+		}
+	}
+	return a
+}
+
+// query is what ParseAuthorization reads as a.
+func (a Authorization) query() string {
+	q := url.Values{}
+	for _, p := range a.parameters() {
+		if *p.field != "" {
+			q.Add(p.name, *p.field)
+		}
+		if p.name == a.Repeated {
+			q[p.name] = []string{*p.field, *p.field}
+		}
+	}
+	return q.Encode()
+}
