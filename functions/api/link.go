@@ -48,8 +48,9 @@ func (h *Host) memberLinkRoutes() []web.Route {
 	lockdown := []fault.Code{fault.ArtifactNotFound, fault.NotFound}
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "web.accessLinks.listAll", Method: "GET", Path: "/v1/web/access-links", Summary: "The access links of the workspace, newest first",
-			Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+			ID: "web.accessLinks.listAll", Method: "GET", Path: "/v1/web/access-links",
+			Summary: "The access links of the workspace, newest first",
+			Scope:   credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
 		}, h.allLinks),
 		web.Member(web.Operation{
 			ID: "web.accessLinks.listForArtifact", Method: "GET", Path: "/v1/web/artifacts/{artifact_id}/access-links",

@@ -126,8 +126,8 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 	return h.page(w, status, p)
 }
 
-// showLinks shows a page of the links of an artifact, which began after a cursor, if it is not empty. What is not on the page
-// is known from the artifact.
+// showLinks shows a page of the links of an artifact, which began after a cursor, if it is not empty. What is not on
+// the page is known from the artifact.
 func (h *Host) showLinks(p *pages.Exhibit, of *artifact.Artifact, after string, links contract.WebLinkList) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {

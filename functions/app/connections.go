@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/oauth"
 )
 
-// connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the place in
-// the other.
+// connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the
+// place in the other.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) error {
 	at := r.URL.Query()
 	var agents []agentauth.Registration
@@ -40,11 +40,22 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) erro
 	p := pages.Connections{Shell: v.shell("/connections"), APIURL: h.APIURL}
 	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
 	for _, a := range agents {
-		p.Agents = append(p.Agents, pages.Agent{ID: string(a.ID), Network: a.Network, RegisteredAt: a.CreatedAt, ApprovedAt: a.CompletedAt, EndsAt: a.ExpiresAt})
+		p.Agents = append(p.Agents, pages.Agent{
+			ID:           string(a.ID),
+			Network:      a.Network,
+			RegisteredAt: a.CreatedAt,
+			ApprovedAt:   a.CompletedAt,
+			EndsAt:       a.ExpiresAt,
+		})
 	}
 	for _, g := range grants {
 		p.Apps = append(p.Apps, pages.App{
-			ID: string(g.Public), Name: g.Name, Audience: g.Audience, Scopes: shortRights(v.reach(g.Client, g.Scopes)), AllowedAt: g.CreatedAt, EndsAt: g.ExpiresAt,
+			ID:        string(g.Public),
+			Name:      g.Name,
+			Audience:  g.Audience,
+			Scopes:    shortRights(v.reach(g.Client, g.Scopes)),
+			AllowedAt: g.CreatedAt,
+			EndsAt:    g.ExpiresAt,
 		})
 	}
 	return h.page(w, http.StatusOK, p)
@@ -80,9 +91,14 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v visit) e
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell: v.shell("/connections"), Heading: "Disconnect this agent?", Subject: "Agent from " + a.Network, Detail: string(a.ID),
-		Text:   "Its access ends at once, and it cannot come back without asking you again. What it published stays.",
-		Button: "Disconnect it", Action: "/connections/agents/" + string(a.ID) + "/unlink", Back: "/connections",
+		Shell:   v.shell("/connections"),
+		Heading: "Disconnect this agent?",
+		Subject: "Agent from " + a.Network,
+		Detail:  string(a.ID),
+		Text:    "Its access ends at once, and it cannot come back without asking you again. What it published stays.",
+		Button:  "Disconnect it",
+		Action:  "/connections/agents/" + string(a.ID) + "/unlink",
+		Back:    "/connections",
 	})
 }
 
@@ -90,7 +106,8 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) erro
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if err := h.ConnectedAgents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId"))); err != nil && !absent(err) {
+	err := h.ConnectedAgents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/connections")
@@ -103,9 +120,15 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) err
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell: v.shell("/connections"), Heading: "Disconnect this app?", Subject: g.Name, Detail: string(g.Public),
-		Text:   "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. What it published stays.",
-		Button: "Disconnect it", Action: "/connections/apps/" + string(g.Public) + "/unlink", Back: "/connections",
+		Shell:   v.shell("/connections"),
+		Heading: "Disconnect this app?",
+		Subject: g.Name,
+		Detail:  string(g.Public),
+		Text: "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. " +
+			"What it published stays.",
+		Button: "Disconnect it",
+		Action: "/connections/apps/" + string(g.Public) + "/unlink",
+		Back:   "/connections",
 	})
 }
 
@@ -113,7 +136,8 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v visit) error 
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if err := h.ConnectedApps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))); err != nil && !absent(err) {
+	err := h.ConnectedApps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/connections")

@@ -79,11 +79,15 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error 
 	made, err := h.Keys.Create(r.Context(), v.Actor, command, nil, name, 0)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.afterCreate(w, r, v, http.StatusBadRequest, pages.Keys{Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes)})
+		return h.afterCreate(w, r, v, http.StatusBadRequest, pages.Keys{
+			Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes),
+		})
 	}
 	if fault.CodeOf(err) == fault.Forbidden && v.Actor.Require(credential.Admin) == nil {
 		return explained{err, pages.Message{
-			Heading: "No room for another key", Text: fmt.Sprintf("This workspace has %d live API keys, as many as it may. Revoke one that nobody needs any more; nothing was made.", limits.LiveKeys),
+			Heading: "No room for another key",
+			Text: fmt.Sprintf("This workspace has %d live API keys, as many as it may. ", limits.LiveKeys) +
+				"Revoke one that nobody needs any more; nothing was made.",
 			Links: []pages.Link{{Path: "/keys", Text: "Back to the keys"}},
 		}}
 	}
@@ -91,7 +95,8 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	web.Hide(r.Context(), made.Secret)
-	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}})
+	shown := &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}
+	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
 func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) error {
@@ -103,9 +108,15 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) err
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell: v.shell("/keys"), Heading: "Revoke this key?", Subject: k.Name, Detail: string(k.PublicID), Button: "Revoke it",
-		Text:   "Whoever uses it is refused from that moment on. It cannot be brought back.",
-		Action: "/keys/" + string(k.ID) + "/revoke", Back: "/keys", Once: once(),
+		Shell:   v.shell("/keys"),
+		Heading: "Revoke this key?",
+		Subject: k.Name,
+		Detail:  string(k.PublicID),
+		Text:    "Whoever uses it is refused from that moment on. It cannot be brought back.",
+		Button:  "Revoke it",
+		Action:  "/keys/" + string(k.ID) + "/revoke",
+		Back:    "/keys",
+		Once:    once(),
 	})
 }
 

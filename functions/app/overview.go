@@ -35,7 +35,10 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Artifacts{
-		Shell: v.shell("/artifacts"), APIURL: h.APIURL, Items: artifactRows(list.Items), Pages: pagesOf("/artifacts", after, list.PageInfo),
+		Shell:  v.shell("/artifacts"),
+		APIURL: h.APIURL,
+		Items:  artifactRows(list.Items),
+		Pages:  pagesOf("/artifacts", after, list.PageInfo),
 	})
 }
 

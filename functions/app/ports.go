@@ -53,7 +53,9 @@ type Agents interface {
 type ConnectedAgents interface {
 	// Connections is one page of the connected agents, newest first; invalid_cursor for a cursor that is a day old or of
 	// somebody else.
-	Connections(ctx context.Context, by credential.Actor, p cursor.Page) ([]agentauth.Registration, contract.PageInfo, error)
+	Connections(
+		ctx context.Context, by credential.Actor, p cursor.Page,
+	) ([]agentauth.Registration, contract.PageInfo, error)
 	// Connection is one of them; not_found if there is none.
 	Connection(ctx context.Context, by credential.Actor, r id.Registration) (agentauth.Registration, error)
 	// Unlink disconnects an agent; not_found if there is none.

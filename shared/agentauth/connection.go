@@ -14,7 +14,9 @@ import (
 )
 
 // Connections lists one page of the agents that work in the caller's workspace, newest first.
-func (s *Service) Connections(ctx context.Context, by credential.Actor, p cursor.Page) ([]Registration, contract.PageInfo, error) {
+func (s *Service) Connections(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]Registration, contract.PageInfo, error) {
 	if err := s.member(by); err != nil {
 		return nil, contract.PageInfo{}, err
 	}
@@ -28,7 +30,9 @@ func (s *Service) Connections(ctx context.Context, by credential.Actor, p cursor
 }
 
 // Connection is one of them; not_found if there is none, or it has ended.
-func (s *Service) Connection(ctx context.Context, by credential.Actor, registration id.Registration) (Registration, error) {
+func (s *Service) Connection(
+	ctx context.Context, by credential.Actor, registration id.Registration,
+) (Registration, error) {
 	if err := s.member(by); err != nil {
 		return Registration{}, err
 	}

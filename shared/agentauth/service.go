@@ -41,8 +41,8 @@ type Store interface {
 	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
 	// those that were read.
 	Change(ctx context.Context, c Change) error
-	// Registrations reads registrations that were claimed into a workspace, the newest claim first, and the place of the last
-	// one if others follow.
+	// Registrations reads registrations that were claimed into a workspace, the newest claim first, and the place of the
+	// last one if others follow.
 	Registrations(ctx context.Context, q Query) (rows []Registration, next string, err error)
 }
 

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/rate"
 )
 
-// Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion agents cannot
-// register, and those that did get no tokens; people can still answer them.
+// Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion
+// agents cannot register, and those that did get no tokens; people can still answer them.
 func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	peppers, err1 := s.peppers()
 	admission, err2 := s.Provisioner(limiter)

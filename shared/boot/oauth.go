@@ -8,8 +8,8 @@ import (
 	"vitrine/shared/rate"
 )
 
-// Authorization is the authorization server for people; it needs the rings pepper and seal. Without an identity provider it
-// exchanges no ID tokens.
+// Authorization is the authorization server for people; it needs the rings pepper and seal. Without an identity
+// provider it exchanges no ID tokens.
 func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
 	peppers, err1 := s.peppers()
 	chain, err2 := s.Config.Rings.Pepper.Derive("refresh chain")

@@ -72,12 +72,12 @@ func (k Key) Over(now time.Time, w workspace.Workspace) bool {
 	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are limited
-// by themselves, and end within the hour.
+// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
+// limited by themselves, and end within the hour.
 func (k Key) Counts() bool { return k.Member != "" }
 
-// endedAt is when the key was revoked, or its member signed out everywhere; zero: neither. A key is as old as the sign-in
-// that made it, so that one that is under way while the member signs out ends as well.
+// endedAt is when the key was revoked, or its member signed out everywhere; zero: neither. A key is as old as the
+// sign-in that made it, so that one that is under way while the member signs out ends as well.
 func (k Key) endedAt(w workspace.Workspace) time.Time {
 	made, out := k.Login.At, w.LoginsEndedAt
 	if made.IsZero() && k.Member != "" {

@@ -65,9 +65,11 @@ func (c *Codec) Start(l List, p Page) (Position, error) {
 	return c.Open(l, p.Cursor)
 }
 
-// Read reads one page of a list whose places are texts of the store: read returns the rows after a place, and the place of
-// the last one if others follow. A limit of zero is limits.PageDefault. Errors as of Start.
-func Read[row any](c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error)) ([]row, contract.PageInfo, error) {
+// Read reads one page of a list whose places are texts of the store: read returns the rows after a place, and the
+// place of the last one if others follow. A limit of zero is limits.PageDefault. Errors as of Start.
+func Read[row any](
+	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
+) ([]row, contract.PageInfo, error) {
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}

@@ -77,13 +77,21 @@ func (s *Store) EndKey(ctx context.Context, e credential.Ending) (time.Time, err
 	return s.endKey(ctx, &t, e.Key, e.At, e.Event)
 }
 
-// endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and makes
-// room for another.
-func (s *Store) endKey(ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
+// endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and
+// makes room for another.
+func (s *Store) endKey(
+	ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event,
+) (time.Time, error) {
 	at = millis(at)
 	var first time.Time
-	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)", "#id = :id AND attribute_not_exists(#rev_at)",
-		values{"now": at, "list": revokedKeysOf(k.Workspace), "ttl": leavesList(at).Unix(), "id": string(k.ID)}, func(old item) error {
+	v := values{
+		"now":  at,
+		"list": revokedKeysOf(k.Workspace),
+		"ttl":  leavesList(at).Unix(),
+		"id":   string(k.ID),
+	}
+	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
+		"#id = :id AND attribute_not_exists(#rev_at)", v, func(old item) error {
 			first = old.getTime("rev_at")
 			return errRevoked
 		})

@@ -28,9 +28,12 @@ func (s *Store) APIKeys(ctx context.Context, q credential.KeyQuery) ([]credentia
 	})
 }
 
-// listedKeys are keys as the index has them, by their places. The index does not tell who made a key. That matters for those
-// that do not tell when their member signed in, and are older than a sign-out: they are read from the table.
-func (s *Store) listedKeys(ctx context.Context, found []item, w workspace.Workspace) (map[string]credential.Key, error) {
+// listedKeys are keys as the index has them, by their places. The index does not tell who made a key. That matters
+// for those that do not tell when their member signed in, and are older than a sign-out: they are read from the
+// table.
+func (s *Store) listedKeys(
+	ctx context.Context, found []item, w workspace.Workspace,
+) (map[string]credential.Key, error) {
 	rows := make(map[string]credential.Key, len(found))
 	var unclear []key
 	for _, i := range found {
@@ -53,13 +56,13 @@ func (s *Store) listedKeys(ctx context.Context, found []item, w workspace.Worksp
 // errUncounted says that a workspace has as many live keys as it may have, or that nobody knows how many it has.
 var errUncounted = errors.New("the live API keys are to be counted")
 
-// countTries bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that was
-// made or revoked meanwhile.
+// countTries bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that
+// was made or revoked meanwhile.
 const countTries = 6
 
-// CreateKey implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes one away
-// exactly once. What ends by itself stays there until there is no room, and then the keys are counted. Workspaces from
-// before there was such an item are counted at their next key.
+// CreateKey implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes
+// one away exactly once. What ends by itself stays there until there is no room, and then the keys are counted.
+// Workspaces from before there was such an item are counted at their next key.
 func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
 	w := c.Key.Workspace
 	for range countTries {
@@ -72,7 +75,7 @@ func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
 			return err
 		}
 		if live >= c.Most {
-			return fault.New(fault.Forbidden, "this workspace has %d live API keys, and may have %d; revoke one that is not needed any more", live, c.Most)
+			return fault.New(fault.Forbidden, "this workspace has %d live API keys; it may have %d: revoke one", live, c.Most)
 		}
 	}
 	return fault.New(fault.DatabaseUnavailable, "too many API keys are made at once; repeat the request in a moment")
@@ -107,8 +110,8 @@ func (s *Store) uncountKeys(t *transaction, w id.Workspace, keys ...string) {
 	t.update(s.tables.Core, liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
 }
 
-// countKeys writes which keys of a workspace live at an instant, and returns how many. Nothing is written over that changed
-// meanwhile; then what changed is left to the next count.
+// countKeys writes which keys of a workspace live at an instant, and returns how many. Nothing is written over that
+// changed meanwhile; then what changed is left to the next count.
 func (s *Store) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int, error) {
 	b := batch{strong: true}
 	b.want(liveKeysKey(w))
@@ -128,8 +131,9 @@ func (s *Store) countKeys(ctx context.Context, w id.Workspace, now time.Time) (i
 	if !was.getTime("since").IsZero() && slices.Equal(live, slices.Sorted(slices.Values(was.getSet("live")))) {
 		return len(live), nil
 	}
-	set, v := "SET #since = if_not_exists(#since, :now), #live = :live ADD #ver :one", values{"now": now, "one": 1, "was": was.getNum("ver")}
-	if v["live"] = live; len(live) == 0 {
+	set := "SET #since = if_not_exists(#since, :now), #live = :live ADD #ver :one"
+	v := values{"now": now, "one": 1, "was": was.getNum("ver"), "live": live}
+	if len(live) == 0 {
 		set = "SET #since = if_not_exists(#since, :now) REMOVE #live ADD #ver :one"
 		delete(v, "live")
 	}
@@ -144,9 +148,12 @@ func (s *Store) countKeys(ctx context.Context, w id.Workspace, now time.Time) (i
 	return len(live), nil
 }
 
-// liveKeys are the keys that count: of those that are counted and those that the index has, the ones that live. What is only
-// in one of the two is looked up, because the index may be behind. What the index says has ended has ended for good.
-func (s *Store) liveKeys(ctx context.Context, w workspace.Workspace, counted []string, now time.Time) (live []string, err error) {
+// liveKeys are the keys that count: of those that are counted and those that the index has, the ones that live. What
+// is only in one of the two is looked up, because the index may be behind. What the index says has ended has ended
+// for good.
+func (s *Store) liveKeys(
+	ctx context.Context, w workspace.Workspace, counted []string, now time.Time,
+) (live []string, err error) {
 	unclear := map[id.Public]bool{}
 	for _, p := range counted {
 		unclear[id.Public(p)] = true
@@ -183,5 +190,6 @@ func (s *Store) liveKeys(ctx context.Context, w workspace.Workspace, counted []s
 	return live, err
 }
 
-// leavesList is when a key that ended at an instant may leave the table. Without it, it is refused as one that is unknown.
+// leavesList is when a key that ended at an instant may leave the table. Without it, it is refused as one that is
+// unknown.
 func leavesList(ended time.Time) time.Time { return ended.Add(limits.EndedKeyLife) }

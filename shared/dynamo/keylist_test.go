@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/limits"
 )
 
-// oldKeys stores n keys of a member as code wrote them that knew no count, no list of revoked keys and no sign-ins. They are
-// made after the clock of the desk, each a millisecond after the one before.
+// oldKeys stores n keys of a member as code wrote them that knew no count, no list of revoked keys and no sign-ins.
+// They are made after the clock of the desk, each a millisecond after the one before.
 func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.Key)) []credential.Key {
 	t.Helper()
 	keys, items := make([]credential.Key, n), make([]item, n)
@@ -173,7 +173,8 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	}
 }
 
-// TestASignOutOfBeforeEndsNoKeysThatWereToLive has a sign-out that older code wrote, which ended logins of the CLI only.
+// TestASignOutOfBeforeEndsNoKeysThatWereToLive has a sign-out that older code wrote, which ended logins of the CLI
+// only.
 func TestASignOutOfBeforeEndsNoKeysThatWereToLive(t *testing.T) {
 	l, _, p := newLogins(t)
 	k := l.oldKeys(t, p, 1, asTheyAre)[0]

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/artifact"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 	"vitrine/shared/link"
 	"vitrine/shared/sharing"
 )
@@ -128,5 +130,30 @@ func TestLinksAreReadPageByPage(t *testing.T) {
 	}
 	if all, more := d.listed(t, sharing.Query{Workspace: w, Artifact: moving, Limit: 30}); more || !slices.Equal(of, all) || len(of) != 30 {
 		t.Errorf("%d links page by page, %d at once", len(of), len(all))
+	}
+}
+
+// TestALinkThatOpensIsListedHoweverManyWereRevoked asks for the list without pages.
+func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	a := &artifact.Artifact{ID: id.NewArtifact(), Owner: p.home.ID}
+	live := d.linked(t, p.home.ID, a.ID, -1, false)
+	items := make([]item, limits.LinksListed)
+	for n := range items {
+		l := link.Link{ID: id.NewLink(), Workspace: p.home.ID, Artifact: a.ID, CreatedAt: d.clock.Add(time.Duration(n) * time.Second), RevokedAt: d.clock}
+		l.Public, _ = l.ID.Public()
+		items[n] = linkItem(l)
+	}
+	for some := range slices.Chunk(items, batchMost) {
+		d.store(t, some...)
+	}
+	s := &sharing.Sharer{Store: d.Store, Now: func() time.Time { return d.clock }}
+	list, err := s.List(ctx, d.actor(t, p), sharing.Target{Named: a.ID, Artifact: a})
+	if err != nil || len(list.Items) != limits.LinksListed+1 {
+		t.Fatal(len(list.Items), err)
+	}
+	if last := list.Items[limits.LinksListed]; last.RevokedAt != nil {
+		t.Errorf("%+v, want %s", last, live)
 	}
 }

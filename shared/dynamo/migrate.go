@@ -134,7 +134,8 @@ func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, un
 			return false, err
 		}
 		for _, k := range keys {
-			if _, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}); err != nil {
+			gone := &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}
+			if _, err := s.client.DeleteItem(ctx, gone); err != nil {
 				return false, unavailable(err)
 			}
 		}

@@ -96,10 +96,14 @@ func (s *Store) revoke(ctx context.Context, public id.Public, keys *[]string, at
 func (s *Store) GrantsOf(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
 	mine := grantsOfMember(q.Member)
 	after := cmp.Or(q.After, mine+afterText)
-	return pageOf(ctx, s, []partition{{listIndex, grantsOf(q.Workspace), after}}, q.Limit, func(ctx context.Context, found []item) (map[string]oauth.Grant, error) {
-		grants, err := tableRows(ctx, s, found, func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) })
-		maps.DeleteFunc(grants, func(place string, g oauth.Grant) bool { return !strings.HasPrefix(place, mine) || !q.Live(g) })
-		return grants, err
+	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}
+	read := func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) }
+	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]oauth.Grant, error) {
+		rows, err := tableRows(ctx, s, found, read)
+		maps.DeleteFunc(rows, func(place string, g oauth.Grant) bool {
+			return !strings.HasPrefix(place, mine) || !q.Live(g)
+		})
+		return rows, err
 	})
 }
 

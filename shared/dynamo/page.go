@@ -33,8 +33,13 @@ func (s *Store) newest(ctx context.Context, p partition, n int, take func([]item
 		v["after"] = p.after
 	}
 	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: &p.index, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(n)),
+		TableName:                 &s.tables.Core,
+		IndexName:                 &p.index,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: v.attributes(),
+		ScanIndexForward:          aws.Bool(false),
+		Limit:                     aws.Int32(int32(n)),
 	}
 	for {
 		out, err := s.client.Query(ctx, in)
@@ -52,11 +57,13 @@ func (s *Store) newest(ctx context.Context, p partition, n int, take func([]item
 	}
 }
 
-// pageOf reads one page of a list that partitions of an index hold together: the newest rows of all, each once, and the
-// place of the last one, which is its sort key, if others follow. pick turns items into rows by their places, and leaves out
-// what the list does not show. Partitions are read in the given order; where an item is on its way from one to the next, it
-// is met at least once, and what was read last counts.
-func pageOf[row any](ctx context.Context, s *Store, parts []partition, limit int, pick func(context.Context, []item) (map[string]row, error)) ([]row, string, error) {
+// pageOf reads one page of a list that partitions of an index hold together: the newest rows of all, each once, and
+// the place of the last one, which is its sort key, if others follow. pick turns items into rows by their places, and
+// leaves out what the list does not show. Partitions are read in the given order; where an item is on its way from
+// one to the next, it is met at least once, and what was read last counts.
+func pageOf[row any](
+	ctx context.Context, s *Store, parts []partition, limit int, pick func(context.Context, []item) (map[string]row, error),
+) ([]row, string, error) {
 	all := map[string]row{}
 	for _, p := range parts {
 		found := 0

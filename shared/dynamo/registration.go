@@ -192,9 +192,10 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 
 // Registrations implements agentauth.Store. The index tells which there are, the table what they are.
 func (s *Store) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
-	list := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
-	return pageOf(ctx, s, list, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
-		rows, err := tableRows(ctx, s, found, func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) })
+	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
+	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
+	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
+		rows, err := tableRows(ctx, s, found, read)
 		maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
 		return rows, err
 	})

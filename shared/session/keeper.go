@@ -103,7 +103,12 @@ func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, er
 		return Opened{}, stranger()
 	}
 	return Opened{Session: *s, Member: *m, Actor: credential.Actor{
-		Member: m.ID, Login: credential.Login{At: s.CreatedAt}, Scopes: m.Scopes, Operator: s.Operator, Workspace: *w, Policy: k.Limits.Tiers[w.Tier()],
+		Member:    m.ID,
+		Login:     credential.Login{At: s.CreatedAt},
+		Scopes:    m.Scopes,
+		Operator:  s.Operator,
+		Workspace: *w,
+		Policy:    k.Limits.Tiers[w.Tier()],
 		RequestID: requestID,
 	}}, nil
 }
@@ -138,8 +143,8 @@ func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
 	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
-// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more from its
-// commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
+// from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
 func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")

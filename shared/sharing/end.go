@@ -79,7 +79,7 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 		}
 		ended = ended[:0]
 		for _, l := range links {
-			if l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero() {
+			if opens(l, a, now) {
 				ended = append(ended, l.ID)
 			}
 		}

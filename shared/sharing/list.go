@@ -3,6 +3,7 @@ package sharing
 import (
 	"context"
 	"slices"
+	"time"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
@@ -14,14 +15,14 @@ import (
 	"vitrine/shared/workspace"
 )
 
-// List answers the newest links of an artifact of the caller's workspace, whatever its status; artifact_not_found for any
-// other.
+// List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
+// before them the ones that still open it. artifact_not_found for any other artifact.
 func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
 		return contract.LinkList{}, err
 	}
-	links, _, err := s.Store.Links(ctx, s.query(by, a.ID, "", limits.LinksListed))
+	links, err := s.unpaged(ctx, by, a)
 	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(links))}
 	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
 		out.Items[i] = contract.LinkRow{
@@ -31,8 +32,33 @@ func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contr
 	return out, err
 }
 
+// listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
+const listRounds = 10
+
+func (s *Sharer) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
+	now := s.Now()
+	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
+		links, next, err := s.Store.Links(ctx, s.query(by, a.ID, after, limits.LinksListed))
+		if err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			links = slices.DeleteFunc(links, func(l link.Link) bool { return !opens(l, a, now) })
+		}
+		all, after = append(all, links...), next
+	}
+	return all, nil
+}
+
+// opens tells whether a link has not ended.
+func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
+	return l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero()
+}
+
 // Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
-func (s *Sharer) Of(ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page) (contract.WebLinkList, error) {
+func (s *Sharer) Of(
+	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
+) (contract.WebLinkList, error) {
 	a, err := s.owned(ctx, by, Target{Named: named})
 	if err != nil {
 		return contract.WebLinkList{}, err
@@ -102,7 +128,9 @@ func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Arti
 	return nil
 }
 
-func (s *Sharer) all(ctx context.Context, by credential.Actor, p cursor.Page) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
+func (s *Sharer) all(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
 	links, info, err := s.page(ctx, by, "", p)
 	if err != nil {
 		return nil, nil, info, err
@@ -117,7 +145,9 @@ func (s *Sharer) all(ctx context.Context, by credential.Actor, p cursor.Page) ([
 }
 
 // page reads one page of the links of an artifact, or of all.
-func (s *Sharer) page(ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page) ([]link.Link, contract.PageInfo, error) {
+func (s *Sharer) page(
+	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
 	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]link.Link, string, error) {
 		return s.Store.Links(ctx, s.query(by, of, after, limit))
@@ -125,7 +155,13 @@ func (s *Sharer) page(ctx context.Context, by credential.Actor, of id.Artifact, 
 }
 
 func (s *Sharer) query(by credential.Actor, of id.Artifact, after string, limit int) Query {
-	return Query{Workspace: by.Workspace.ID, Claimed: !by.Workspace.ClaimedAt.IsZero(), Artifact: of, After: after, Limit: limit}
+	return Query{
+		Workspace: by.Workspace.ID,
+		Claimed:   !by.Workspace.ClaimedAt.IsZero(),
+		Artifact:  of,
+		After:     after,
+		Limit:     limit,
+	}
 }
 
 // rows are links as members see them, with the artifacts that they lead to.

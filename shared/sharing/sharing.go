@@ -202,7 +202,9 @@ func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (
 }
 
 // withArtifact is find with the artifact of the link.
-func (s *Sharer) withArtifact(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, *artifact.Artifact, error) {
+func (s *Sharer) withArtifact(
+	ctx context.Context, by credential.Actor, named id.Link,
+) (*link.Link, *artifact.Artifact, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
 		return nil, nil, err

@@ -17,7 +17,8 @@ type Exhibit struct {
 	Revisions  []Revision
 	Links      []AccessLink
 	Pages      // of Links
-	// Linked and Following tell of links on other pages: there may be some that are not over, and one is a share link that works.
+	// Linked and Following tell of links on other pages: there may be some that are not over, and one is a share link
+	// that works.
 	Linked, Following bool
 	Once              string
 	Name              string // the title as it was typed
