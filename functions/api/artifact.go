@@ -7,6 +7,7 @@ import (
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/web"
@@ -35,6 +36,24 @@ func (in *listInput) refuseBlank() error {
 		return fault.New(fault.InvalidCursor, "the cursor is empty; leave it out for the first page")
 	}
 	return nil
+}
+
+// wideListInput is of lists that had no pages once: they begin with as much as a page may hold.
+type wideListInput struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"100"`
+
+	list listInput
+}
+
+// Resolve implements huma.Resolver.
+func (in *wideListInput) Resolve(c huma.Context) []error {
+	in.list = listInput{Cursor: in.Cursor, Limit: in.Limit}
+	return in.list.Resolve(c)
+}
+
+func (in *listInput) page() (cursor.Page, error) {
+	return cursor.Page{Cursor: in.Cursor, Limit: in.Limit}, in.refuseBlank()
 }
 
 func (h *Host) list(ctx context.Context, call *web.Call, in *listInput) (contract.ArtifactList, error) {

@@ -19,6 +19,7 @@ func (h *Host) keyRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
 			ID: "web.apiKeys.list", Method: "GET", Path: "/v1/web/keys", Summary: "The workspace's API keys, newest first", Scope: credential.Admin, Beside: true,
+			Errors: []fault.Code{fault.InvalidCursor},
 		}, h.keys),
 		web.Member(web.Operation{
 			ID: "web.apiKeys.create", Method: "POST", Path: "/v1/web/keys", Summary: "Make an API key; its secret is shown this once",
@@ -31,8 +32,12 @@ func (h *Host) keyRoutes() []web.Route {
 	}
 }
 
-func (h *Host) keys(ctx context.Context, call *web.Call, _ *struct{}) (contract.WebKeyList, error) {
-	return h.Keeper.List(ctx, call.Actor)
+func (h *Host) keys(ctx context.Context, call *web.Call, in *wideListInput) (contract.WebKeyList, error) {
+	p, err := in.list.page()
+	if err != nil {
+		return contract.WebKeyList{}, err
+	}
+	return h.Keeper.List(ctx, call.Actor, credential.AllKeys, p)
 }
 
 type createKeyInput struct {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
@@ -46,12 +48,14 @@ func (h *Host) memberLinkRoutes() []web.Route {
 	lockdown := []fault.Code{fault.ArtifactNotFound, fault.NotFound}
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "web.accessLinks.listAll", Method: "GET", Path: "/v1/web/access-links", Summary: "The access links of the workspace",
-			Scope: credential.Read, Beside: true,
+			ID: "web.accessLinks.listAll", Method: "GET", Path: "/v1/web/access-links",
+			Summary: "The access links of the workspace, newest first",
+			Scope:   credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
 		}, h.allLinks),
 		web.Member(web.Operation{
 			ID: "web.accessLinks.listForArtifact", Method: "GET", Path: "/v1/web/artifacts/{artifact_id}/access-links",
-			Summary: "The access links of an artifact, revoked ones included", Scope: credential.Read, Beside: true, Errors: []fault.Code{fault.ArtifactNotFound},
+			Summary: "The access links of an artifact, revoked ones included", Scope: credential.Read, Beside: true,
+			Errors: []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
 		}, h.webLinks),
 		web.Member(web.Operation{
 			ID: "web.accessLinks.create", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/access-links", Summary: "Make an access link to an artifact",
@@ -118,18 +122,35 @@ func (h *Host) setVisibility(ctx context.Context, call *web.Call, in *visibility
 	return h.Sharer.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
 }
 
-func (h *Host) allLinks(ctx context.Context, call *web.Call, _ *struct{}) (contract.WebLinkList, error) {
-	return whole(h.Sharer.All(ctx, call.Actor))
+func (h *Host) allLinks(ctx context.Context, call *web.Call, in *wideListInput) (contract.WebLinkList, error) {
+	p, err := in.list.page()
+	if err != nil {
+		return contract.WebLinkList{}, err
+	}
+	return h.Sharer.All(ctx, call.Actor, p)
 }
 
-func (h *Host) webLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebLinkList, error) {
-	return whole(h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact)))
+// artifactLinksInput is wideListInput with a path.
+type artifactLinksInput struct {
+	Artifact string `path:"artifact_id"`
+	Cursor   string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
+	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"100"`
+
+	list listInput
 }
 
-// whole is a list without cursor: what it does not have, no other page would.
-func whole(list contract.WebLinkList, err error) (contract.WebLinkList, error) {
-	list.PageInfo = contract.PageInfo{}
-	return list, err
+// Resolve implements huma.Resolver.
+func (in *artifactLinksInput) Resolve(c huma.Context) []error {
+	in.list = listInput{Cursor: in.Cursor, Limit: in.Limit}
+	return in.list.Resolve(c)
+}
+
+func (h *Host) webLinks(ctx context.Context, call *web.Call, in *artifactLinksInput) (contract.WebLinkList, error) {
+	p, err := in.list.page()
+	if err != nil {
+		return contract.WebLinkList{}, err
+	}
+	return h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact), p)
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {

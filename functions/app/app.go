@@ -29,29 +29,32 @@ type Resolver interface {
 type Host struct {
 	Links Resolver
 
-	Sessions  Sessions
-	SignIns   SignIns
-	Agents    Agents
-	Claims    Claims
-	Apps      Apps
-	Refusals  Refusals
-	Devices   Devices
-	Artifacts Artifacts
-	Views     Views
-	Revisions Revisions
-	History   History
-	Restores  Restores
-	Pins      Pins
-	Titles    Titles
-	Deletions Deletions
-	Sharing   Sharing
-	Reach     Reach
-	Keys      Keys
-	Accounts  Accounts
-	Settings  Settings
-	Audits    Audits
-	Counter   Counter
-	Now       func() time.Time
+	Sessions        Sessions
+	SignIns         SignIns
+	Agents          Agents
+	ConnectedAgents ConnectedAgents
+	Claims          Claims
+	Apps            Apps
+	ConnectedApps   ConnectedApps
+	Refusals        Refusals
+	Devices         Devices
+	Artifacts       Artifacts
+	Views           Views
+	Revisions       Revisions
+	History         History
+	Restores        Restores
+	Pins            Pins
+	Titles          Titles
+	Deletions       Deletions
+	Sharing         Sharing
+	LinkLists       LinkLists
+	Reach           Reach
+	Keys            Keys
+	Accounts        Accounts
+	Settings        Settings
+	Audits          Audits
+	Counter         Counter
+	Now             func() time.Time
 
 	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
 	ContentURL, AppURL, APIURL string
@@ -105,6 +108,7 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
 		{method: "GET", path: "/keys", handle: h.member(h.keys)},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
+		{method: "GET", path: "/keys/ended", handle: h.member(h.endedKeys)},
 		{method: "GET", path: "/keys/{keyId}/revoke", handle: h.member(h.askRevokeKey), parent: "/keys"},
 		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
 		{method: "GET", path: "/connections", handle: h.member(h.connections)},

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -86,17 +87,28 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.showArtifact(w, r, v, http.StatusOK, pages.Exhibit{})
 }
 
-// showArtifact shows an artifact around what p tells already.
+// showArtifact shows an artifact, and one page of its links, around what p tells already.
 func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Exhibit) error {
 	var a contract.WebArtifact
 	var found *artifact.Artifact
 	var links contract.WebLinkList
 	var revisions contract.RevisionList
+	after := ""
+	if r.Method == http.MethodGet {
+		after = r.URL.Query().Get("after")
+	}
 	err := together(
 		func() (err error) { a, err = h.Artifacts.Detail(r.Context(), v.Actor, named(r)); return err },
-		func() (err error) { links, err = h.Sharing.Of(r.Context(), v.Actor, named(r)); return err },
+		func() (err error) {
+			links, err = h.LinkLists.Of(r.Context(), v.Actor, named(r), cursor.Page{Cursor: after})
+			return err
+		},
 		func() (err error) { found, revisions, err = h.history(r.Context(), v, named(r)); return err },
 	)
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, artifactPath(named(r))) // it is a day old, or of somebody else: the list starts anew
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -110,17 +122,26 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 		p.Source, p.Framed = a.Viewer.IframeSrc, shownByBrowsers(a.Entrypoint)
 	}
 	p.Revisions = revisionRows(a, revisions.Items)
+	h.showLinks(&p, found, after, links)
+	return h.page(w, status, p)
+}
+
+// showLinks shows a page of the links of an artifact, which began after a cursor, if it is not empty. What is not on
+// the page is known from the artifact.
+func (h *Host) showLinks(p *pages.Exhibit, of *artifact.Artifact, after string, links contract.WebLinkList) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
 		numbers[row.ID] = row.Number
 	}
 	for _, l := range links.Items {
-		row := h.linkRow(l, found)
+		row := h.linkRow(l, of)
 		row.Number = numbers[row.Revision]
 		p.Links = append(p.Links, row)
 	}
-	p.More = links.PageInfo.HasMore
-	return h.page(w, status, p)
+	p.Pages = pagesOf(artifactPath(of.ID), after, links.PageInfo)
+	if p.First != "" || p.Next != "" {
+		p.Linked, p.Following = of.Linked(), of.Shared(h.Now()) != ""
+	}
 }
 
 func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (*artifact.Artifact, contract.RevisionList, error) {

@@ -23,7 +23,7 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {
 	if err != nil {
 		return err
 	}
-	p := pages.Audit{Shell: v.shell("/audit"), Kept: limits.EventLife, Next: older("/audit", list.PageInfo), Later: after != ""}
+	p := pages.Audit{Shell: v.shell("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
 	for _, row := range list.Items {
 		p.Items = append(p.Items, deedOf(row, v))
 	}

@@ -2,60 +2,112 @@ package app
 
 import (
 	"net/http"
+	"net/url"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/agentauth"
+	"vitrine/shared/contract"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/oauth"
 )
 
+// connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the
+// place in the other.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) error {
+	at := r.URL.Query()
 	var agents []agentauth.Registration
 	var grants []oauth.Grant
+	var moreAgents, moreApps contract.PageInfo
 	err := together(
-		func() (err error) { agents, err = h.Agents.Connections(r.Context(), v.Actor); return err },
-		func() (err error) { grants, err = h.Apps.Grants(r.Context(), v.Actor); return err },
+		func() (err error) {
+			agents, moreAgents, err = h.ConnectedAgents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
+			return err
+		},
+		func() (err error) {
+			grants, moreApps, err = h.ConnectedApps.Grants(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("apps")})
+			return err
+		},
 	)
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, "/connections") // it is a day old, or of somebody else: the lists start anew
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	p := pages.Connections{Shell: v.shell("/connections"), APIURL: h.APIURL}
+	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
 	for _, a := range agents {
-		p.Agents = append(p.Agents, pages.Agent{ID: string(a.ID), Network: a.Network, RegisteredAt: a.CreatedAt, ApprovedAt: a.CompletedAt, EndsAt: a.ExpiresAt})
+		p.Agents = append(p.Agents, pages.Agent{
+			ID:           string(a.ID),
+			Network:      a.Network,
+			RegisteredAt: a.CreatedAt,
+			ApprovedAt:   a.CompletedAt,
+			EndsAt:       a.ExpiresAt,
+		})
 	}
 	for _, g := range grants {
-		if g.RevokedAt.IsZero() {
-			p.Apps = append(p.Apps, pages.App{
-				ID: string(g.Public), Name: g.Name, Audience: g.Audience, Scopes: shortRights(v.reach(g.Client, g.Scopes)), AllowedAt: g.CreatedAt, EndsAt: g.ExpiresAt,
-			})
-		}
+		p.Apps = append(p.Apps, pages.App{
+			ID:        string(g.Public),
+			Name:      g.Name,
+			Audience:  g.Audience,
+			Scopes:    shortRights(v.reach(g.Client, g.Scopes)),
+			AllowedAt: g.CreatedAt,
+			EndsAt:    g.ExpiresAt,
+		})
 	}
 	return h.page(w, http.StatusOK, p)
 }
 
+// connectionPages are the ways around one of the lists; at are the places in all of them.
+func connectionPages(at url.Values, list string, info contract.PageInfo) pages.Pages {
+	p := pages.Pages{Of: list}
+	path := func(after string) string {
+		to := url.Values{}
+		for _, name := range []string{"agents", "apps"} {
+			if place := at.Get(name); name != list && place != "" {
+				to.Set(name, place)
+			}
+		}
+		if after != "" {
+			to.Set(list, after)
+		}
+		return (&url.URL{Path: "/connections", RawQuery: to.Encode(), Fragment: list}).String()
+	}
+	if at.Get(list) != "" {
+		p.First = path("")
+	}
+	if info.NextCursor != nil {
+		p.Next = path(*info.NextCursor)
+	}
+	return p
+}
+
 func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v visit) error {
-	agents, err := h.Agents.Connections(r.Context(), v.Actor)
+	a, err := h.ConnectedAgents.Connection(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
 	if err != nil {
 		return err
 	}
-	for _, a := range agents {
-		if string(a.ID) == r.PathValue("registrationId") {
-			return h.page(w, http.StatusOK, pages.Confirm{
-				Shell: v.shell("/connections"), Heading: "Disconnect this agent?", Subject: "Agent from " + a.Network, Detail: string(a.ID),
-				Text:   "Its access ends at once, and it cannot come back without asking you again. What it published stays.",
-				Button: "Disconnect it", Action: "/connections/agents/" + string(a.ID) + "/unlink", Back: "/connections",
-			})
-		}
-	}
-	return unconnected()
+	return h.page(w, http.StatusOK, pages.Confirm{
+		Shell:   v.shell("/connections"),
+		Heading: "Disconnect this agent?",
+		Subject: "Agent from " + a.Network,
+		Detail:  string(a.ID),
+		Text:    "Its access ends at once, and it cannot come back without asking you again. What it published stays.",
+		Button:  "Disconnect it",
+		Action:  "/connections/agents/" + string(a.ID) + "/unlink",
+		Back:    "/connections",
+	})
 }
 
 func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if err := h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId"))); err != nil && !absent(err) {
+	err := h.ConnectedAgents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/connections")
@@ -63,27 +115,29 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) erro
 }
 
 func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) error {
-	grants, err := h.Apps.Grants(r.Context(), v.Actor)
+	g, err := h.ConnectedApps.Allowed(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
 	if err != nil {
 		return err
 	}
-	for _, g := range grants {
-		if string(g.Public) == r.PathValue("grantId") && g.RevokedAt.IsZero() {
-			return h.page(w, http.StatusOK, pages.Confirm{
-				Shell: v.shell("/connections"), Heading: "Disconnect this app?", Subject: g.Name, Detail: string(g.Public),
-				Text:   "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. What it published stays.",
-				Button: "Disconnect it", Action: "/connections/apps/" + string(g.Public) + "/unlink", Back: "/connections",
-			})
-		}
-	}
-	return unconnected()
+	return h.page(w, http.StatusOK, pages.Confirm{
+		Shell:   v.shell("/connections"),
+		Heading: "Disconnect this app?",
+		Subject: g.Name,
+		Detail:  string(g.Public),
+		Text: "Its access ends at once, with the API keys that it made by signing in, and it has to ask you again. " +
+			"What it published stays.",
+		Button: "Disconnect it",
+		Action: "/connections/apps/" + string(g.Public) + "/unlink",
+		Back:   "/connections",
+	})
 }
 
 func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v visit) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if err := h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))); err != nil && !absent(err) {
+	err := h.ConnectedApps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/connections")
@@ -92,5 +146,3 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v visit) error 
 
 // absent tells that there is nothing to end: somebody was faster, the same person's second click most often.
 func absent(err error) bool { return fault.KindOf(err) == fault.KindNotFound }
-
-func unconnected() error { return fault.New(fault.NotFound, "no such connection") }

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/oauth"
 )
@@ -189,14 +190,14 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 // falling answers no app.
 type falling struct{ apps }
 
-func (falling) Grants(context.Context, credential.Actor) ([]oauth.Grant, error) {
+func (falling) Grants(context.Context, credential.Actor, cursor.Page) ([]oauth.Grant, contract.PageInfo, error) {
 	panic("the case fell")
 }
 
 func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
 	s := newHouse()
 	h, _ := s.host()
-	h.Apps = falling{apps{s}}
+	h.ConnectedApps = falling{apps{s}}
 	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 || strings.Contains(text(t, r), "the case fell") {
 		t.Errorf("%d", r.StatusCode)
 	}

@@ -8,6 +8,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -16,24 +17,51 @@ import (
 )
 
 func (h *Host) keys(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.showKeys(w, r, v, http.StatusOK, pages.Keys{})
+	return h.listKeys(w, r, v, "/keys", pages.Keys{})
 }
 
-// showKeys lists the keys around what p tells already.
-func (h *Host) showKeys(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Keys) error {
-	list, err := h.Keys.List(r.Context(), v.Actor)
+func (h *Host) endedKeys(w http.ResponseWriter, r *http.Request, v visit) error {
+	return h.listKeys(w, r, v, "/keys/ended", pages.Keys{Ended: true, Kept: limits.EndedKeyLife})
+}
+
+// listKeys shows one page of a list of keys.
+func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v visit, path string, p pages.Keys) error {
+	which, after := credential.LiveKeys, r.URL.Query().Get("after")
+	if p.Ended {
+		which = credential.EndedKeys
+	}
+	list, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, path) // it is a day old, or of somebody else: the list starts anew
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Pages = pagesOf(path, after, list.PageInfo)
+	return h.showKeys(w, v, http.StatusOK, p, list)
+}
+
+// afterCreate shows the newest live keys around what p tells of a key that was asked for.
+func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Keys) error {
+	list, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
 	if err != nil && p.Made == nil {
 		return err
 	}
-	p.Shell, p.APIURL, p.Once, p.More = v.shell("/keys"), h.APIURL, once(), list.PageInfo.HasMore
+	p.Pages = pagesOf("/keys", "", list.PageInfo)
+	if err != nil { // the secret is shown this once, list or no list
+		web.Failed(r.Context(), fault.CodeOf(err), err)
+		p.Items, p.First = []pages.Key{p.Made.Key}, "/keys"
+	}
+	return h.showKeys(w, v, status, p, list)
+}
+
+func (h *Host) showKeys(w http.ResponseWriter, v visit, status int, p pages.Keys, list contract.WebKeyList) error {
+	p.Shell, p.APIURL, p.Once = v.shell("/keys"), h.APIURL, once()
 	for _, k := range list.Items {
 		row := keyOf(k.APIKeySummary)
 		row.Revoked = k.Revoked
 		p.Items = append(p.Items, row)
-	}
-	if p.Made != nil && err != nil { // the secret is shown this once, list or no list
-		web.Failed(r.Context(), fault.CodeOf(err), err)
-		p.Items, p.More = []pages.Key{p.Made.Key}, true
 	}
 	return h.page(w, status, p)
 }
@@ -51,30 +79,45 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error 
 	made, err := h.Keys.Create(r.Context(), v.Actor, command, nil, name, 0)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showKeys(w, r, v, http.StatusBadRequest, pages.Keys{Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes)})
+		return h.afterCreate(w, r, v, http.StatusBadRequest, pages.Keys{
+			Name: form["name"], Error: fmt.Sprintf("Give it a name of 1 to %d characters.", limits.KeyNameRunes),
+		})
+	}
+	if fault.CodeOf(err) == fault.Forbidden && v.Actor.Require(credential.Admin) == nil {
+		return explained{err, pages.Message{
+			Heading: "No room for another key",
+			Text: fmt.Sprintf("This workspace has %d live API keys, as many as it may. ", limits.LiveKeys) +
+				"Revoke one that nobody needs any more; nothing was made.",
+			Links: []pages.Link{{Path: "/keys", Text: "Back to the keys"}},
+		}}
 	}
 	if err != nil {
 		return err
 	}
 	web.Hide(r.Context(), made.Secret)
-	return h.showKeys(w, r, v, http.StatusOK, pages.Keys{Made: &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}})
+	shown := &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}
+	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
 func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) error {
-	list, err := h.Keys.List(r.Context(), v.Actor)
+	k, err := h.Keys.Key(r.Context(), v.Actor, id.Key(r.PathValue("keyId")))
+	if err == nil && k.Revoked {
+		err = fault.New(fault.NotFound, "this key is revoked")
+	}
 	if err != nil {
 		return err
 	}
-	for _, k := range list.Items {
-		if string(k.ID) == r.PathValue("keyId") && !k.Revoked {
-			return h.page(w, http.StatusOK, pages.Confirm{
-				Shell: v.shell("/keys"), Heading: "Revoke this key?", Subject: k.Name, Detail: string(k.PublicID), Button: "Revoke it",
-				Text:   "Whoever uses it is refused from that moment on. It cannot be brought back.",
-				Action: "/keys/" + string(k.ID) + "/revoke", Back: "/keys", Once: once(),
-			})
-		}
-	}
-	return fault.New(fault.NotFound, "no such key, or it is revoked")
+	return h.page(w, http.StatusOK, pages.Confirm{
+		Shell:   v.shell("/keys"),
+		Heading: "Revoke this key?",
+		Subject: k.Name,
+		Detail:  string(k.PublicID),
+		Text:    "Whoever uses it is refused from that moment on. It cannot be brought back.",
+		Button:  "Revoke it",
+		Action:  "/keys/" + string(k.ID) + "/revoke",
+		Back:    "/keys",
+		Once:    once(),
+	})
 }
 
 func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v visit) error {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -33,6 +35,7 @@ const (
 	homeID      = id.Workspace("5b0f8a52-6f0e-4c55-9a2c-1d2f7a1f0c11")
 	memberID    = id.Member("mem_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
 	keyID       = "key_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
+	endedKeyID  = "key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA"
 	agentID     = "reg_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
 	grantID     = "0123456789ABCDEF"
 	artifactID  = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
@@ -104,9 +107,9 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, Claims: claims{s}, Apps: apps{s}, Refusals: apps{s}, Devices: devices{s},
+		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, ConnectedAgents: agents{s}, Claims: claims{s}, Apps: apps{s}, ConnectedApps: apps{s}, Refusals: apps{s}, Devices: devices{s},
 		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Restores: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
-		Sharing: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
+		Sharing: doorkeeper{s}, LinkLists: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
 		Settings: steward{s}, Audits: auditor{s},
 		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
 	}, &lines
@@ -182,11 +185,31 @@ func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) er
 	return s.called(ctx, "Refuse "+token)
 }
 
-func (s agents) Connections(ctx context.Context, _ credential.Actor) ([]agentauth.Registration, error) {
+func (s agents) Connections(ctx context.Context, by credential.Actor, p cursor.Page) ([]agentauth.Registration, contract.PageInfo, error) {
 	if s.empty {
-		return nil, nil
+		return nil, contract.PageInfo{}, nil
 	}
-	return []agentauth.Registration{{ID: agentID, State: agentauth.Verified, CreatedAt: noon.Add(-time.Hour), CompletedAt: noon, Network: "198.51.100.0/24"}}, s.failing(ctx)
+	one, err := s.Connection(ctx, by, agentID)
+	info, wrong := s.turn(p)
+	return []agentauth.Registration{one}, info, cmp.Or(err, wrong)
+}
+
+func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registration) (agentauth.Registration, error) {
+	if r != agentID {
+		return agentauth.Registration{}, fault.New(fault.NotFound, "no such agent")
+	}
+	return agentauth.Registration{ID: agentID, State: agentauth.Verified, CreatedAt: noon.Add(-time.Hour), CompletedAt: noon, Network: "198.51.100.0/24"}, s.failing(ctx)
+}
+
+// turn answers what follows a page; "gone" is a cursor of nobody here.
+func (s *house) turn(p cursor.Page) (contract.PageInfo, error) {
+	if p.Cursor == "gone" {
+		return contract.PageInfo{}, fault.New(fault.InvalidCursor, "not here")
+	}
+	if !s.more {
+		return contract.PageInfo{}, nil
+	}
+	return contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
 }
 
 func (s *house) failing(ctx context.Context) error {
@@ -245,19 +268,26 @@ func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (str
 	return s.redirect, s.called(ctx, "Deny "+request)
 }
 
-func (s apps) Grants(ctx context.Context, _ credential.Actor) ([]oauth.Grant, error) {
+func (s apps) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error) {
 	if s.empty {
-		return nil, nil
+		return nil, contract.PageInfo{}, nil
+	}
+	g, err := s.Allowed(ctx, by, grantID)
+	own := g
+	own.Client, own.Name = oauth.CLI, "Vitrine command line"
+	info, wrong := s.turn(p)
+	return []oauth.Grant{g, own}, info, cmp.Or(err, wrong)
+}
+
+func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {
+	if public != grantID {
+		return oauth.Grant{}, fault.New(fault.NotFound, "no such app")
 	}
 	g := oauth.Grant{
 		Public: grantID, Client: "oc_x", Name: s.client, Audience: "http://localhost:8705", CreatedAt: noon, ExpiresAt: noon.Add(limits.RefreshMost),
 		Scopes: []credential.Scope{credential.Publish, credential.Read},
 	}
-	ended := g
-	ended.Name, ended.RevokedAt = "An app that was disconnected", noon
-	own := g
-	own.Client, own.Name = oauth.CLI, "Vitrine command line"
-	return []oauth.Grant{g, ended, own}, s.failing(ctx)
+	return g, s.failing(ctx)
 }
 
 func (s apps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
@@ -304,13 +334,35 @@ func summary(name string) contract.APIKeySummary {
 	return contract.APIKeySummary{ID: keyID, Name: name, PublicID: "0123456789ABCDEF", Scopes: []string{"publish", "read"}, CreatedAt: contract.At(noon)}
 }
 
-func (s keyring) List(ctx context.Context, _ credential.Actor) (contract.WebKeyList, error) {
+func (s keyring) List(ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error) {
 	if s.empty {
 		return contract.WebKeyList{}, nil
 	}
-	live, ended := summary(s.title), summary("Old laptop")
-	ended.ID, ended.RevokedAt = "key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA", new(contract.At(noon))
-	return contract.WebKeyList{Items: []contract.WebKey{{APIKeySummary: live}, {APIKeySummary: ended, Revoked: true}}}, s.failing(ctx)
+	list := contract.WebKeyList{Items: []contract.WebKey{{APIKeySummary: summary(s.title)}}}
+	if which == credential.EndedKeys {
+		over, past := endedKey(), contract.WebKey{APIKeySummary: summary("Last year's server")}
+		past.ExpiresAt = new(contract.At(noon.Add(-time.Hour)))
+		list.Items = []contract.WebKey{over, past}
+	}
+	info, err := s.turn(p)
+	list.PageInfo = info
+	return list, cmp.Or(err, s.failing(ctx))
+}
+
+func endedKey() contract.WebKey {
+	k := contract.WebKey{APIKeySummary: summary("Old laptop"), Revoked: true}
+	k.ID, k.RevokedAt = endedKeyID, new(contract.At(noon))
+	return k
+}
+
+func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (contract.WebKey, error) {
+	switch k {
+	case keyID:
+		return contract.WebKey{APIKeySummary: summary(s.title)}, s.failing(ctx)
+	case endedKeyID:
+		return endedKey(), s.failing(ctx)
+	}
+	return contract.WebKey{}, fault.New(fault.NotFound, "no such key")
 }
 
 func (s keyring) Revoke(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key) (contract.RevokedKey, error) {
@@ -365,7 +417,7 @@ func cookieOf(t *testing.T, r *http.Response, name string) *http.Cookie {
 var rooms = []string{
 	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
 	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
-	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/" + keyID + "/revoke", "/connections",
+	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
 	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/settings", "/settings/sign-out-everywhere",
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }

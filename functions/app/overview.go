@@ -34,17 +34,24 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error 
 	if err != nil {
 		return err
 	}
-	p := pages.Artifacts{Shell: v.shell("/artifacts"), APIURL: h.APIURL, Items: artifactRows(list.Items), Later: after != ""}
-	p.Next = older("/artifacts", list.PageInfo)
-	return h.page(w, http.StatusOK, p)
+	return h.page(w, http.StatusOK, pages.Artifacts{
+		Shell:  v.shell("/artifacts"),
+		APIURL: h.APIURL,
+		Items:  artifactRows(list.Items),
+		Pages:  pagesOf("/artifacts", after, list.PageInfo),
+	})
 }
 
-// older is the path of the page that follows in a list; empty: none does.
-func older(list string, info contract.PageInfo) string {
-	if info.NextCursor == nil {
-		return ""
+// pagesOf are the ways around a list whose page began after a cursor, if it is not empty.
+func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
+	var p pages.Pages
+	if after != "" {
+		p.First = list
 	}
-	return list + "?" + url.Values{"after": {*info.NextCursor}}.Encode()
+	if info.NextCursor != nil {
+		p.Next = list + "?" + url.Values{"after": {*info.NextCursor}}.Encode()
+	}
+	return p
 }
 
 func (h *Host) limits(v visit) pages.Limits {

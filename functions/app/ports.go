@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
 	"vitrine/shared/member"
@@ -26,7 +27,7 @@ type Sessions interface {
 	Open(ctx context.Context, secret, requestID string) (session.Opened, error)
 	// End ends one session; a secret that opens nothing has ended.
 	End(ctx context.Context, secret, requestID string) error
-	// EndAll ends every session and every app of a member that is older than its commit.
+	// EndAll ends every session, every app and every API key of a member that is older than its commit.
 	EndAll(ctx context.Context, by credential.Actor) error
 }
 
@@ -46,8 +47,17 @@ type Agents interface {
 	Look(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 	Refuse(ctx context.Context, by credential.Actor, attemptToken string) error
-	// Connections are the connected agents, newest first.
-	Connections(ctx context.Context, by credential.Actor) ([]agentauth.Registration, error)
+}
+
+// ConnectedAgents are those that were let in.
+type ConnectedAgents interface {
+	// Connections is one page of the connected agents, newest first; invalid_cursor for a cursor that is a day old or of
+	// somebody else.
+	Connections(
+		ctx context.Context, by credential.Actor, p cursor.Page,
+	) ([]agentauth.Registration, contract.PageInfo, error)
+	// Connection is one of them; not_found if there is none.
+	Connection(ctx context.Context, by credential.Actor, r id.Registration) (agentauth.Registration, error)
 	// Unlink disconnects an agent; not_found if there is none.
 	Unlink(ctx context.Context, by credential.Actor, r id.Registration) error
 }
@@ -58,14 +68,22 @@ type Claims interface {
 	Claim(ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string) (contract.Claimed, error)
 }
 
-// Apps are OAuth clients that ask members, and those that were let in.
+// Apps are OAuth clients that ask members.
 type Apps interface {
 	// Consent is what a request asks; a fault says that it is over.
 	Consent(ctx context.Context, request string) (oauth.Consent, error)
 	// Allow and Deny answer where the browser goes, which is the client's redirect with the answer.
 	Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
 	Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
-	Grants(ctx context.Context, by credential.Actor) ([]oauth.Grant, error)
+}
+
+// ConnectedApps are OAuth clients that were let in.
+type ConnectedApps interface {
+	// Grants is one page of the connected apps, newest first; invalid_cursor for a cursor that is a day old or
+	// of somebody else.
+	Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error)
+	// Allowed is one of them; not_found if there is none.
+	Allowed(ctx context.Context, by credential.Actor, public id.Public) (oauth.Grant, error)
 	// EndGrant disconnects an app; not_found if there is none.
 	EndGrant(ctx context.Context, by credential.Actor, public id.Public) error
 }
@@ -132,12 +150,19 @@ type Deletions interface {
 	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
 }
 
+// LinkLists shows access links. Faults: not_found for links, artifact_not_found for artifacts of others, and for lists
+// invalid_cursor for a cursor that is a day old or of somebody else.
+type LinkLists interface {
+	Of(ctx context.Context, by credential.Actor, a id.Artifact, p cursor.Page) (contract.WebLinkList, error)
+	// Overview answers one page of the links of the workspace with their artifacts.
+	Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error)
+	// Find answers one link.
+	Find(ctx context.Context, by credential.Actor, l id.Link) (sharing.Shared, error)
+}
+
 // Sharing keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
 // this host which rights a member needs.
 type Sharing interface {
-	Of(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebLinkList, error)
-	// Overview answers the links of the workspace with their artifacts; more says that others are not in it.
-	Overview(ctx context.Context, by credential.Actor) (links []sharing.Shared, more bool, err error)
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
 	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that opens nothing.
@@ -156,8 +181,12 @@ type Reach interface {
 
 // Keys keeps API keys, for members with the right admin; forbidden for others.
 type Keys interface {
+	// Create answers forbidden too where the workspace has limits.LiveKeys.
 	Create(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration) (contract.CreatedKey, error)
-	List(ctx context.Context, by credential.Actor) (contract.WebKeyList, error)
+	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of somebody else.
+	List(ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error)
+	// Key answers one key; not_found if there is none.
+	Key(ctx context.Context, by credential.Actor, k id.Key) (contract.WebKey, error)
 	Revoke(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key) (contract.RevokedKey, error)
 }
 

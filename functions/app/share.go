@@ -7,6 +7,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
@@ -16,13 +17,18 @@ import (
 	"vitrine/shared/web"
 )
 
-// accessLinks lists the links of the workspace.
+// accessLinks lists links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) error {
-	links, more, err := h.Sharing.Overview(r.Context(), v.Actor)
+	after := r.URL.Query().Get("after")
+	links, info, err := h.LinkLists.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	if fault.CodeOf(err) == fault.InvalidCursor {
+		redirect(w, "/access-links") // it is a day old, or of somebody else: the list starts anew
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Shell: v.shell("/access-links"), More: more}
+	p := pages.AccessLinks{Shell: v.shell("/access-links"), Pages: pagesOf("/access-links", after, info)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {
@@ -148,16 +154,14 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id
 
 // find is a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v visit) (pages.AccessLink, error) {
-	links, err := h.Sharing.Of(r.Context(), v.Actor, named(r))
+	l, err := h.LinkLists.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	if err == nil && l.Link.ArtifactID != named(r) {
+		err = sharing.NotFound()
+	}
 	if err != nil {
 		return pages.AccessLink{}, err
 	}
-	for _, l := range links.Items {
-		if string(l.ID) == r.PathValue("linkId") {
-			return h.linkRow(l, nil), nil
-		}
-	}
-	return pages.AccessLink{}, sharing.NotFound()
+	return h.linkRow(l.Link, nil), nil
 }
 
 func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v visit) error {

@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/sharing"
@@ -274,18 +275,30 @@ func (s doorkeeper) links() contract.WebLinkList {
 	return list
 }
 
-func (s doorkeeper) Of(ctx context.Context, _ credential.Actor, a id.Artifact) (contract.WebLinkList, error) {
+func (s doorkeeper) Of(ctx context.Context, _ credential.Actor, a id.Artifact, p cursor.Page) (contract.WebLinkList, error) {
 	if err := s.called(ctx, "Of "+string(a)); err != nil {
 		return contract.WebLinkList{}, err
 	}
 	if a != artifactID {
 		return contract.WebLinkList{}, artifact.NotFound()
 	}
-	return s.links(), nil
+	list := s.links()
+	info, err := s.turn(p)
+	list.PageInfo = info
+	return list, err
+}
+
+func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
+	for _, row := range s.links().Items {
+		if row.ID == l {
+			return sharing.Shared{Link: row, Artifact: s.found(row.ArtifactID)}, s.called(ctx, "Find "+string(l))
+		}
+	}
+	return sharing.Shared{}, sharing.NotFound()
 }
 
 // Overview has the links of the artifact, and two that lead to one that is not there any more.
-func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor) ([]sharing.Shared, bool, error) {
+func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error) {
 	var out []sharing.Shared
 	for i, l := range s.links().Items {
 		one := sharing.Shared{Link: l, Artifact: s.found(l.ArtifactID)}
@@ -294,7 +307,8 @@ func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor) ([]sharing
 		}
 		out = append(out, one)
 	}
-	return out, s.more, s.called(ctx, "Overview")
+	info, err := s.turn(p)
+	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
 }
 
 func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error) {

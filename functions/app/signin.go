@@ -85,9 +85,14 @@ func (h *Host) signOut(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v visit) error {
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell: v.shell("/settings"), Heading: "Sign out everywhere?", Button: "Sign out everywhere",
-		Text:   "Every browser of yours is signed out, this one too, and every app that you allowed has to ask again. The command line is signed out on every machine, and the API keys of its logins end. Other API keys and agents go on working.",
-		Action: "/api/auth/sign-out-everywhere", Back: "/settings",
+		Shell:   v.shell("/settings"),
+		Heading: "Sign out everywhere?",
+		Text: "Every browser of yours is signed out, this one too, and every app that you allowed has to ask again. " +
+			"The command line is signed out on every machine. All API keys that you made end too, whatever uses them: " +
+			"programs that still need one have to get a new key. Agents that you connected go on working.",
+		Button: "Sign out everywhere",
+		Action: "/api/auth/sign-out-everywhere",
+		Back:   "/settings",
 	})
 }
 

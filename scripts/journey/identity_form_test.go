@@ -79,7 +79,7 @@ func TestT43NoPageOfOursIsFramed(t *testing.T) {
 	w.opensAttempt(t, s)
 	for _, by := range []*window{w, p.window()} {
 		for _, path := range []string{
-			"/", "/claim", "/agent-auth/claim", "/device", consent, "/dashboard", "/artifacts", "/keys", "/connections", "/settings", "/signed-out", "/none",
+			"/", "/claim", "/agent-auth/claim", "/device", consent, "/dashboard", "/artifacts", "/keys", "/keys/ended", "/connections", "/settings", "/signed-out", "/none",
 			"/api/auth/callback", "/settings/sign-out-everywhere",
 		} {
 			a := by.get(t, path)

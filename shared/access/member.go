@@ -61,9 +61,9 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 	if who == nil || !grant.Live(now, *ws, *who) {
 		return Opened{}, stranger()
 	}
-	var login credential.Login
+	login := credential.Login{At: grant.CreatedAt}
 	if grant.Client == oauth.CLI {
-		login = credential.Login{Grant: grant.Public, At: grant.CreatedAt}
+		login.Grant = grant.Public
 	}
 	operator := grant.Operator
 	if m.Delegated { // whatever the member is: the client is not ours

@@ -1,35 +1,57 @@
 package agentauth
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"time"
 
+	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
-	"vitrine/shared/limits"
 )
 
-// Connections are the agents that work in the caller's workspace, newest first.
-func (s *Service) Connections(ctx context.Context, by credential.Actor) ([]Registration, error) {
+// Connections lists one page of the agents that work in the caller's workspace, newest first.
+func (s *Service) Connections(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]Registration, contract.PageInfo, error) {
 	if err := s.member(by); err != nil {
-		return nil, err
-	}
-	all, err := s.Store.Registrations(ctx, by.Workspace.ID, limits.ConnectionsListed)
-	if err != nil {
-		return nil, err
+		return nil, contract.PageInfo{}, err
 	}
 	now := s.now()
-	live := slices.DeleteFunc(all, func(r Registration) bool {
-		return r.State != Verified || r.Workspace != by.Workspace.ID || r.expired(now)
+	of := cursor.List{Workspace: by.Workspace.ID, Name: "agents", Now: now}
+	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Registration, string, error) {
+		return s.Store.Registrations(ctx, Query{
+			Workspace: by.Workspace.ID, After: after, Limit: limit, Live: func(r Registration) bool { return r.works(by, now) },
+		})
 	})
-	slices.SortFunc(live, func(a, b Registration) int {
-		return cmp.Or(b.CompletedAt.Compare(a.CompletedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return live, nil
+}
+
+// Connection is one of them; not_found if there is none, or it has ended.
+func (s *Service) Connection(
+	ctx context.Context, by credential.Actor, registration id.Registration,
+) (Registration, error) {
+	if err := s.member(by); err != nil {
+		return Registration{}, err
+	}
+	if !registration.Valid() {
+		return Registration{}, unconnected()
+	}
+	r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
+	if err == nil && (r == nil || !r.works(by, s.now())) {
+		err = unconnected()
+	}
+	if err != nil {
+		return Registration{}, err
+	}
+	return *r, nil
+}
+
+// works tells whether the agent works in the caller's workspace.
+func (r Registration) works(by credential.Actor, now time.Time) bool {
+	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
 // Unlink takes an agent's access to the caller's workspace away, from this commit on: its assertions and its claim token

@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -93,14 +94,32 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	if got := w.connected(p); !slices.Equal(got, []id.Registration{second.RegistrationID, first.RegistrationID}) {
 		t.Error("connections", got)
 	}
+	page, info, err := w.Connections(ctx, p, cursor.Page{Limit: 1})
+	if err != nil || len(page) != 1 || page[0].ID != second.RegistrationID || !info.HasMore {
+		t.Fatalf("%+v %+v %v", page, info, err)
+	}
+	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
+	if page, info, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID || info.HasMore {
+		t.Errorf("%+v %+v %v", page, info, err)
+	}
 	stranger := w.person()
+	_, _, err = w.Connections(ctx, stranger, rest)
+	w.refused(err, "invalid_cursor")
 	if got := w.connected(stranger); len(got) != 0 {
 		t.Error("a stranger sees", got)
 	}
 	for _, r := range []id.Registration{first.RegistrationID, "reg_x", "", id.RegistrationOf(id.NewPublic())} {
 		w.refused(w.Unlink(ctx, stranger, r), "not_found")
+		_, err := w.Connection(ctx, stranger, r)
+		w.refused(err, "not_found")
+	}
+	one, err := w.Connection(ctx, p, first.RegistrationID)
+	if w.ok(err); one.ID != first.RegistrationID {
+		t.Error("by its id:", one)
 	}
 	w.ok(w.Unlink(ctx, p, first.RegistrationID))
+	_, err = w.Connection(ctx, p, first.RegistrationID)
+	w.refused(err, "not_found")
 	w.refused(w.Unlink(ctx, p, first.RegistrationID), "not_found")
 	for _, secret := range []string{held.AccessToken, more.AccessToken} {
 		if w.works(secret) != "" {
@@ -127,8 +146,10 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 
 func (w *world) connected(p credential.Actor) (ids []id.Registration) {
 	w.Helper()
-	all, err := w.Connections(ctx, p)
-	w.ok(err)
+	all, info, err := w.Connections(ctx, p, cursor.Page{})
+	if w.ok(err); info.HasMore {
+		w.Error("there are others")
+	}
 	for _, r := range all {
 		ids = append(ids, r.ID)
 	}

@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
@@ -40,8 +41,17 @@ type Store interface {
 	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
 	// those that were read.
 	Change(ctx context.Context, c Change) error
-	// Registrations reads the newest registrations that were claimed into a workspace; some may have ended since.
-	Registrations(ctx context.Context, w id.Workspace, limit int) ([]Registration, error)
+	// Registrations reads registrations that were claimed into a workspace, the newest claim first, and the place of the
+	// last one if others follow.
+	Registrations(ctx context.Context, q Query) (rows []Registration, next string, err error)
+}
+
+// Query is which registrations a list shows.
+type Query struct {
+	Workspace id.Workspace
+	After     string // a place; empty: from the start
+	Limit     int
+	Live      func(Registration) bool // tells whether one is listed
 }
 
 // Mover is what a claim needs of the store.
@@ -87,6 +97,7 @@ type Service struct {
 	// Signer makes and checks assertions. nil: agents cannot register, and those that did get no tokens.
 	Signer      *assertion.Signer
 	Peppers     keyring.Derived
+	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
 	Now         func() time.Time

@@ -19,6 +19,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/dynamo"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/event"
@@ -73,7 +74,8 @@ func (w *world) assemble() {
 	peppers, err1 := w.rings.Pepper.Derive("credential")
 	nonces, err2 := w.rings.Pepper.Derive("pow")
 	signer, err3 := assertion.New(w.rings.Assertion, origin)
-	for _, err := range []error{err1, err2, err3} {
+	cursors, err4 := cursor.New(w.rings.Seal)
+	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func (w *world) assemble() {
 	limiter := &rate.Limiter{Counters: w.store, Limits: &w.limits, Now: w.now}
 	w.Service = &agentauth.Service{
 		Store: w.store, Mover: w.store, Counters: w.store, Tries: w.store, Limiter: limiter, Limits: &w.limits, Signer: signer, Peppers: peppers,
-		Environment: credential.Preview, Origins: address.Origins{API: origin, App: "https://app.vitrine.test"}, Now: w.now,
+		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: origin, App: "https://app.vitrine.test"}, Now: w.now,
 		Admission: &ephemeral.Provisioner{
 			Store: w.store, Limiter: limiter, Counters: w.store, Limits: &w.limits, Desk: &pow.Desk{Keys: nonces, Store: w.store, Now: w.now},
 			Peppers: peppers, Environment: credential.Preview, Now: w.now,

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
@@ -86,7 +87,7 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 					w.refused(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
 				}
 			}
-			if listed, err := w.Connections(ctx, victim); err != nil || len(listed) != 0 {
+			if listed, _, err := w.Connections(ctx, victim, cursor.Page{}); err != nil || len(listed) != 0 {
 				t.Errorf("the victim's agents are %+v (%v)", listed, err)
 			}
 			if r := w.registration(a.RegistrationID); r.Workspace == victim.Workspace.ID || r.Keys != nil {

@@ -70,6 +70,11 @@ func (a *Artifact) Shared(now time.Time) id.Public {
 	return a.Share
 }
 
+// Linked tells whether a link was made since all were closed; it may have ended by itself.
+func (a *Artifact) Linked() bool {
+	return a.Share != "" || !a.LinksAt.IsZero() && a.LinksClosed.Before(a.LinksAt)
+}
+
 // LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
 func (a *Artifact) LinksOpen(made time.Time) bool {
 	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))

@@ -5,19 +5,21 @@ import (
 
 	"vitrine/shared/agentauth"
 	"vitrine/shared/assertion"
+	"vitrine/shared/cursor"
 	"vitrine/shared/rate"
 )
 
-// Agents registers agents and lets people claim them; it needs the ring pepper. Without the ring assertion agents cannot
-// register, and those that did get no tokens; people can still answer them.
+// Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion
+// agents cannot register, and those that did get no tokens; people can still answer them.
 func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	peppers, err1 := s.peppers()
 	admission, err2 := s.Provisioner(limiter)
 	signer, err3 := s.signer()
+	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &agentauth.Service{
 		Store: s.store, Mover: s.store, Admission: admission, Counters: s.store, Tries: s.store, Limiter: limiter, Limits: &s.Config.Limits,
-		Signer: signer, Peppers: peppers, Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
-	}, errors.Join(err1, err2, err3)
+		Signer: signer, Peppers: peppers, Cursors: cursors, Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
+	}, errors.Join(err1, err2, err3, err4)
 }
 
 // signer is nil without its ring.

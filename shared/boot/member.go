@@ -35,7 +35,10 @@ func (s *Services) Members(audience string, delegated bool) (*access.Members, er
 func (s *Services) Keeper() (*credential.Keeper, error) {
 	peppers, err1 := s.peppers()
 	box, err2 := seal.New(s.Config.Rings.Seal, "record")
-	return &credential.Keeper{Store: s.store, Peppers: peppers, Box: box, Environment: s.Config.Environment, Now: s.Config.Now}, errors.Join(err1, err2)
+	cursors, err3 := cursor.New(s.Config.Rings.Seal)
+	return &credential.Keeper{
+		Store: s.store, Peppers: peppers, Box: box, Cursors: cursors, Environment: s.Config.Environment, Now: s.Config.Now,
+	}, errors.Join(err1, err2, err3)
 }
 
 // Steward keeps the settings of workspaces.

@@ -3,19 +3,21 @@ package boot
 import (
 	"errors"
 
+	"vitrine/shared/cursor"
 	"vitrine/shared/oauth"
 	"vitrine/shared/rate"
 )
 
-// Authorization is the authorization server for people; it needs the ring pepper. Without an identity provider it
-// exchanges no ID tokens.
+// Authorization is the authorization server for people; it needs the rings pepper and seal. Without an identity
+// provider it exchanges no ID tokens.
 func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
 	peppers, err1 := s.peppers()
 	chain, err2 := s.Config.Rings.Pepper.Derive("refresh chain")
 	provider, err3 := s.identityProvider()
+	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &oauth.Server{
 		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
 		Tries: s.store, Provider: provider, Registrar: s.Registrar(), Limiter: limiter, Limits: &s.Config.Limits, Peppers: peppers, Chain: chain,
-		Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
-	}, errors.Join(err1, err2, err3)
+		Cursors: cursors, Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
+	}, errors.Join(err1, err2, err3, err4)
 }

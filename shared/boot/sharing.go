@@ -8,5 +8,12 @@ import (
 
 // Sharer keeps access links.
 func (s *Services) Sharer(addresses *address.Book, details *artifact.Lister) *sharing.Sharer {
-	return &sharing.Sharer{Store: s.store, Changes: s.store, Addresses: addresses, Details: details, Now: s.Config.Now}
+	return &sharing.Sharer{
+		Store:     s.store,
+		Changes:   s.store,
+		Addresses: addresses,
+		Details:   details,
+		Cursors:   details.Cursors,
+		Now:       s.Config.Now,
+	}
 }

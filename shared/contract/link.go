@@ -65,10 +65,9 @@ type WebLinkRow struct {
 	Revoked    bool         `json:"revoked"`
 }
 
-// WebLinkList answers web.accessLinks.listAll and web.accessLinks.listForArtifact, newest first: all links up to the newest
-// 1000, without pages.
+// WebLinkList answers web.accessLinks.listAll and web.accessLinks.listForArtifact, newest first.
 type WebLinkList struct {
-	Items    []WebLinkRow `json:"items"`
+	Items    []WebLinkRow `json:"items" maxItems:"100"`
 	PageInfo PageInfo     `json:"page_info"`
 }
 

@@ -112,7 +112,7 @@ type WebKey struct {
 
 // WebKeyList answers web.apiKeys.list, newest first.
 type WebKeyList struct {
-	Items    []WebKey `json:"items"`
+	Items    []WebKey `json:"items" maxItems:"100"`
 	PageInfo PageInfo `json:"page_info"`
 }
 

@@ -16,7 +16,7 @@ type Actor struct {
 	Key    Key       // zero for a member
 	Member id.Member // empty for an API key
 	Client id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
-	Login  Login     // of the CLI that acts for the member; zero for every other caller
+	Login  Login     // of the member; zero for an API key
 	Scopes []Scope
 	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
 	Operator  time.Time

@@ -44,7 +44,7 @@ type Key struct {
 	Registration id.Registration
 	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
 	Member id.Member
-	// Login is the login of the CLI that the key belongs to, and ends with.
+	// Login is how Member was signed in. The key ends with it when the member signs out everywhere.
 	Login      Login
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
@@ -52,10 +52,11 @@ type Key struct {
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
-// Login is a grant of the CLI, by which it makes API keys. Its zero value: none.
+// Login is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
+// recorded.
 type Login struct {
-	Grant id.Public
-	At    time.Time // when the member agreed
+	Grant id.Public // of the CLI, whose API keys end with it; empty: of a browser, or of another client
+	At    time.Time // when the member signed in, or let the client in
 }
 
 // Has tells whether the key holds a scope.
@@ -63,15 +64,29 @@ func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
 
 // Live tells whether the key may be used at an instant; w is its workspace as it is now.
 func (k Key) Live(now time.Time, w workspace.Workspace) bool {
-	return k.endedAt(w).IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt)) && k.Epoch == w.Epoch
+	return !k.Over(now, w) && k.Epoch == w.Epoch
 }
 
-// endedAt is when the key was revoked, or its login ended with all others; zero: neither.
+// Over tells whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
+func (k Key) Over(now time.Time, w workspace.Workspace) bool {
+	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+}
+
+// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
+// limited by themselves, and end within the hour.
+func (k Key) Counts() bool { return k.Member != "" }
+
+// endedAt is when the key was revoked, or its member signed out everywhere; zero: neither. A key is as old as the
+// sign-in that made it, so that one that is under way while the member signs out ends as well.
 func (k Key) endedAt(w workspace.Workspace) time.Time {
-	if k.RevokedAt.IsZero() && !k.Login.At.IsZero() && !k.Login.At.After(w.LoginsEndedAt) {
-		return w.LoginsEndedAt
+	made, out := k.Login.At, w.LoginsEndedAt
+	if made.IsZero() && k.Member != "" {
+		made, out = k.CreatedAt, w.KeysEndedAt
 	}
-	return k.RevokedAt
+	if !k.RevokedAt.IsZero() || made.IsZero() || made.After(out) {
+		return k.RevokedAt
+	}
+	return out
 }
 
 // Revocations is what Revoker needs of the store.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/shared/contract"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -15,23 +16,49 @@ import (
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 	"vitrine/shared/seal"
+	"vitrine/shared/workspace"
 )
 
 // Keys is what Keeper needs of the store.
 type Keys interface {
-	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. If the key
-	// has a login, the login must not have ended, and ends the key from then on. Errors: *idempotency.Taken,
-	// not_authenticated (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys),
-	// database_unavailable.
+	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. If the
+	// key has a login of the CLI, the login must not have ended, and ends the key from then on. However many run at
+	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.Taken, not_authenticated
+	// (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the workspace has
+	// c.Most), database_unavailable.
 	CreateKey(ctx context.Context, c Creation) error
 	// APIKey reads a key strongly consistent, nil if there is none.
 	APIKey(ctx context.Context, public id.Public) (*Key, error)
 	// EndKey stamps a live key as revoked with its event and the command's record, in one transaction; a key that is
 	// revoked already keeps its first stamp, which is returned, and nothing is written. A zero time: the key is gone.
 	EndKey(ctx context.Context, e Ending) (time.Time, error)
-	// APIKeys returns up to limit keys of a workspace, revoked ones included, newest first; more tells that others
-	// follow. A copy may serve, and hashes are left out.
-	APIKeys(ctx context.Context, w id.Workspace, limit int) (rows []Key, more bool, err error)
+	// APIKeys returns keys of a workspace, newest first, and the place of the last one if others follow. A copy may serve,
+	// and hashes are left out.
+	APIKeys(ctx context.Context, q KeyQuery) (rows []Key, next string, err error)
+}
+
+// KeyQuery is which keys a list shows.
+type KeyQuery struct {
+	Workspace workspace.Workspace // as it is now
+	Which     Which
+	After     string // a place; empty: from the start
+	Limit     int
+	Now       time.Time
+}
+
+// Which tells live keys from the others.
+type Which string
+
+// The lists of keys.
+const (
+	AllKeys   Which = "all"
+	LiveKeys  Which = "live"
+	EndedKeys Which = "ended" // revoked and expired ones, for limits.EndedKeyLife
+)
+
+// Shows tells whether a key is in the list.
+func (q KeyQuery) Shows(k Key) bool {
+	return q.Which == AllKeys || k.Over(q.Now, q.Workspace) == (q.Which == EndedKeys)
 }
 
 // Creation is everything that a new key writes.
@@ -39,6 +66,7 @@ type Creation struct {
 	Command idempotency.Command
 	Result  []byte
 	Key     Key
+	Most    int // live keys that the workspace may have with this one
 	Event   event.Event
 }
 
@@ -56,6 +84,7 @@ type Keeper struct {
 	Store       Keys
 	Peppers     keyring.Derived
 	Box         *seal.Box // closes the secrets that a repeated creation shows again
+	Cursors     *cursor.Codec
 	Environment Environment
 	Now         func() time.Time
 }
@@ -97,7 +126,9 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 	if err != nil {
 		return contract.CreatedKey{}, err
 	}
-	err = k.Store.CreateKey(ctx, Creation{Command: c, Result: result, Key: key, Event: key.event(event.KeyCreated, by, now)})
+	err = k.Store.CreateKey(ctx, Creation{
+		Command: c, Result: result, Key: key, Most: limits.LiveKeys, Event: key.event(event.KeyCreated, by, now),
+	})
 	finished, err := idempotency.Lost(err, now)
 	switch {
 	case finished != nil:
@@ -125,21 +156,43 @@ func (k *Keeper) replay(r *idempotency.Record, c idempotency.Command) (contract.
 	return contract.CreatedKey{APIKey: first.Key, Secret: string(secret)}, err
 }
 
-// List answers all keys of the caller's workspace, up to limits.KeysListed.
-func (k *Keeper) List(ctx context.Context, by Actor) (contract.WebKeyList, error) {
+// List answers one page of the keys of the caller's workspace, newest first.
+func (k *Keeper) List(ctx context.Context, by Actor, which Which, p cursor.Page) (contract.WebKeyList, error) {
 	if err := by.Require(Admin); err != nil {
 		return contract.WebKeyList{}, err
 	}
-	keys, more, err := k.Store.APIKeys(ctx, by.Workspace.ID, limits.KeysListed)
+	q := KeyQuery{Workspace: by.Workspace, Which: which, Now: k.Now()}
+	of := cursor.List{Workspace: by.Workspace.ID, Name: "keys." + string(which), Now: q.Now}
+	keys, info, err := cursor.Read(k.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
+		q.After, q.Limit = after, limit
+		return k.Store.APIKeys(ctx, q)
+	})
 	if err != nil {
 		return contract.WebKeyList{}, err
 	}
-	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: contract.PageInfo{HasMore: more}}
+	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: info}
 	for i, key := range keys {
-		key.RevokedAt = key.endedAt(by.Workspace)
-		out.Items[i] = contract.WebKey{APIKeySummary: key.Summary(), Revoked: !key.RevokedAt.IsZero()}
+		out.Items[i] = key.row(by.Workspace)
 	}
 	return out, nil
+}
+
+// Key answers one key of the caller's workspace; not_found if there is none.
+func (k *Keeper) Key(ctx context.Context, by Actor, which id.Key) (contract.WebKey, error) {
+	if err := by.Require(Admin); err != nil {
+		return contract.WebKey{}, err
+	}
+	key, err := k.find(ctx, by, which)
+	if err != nil {
+		return contract.WebKey{}, err
+	}
+	return key.row(by.Workspace), nil
+}
+
+// row is the key in the list of its workspace.
+func (k Key) row(w workspace.Workspace) contract.WebKey {
+	k.RevokedAt = k.endedAt(w)
+	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
 }
 
 // Revoke ends a key of the caller's workspace from this commit on. A key that was revoked before keeps its time.

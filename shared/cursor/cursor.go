@@ -65,6 +65,26 @@ func (c *Codec) Start(l List, p Page) (Position, error) {
 	return c.Open(l, p.Cursor)
 }
 
+// Read reads one page of a list whose places are texts of the store: read returns the rows after a place, and the
+// place of the last one if others follow. A limit of zero is limits.PageDefault. Errors as of Start.
+func Read[row any](
+	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
+) ([]row, contract.PageInfo, error) {
+	if p.Limit == 0 {
+		p.Limit = limits.PageDefault
+	}
+	after, err := c.Start(l, p)
+	if err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	rows, next, err := read(after.ID, p.Limit)
+	if err != nil || next == "" {
+		return rows, contract.PageInfo{}, err
+	}
+	info, err := c.Info(l, Position{ID: next})
+	return rows, info, err
+}
+
 // Info tells that others follow the last one of a page.
 func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
 	next, err := c.Seal(l, last)

@@ -52,19 +52,6 @@ func splitScopes(s string) (out []credential.Scope) {
 	return out
 }
 
-// CreateKey implements credential.Keys.
-func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
-	s.checkFence(&t, c.Key.Workspace)
-	if c.Key.Login.Grant != "" {
-		s.entrust(&t, c.Key)
-	}
-	t.create(s.tables.Core, keyItem(c.Key))
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
-}
-
 // entrust holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
 func (s *Store) entrust(t *transaction, k credential.Key) {
 	t.update(s.tables.Core, grantKey(k.Login.Grant), "ADD #api_keys :key",
@@ -85,32 +72,34 @@ func (s *Store) APIKey(ctx context.Context, public id.Public) (*credential.Key, 
 
 // EndKey implements credential.Keys. It checks no fence: a key may always be ended.
 func (s *Store) EndKey(ctx context.Context, e credential.Ending) (time.Time, error) {
-	at := millis(e.At)
-	var first time.Time
 	var t transaction
 	s.finish(&t, e.Command, e.Result, e.At)
-	t.update(s.tables.Core, credentialKey(e.Key.Public), "SET #rev_at = :now", "#id = :id AND attribute_not_exists(#rev_at)",
-		values{"now": at, "id": string(e.Key.ID)}, func(old item) error {
+	return s.endKey(ctx, &t, e.Key, e.At, e.Event)
+}
+
+// endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and
+// makes room for another.
+func (s *Store) endKey(
+	ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event,
+) (time.Time, error) {
+	at = millis(at)
+	var first time.Time
+	v := values{
+		"now":  at,
+		"list": revokedKeysOf(k.Workspace),
+		"ttl":  leavesList(at).Unix(),
+		"id":   string(k.ID),
+	}
+	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
+		"#id = :id AND attribute_not_exists(#rev_at)", v, func(old item) error {
 			first = old.getTime("rev_at")
 			return errRevoked
 		})
-	t.create(s.tables.Events, eventItem(e.Event))
-	return s.commitOnce(ctx, &t, &first, at)
-}
-
-// APIKeys implements credential.Keys.
-func (s *Store) APIKeys(ctx context.Context, w id.Workspace, limit int) ([]credential.Key, bool, error) {
-	found, err := s.newest(ctx, listIndex, "g1p", keysOf(w), limit+1)
-	if err != nil {
-		return nil, false, err
+	if k.Counts() {
+		s.uncountKeys(t, k.Workspace, string(k.Public))
 	}
-	var rows []credential.Key
-	for _, i := range found[:min(len(found), limit)] {
-		k := readKey(i, named[id.Public](i.key()))
-		k.Workspace = w // the index does not carry it
-		rows = append(rows, *k)
-	}
-	return rows, len(found) > limit, nil
+	t.create(s.tables.Events, eventItem(e))
+	return s.commitOnce(ctx, t, &first, at)
 }
 
 // Touch implements access.Store.
@@ -122,16 +111,7 @@ func (s *Store) Touch(ctx context.Context, k credential.Key, now, since time.Tim
 
 // RevokeKey implements credential.Revocations.
 func (s *Store) RevokeKey(ctx context.Context, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
-	at = millis(at)
-	var first time.Time
-	var t transaction
-	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now", "attribute_exists(#pk) AND attribute_not_exists(#rev_at)",
-		values{"now": at}, func(old item) error {
-			first = old.getTime("rev_at")
-			return errRevoked
-		})
-	t.create(s.tables.Events, eventItem(e))
-	return s.commitOnce(ctx, &t, &first, at)
+	return s.endKey(ctx, new(transaction), k, at, e)
 }
 
 // errRevoked stops what ends a key, a session, a link or logins and finds it ended.

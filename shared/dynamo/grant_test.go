@@ -109,9 +109,11 @@ func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
 		}
 	}
 	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
-		got, err := s.GrantsOf(ctx, mine.Workspace, mine.Member, limit, func(g oauth.Grant) bool { return g.Name == "live" })
-		if err != nil || len(got) != want || got[0].Name != "live" {
-			t.Errorf("of %d are %+v (%v)", limit, got, err)
+		got, next, err := s.GrantsOf(ctx, oauth.GrantQuery{
+			Workspace: mine.Workspace, Member: mine.Member, Limit: limit, Live: func(g oauth.Grant) bool { return g.Name == "live" },
+		})
+		if err != nil || len(got) != want || got[0].Name != "live" || (next == "") != (limit > 1) {
+			t.Errorf("of %d are %+v (%q, %v)", limit, got, next, err)
 		}
 	}
 }
@@ -130,17 +132,23 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.GrantsOf(ctx, w, mine.Member, 10, all)
+	q := oauth.GrantQuery{Workspace: w, Member: mine.Member, Limit: 10, Live: all}
+	got, _, err := s.GrantsOf(ctx, q)
 	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if one, err := s.GrantsOf(ctx, w, mine.Member, 1, all); err != nil || len(one) != 1 || one[0].Public != got[0].Public {
-		t.Error(one, err)
+	q.Limit = 1
+	for n := range 2 {
+		one, next, err := s.GrantsOf(ctx, q)
+		if err != nil || len(one) != 1 || one[0].Public != got[n].Public || (next == "") != (n == 1) {
+			t.Error(n, one, next, err)
+		}
+		q.After = next
 	}
 	if err := s.RevokeGrant(ctx, got[0].Public, now(), record(w, now())); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := s.GrantsOf(ctx, w, mine.Member, 10, all); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+	if left, _, err := s.GrantsOf(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
 		t.Error(left, err)
 	}
 }

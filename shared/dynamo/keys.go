@@ -37,6 +37,7 @@ import (
 //	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
 //	        JOB#DELETE#{upl}#{n}  J   object that nothing needs any more, until it is deleted
 //	        W#{ws}    PINS            how many artifacts it has pinned
+//	        W#{ws}    KEYS            which API keys of members live in it
 //	        W#{ws}    MEM#{mem}       member
 //	        IDP#{sha}  U              member of an identity provider's user
 //	        REG#{reg}  R              registration of an agent
@@ -210,6 +211,12 @@ func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
 func goneOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
 
 func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
+
+// revokedKeysOf lists the API keys that were revoked; keysOf still has those that older code revoked.
+func revokedKeysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY#REVOKED" }
+
+// liveKeysKey names the item that knows the live API keys of a workspace's members.
+func liveKeysKey(w id.Workspace) key { return key{"W#" + string(w), "KEYS"} }
 
 func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
 

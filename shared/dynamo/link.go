@@ -218,7 +218,7 @@ func (s *Store) Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact
 // Links implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
 // partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
 // without one.
-func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
+func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
 	}
@@ -231,67 +231,62 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, bool, 
 		}
 		asked <- err
 	}()
-	rows := map[id.Public]link.Link{}
-	err := s.linksIn(ctx, q.Workspace, q, rows)
+	rows, next, err := s.linksIn(ctx, q, q.Workspace)
 	if unknown := <-asked; unknown != nil {
-		return nil, false, unknown
+		return nil, "", unknown
 	}
 	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
-		clear(rows)
-		for _, source := range append(claimed, workspace.Workspace{ID: q.Workspace}) {
-			if err = s.linksIn(ctx, source.ID, q, rows); err != nil {
-				break
-			}
+		var all []id.Workspace
+		for _, source := range claimed {
+			all = append(all, source.ID)
 		}
+		rows, next, err = s.linksIn(ctx, q, append(all, q.Workspace)...)
 	}
-	out := make([]link.Link, 0, len(rows))
-	for _, l := range rows {
-		l.Workspace = q.Workspace
-		out = append(out, l)
-	}
-	link.Sort(out)
-	return out[:min(len(out), q.Limit)], len(out) > q.Limit, err
+	return rows, next, err
 }
 
-// linksTo reads the rows of the newest links of an artifact.
-func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, bool, error) {
-	listed, err := s.newest(ctx, dueIndex, "g2p", linksOfArtifact(q.Artifact), q.Limit+1)
+// linksTo reads links of an artifact. The index has nothing but their keys.
+func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+	parts := []partition{{dueIndex, linksOfArtifact(q.Artifact), q.After}}
+	listed, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
+		rows := make(map[string]key, len(found))
+		for _, i := range found {
+			rows[i.getStr("g2s")] = i.key()
+		}
+		return rows, nil
+	})
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	more := len(listed) > q.Limit
-	keys := make([]key, min(len(listed), q.Limit))
-	for n := range keys {
-		keys[n] = listed[n].key()
-	}
-	f, err := s.all(ctx, keys, false)
+	f, err := s.all(ctx, listed, false)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	out := make([]link.Link, 0, len(keys))
-	for _, k := range keys {
+	out := make([]link.Link, 0, len(listed))
+	for _, k := range listed {
 		if l := readLink(f.at(k), named[id.Public](k)); l != nil { // else the index is ahead of this copy
 			l.Workspace = q.Workspace
 			out = append(out, *l)
 		}
 	}
-	link.Sort(out)
-	return out, more, nil
+	return out, next, nil
 }
 
-// linksIn adds the newest links of a workspace's partition, at most one more than q.Limit.
-func (s *Store) linksIn(ctx context.Context, w id.Workspace, q sharing.Query, rows map[id.Public]link.Link) error {
-	found, err := s.newest(ctx, listIndex, "g1p", linksOf(w), q.Limit+1)
-	for _, i := range found {
-		l := listedLink(i)
-		rows[l.Public] = l
+// linksIn reads links that the partitions of workspaces hold together.
+func (s *Store) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
+	parts := make([]partition, len(of))
+	for n, w := range of {
+		parts[n] = partition{listIndex, linksOf(w), q.After}
 	}
-	return err
-}
-
-// listedLink is a link as the index has it.
-func listedLink(i item) link.Link {
-	l := readLink(i, named[id.Public](i.key()))
-	l.Artifact = linkedArtifact(i.getStr("g1s"))
-	return *l
+	rows, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
+		rows := make(map[string]link.Link, len(found))
+		for _, i := range found {
+			l := readLink(i, named[id.Public](i.key()))
+			l.Artifact, l.Workspace = linkedArtifact(i.getStr("g1s")), q.Workspace
+			rows[i.getStr("g1s")] = *l
+		}
+		return rows, nil
+	})
+	link.Sort(rows) // those that older code wrote have other places
+	return rows, next, err
 }

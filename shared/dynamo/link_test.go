@@ -1,11 +1,14 @@
 package dynamo
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"vitrine/shared/artifact"
 	"vitrine/shared/id"
+	"vitrine/shared/limits"
 	"vitrine/shared/link"
 	"vitrine/shared/sharing"
 )
@@ -33,7 +36,7 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 // listed are the links of a query, and whether there are others.
 func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more bool) {
 	t.Helper()
-	rows, more, err := d.Links(ctx, q)
+	rows, next, err := d.Links(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,7 @@ func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more b
 		}
 		public = append(public, l.Public)
 	}
-	return public, more
+	return public, next != ""
 }
 
 // TestTheNewestLinksAreListed has more links than a list shows, of artifacts whose ids are in another order than the links.
@@ -79,5 +82,78 @@ func TestTheNewestLinksAreListed(t *testing.T) {
 	early := d.linked(t, w, artifacts[1], -1, true)
 	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 231}); more || !slices.Equal(got, append(newest, early)) {
 		t.Errorf("%t; %d links with one of before", more, len(got))
+	}
+}
+
+// TestLinksAreReadPageByPage has links that older code wrote, and a workspace whose links a claim is still moving.
+func TestLinksAreReadPageByPage(t *testing.T) {
+	d := newDesk(t)
+	w, source := id.NewWorkspace(), id.NewWorkspace()
+	d.store(t, newItem(aliasKey(w, source)).time("since", d.clock))
+	mine, moving := id.NewArtifact(), id.NewArtifact()
+	want := map[id.Public]bool{}
+	for n := range 30 {
+		want[d.linked(t, w, mine, n, n%5 == 0)] = true
+		want[d.linked(t, source, moving, n, false)] = true
+	}
+	for _, limit := range []int{1, 7, 60, 61} {
+		seen, rows := map[id.Public]bool{}, 0
+		for q := (sharing.Query{Workspace: w, Claimed: true, Limit: limit}); ; {
+			page, next, err := d.Links(ctx, q)
+			if err != nil || len(page) > limit || next != "" && len(page) != limit {
+				t.Fatal(len(page), next, err)
+			}
+			for _, l := range page {
+				seen[l.Public] = true
+			}
+			rows += len(page)
+			if q.After = next; next == "" {
+				break
+			}
+		}
+		if rows != len(want) || !maps.Equal(seen, want) {
+			t.Errorf("%d at a time: %d rows, %d links of %d", limit, rows, len(seen), len(want))
+		}
+	}
+	var of []id.Public
+	for q := (sharing.Query{Workspace: w, Artifact: moving, Limit: 7}); ; {
+		page, next, err := d.Links(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range page {
+			of = append(of, l.Public)
+		}
+		if q.After = next; next == "" {
+			break
+		}
+	}
+	if all, more := d.listed(t, sharing.Query{Workspace: w, Artifact: moving, Limit: 30}); more || !slices.Equal(of, all) || len(of) != 30 {
+		t.Errorf("%d links page by page, %d at once", len(of), len(all))
+	}
+}
+
+// TestALinkThatOpensIsListedHoweverManyWereRevoked asks for the list without pages.
+func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	a := &artifact.Artifact{ID: id.NewArtifact(), Owner: p.home.ID}
+	live := d.linked(t, p.home.ID, a.ID, -1, false)
+	items := make([]item, limits.LinksListed)
+	for n := range items {
+		l := link.Link{ID: id.NewLink(), Workspace: p.home.ID, Artifact: a.ID, CreatedAt: d.clock.Add(time.Duration(n) * time.Second), RevokedAt: d.clock}
+		l.Public, _ = l.ID.Public()
+		items[n] = linkItem(l)
+	}
+	for some := range slices.Chunk(items, batchMost) {
+		d.store(t, some...)
+	}
+	s := &sharing.Sharer{Store: d.Store, Now: func() time.Time { return d.clock }}
+	list, err := s.List(ctx, d.actor(t, p), sharing.Target{Named: a.ID, Artifact: a})
+	if err != nil || len(list.Items) != limits.LinksListed+1 {
+		t.Fatal(len(list.Items), err)
+	}
+	if last := list.Items[limits.LinksListed]; last.RevokedAt != nil {
+		t.Errorf("%+v, want %s", last, live)
 	}
 }

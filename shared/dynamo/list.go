@@ -177,27 +177,3 @@ func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
 }
-
-// newest reads what an index has last in a partition, up to n items.
-func (s *Store) newest(ctx context.Context, index, attribute, list string, n int) (rows []item, err error) {
-	condition := "#" + attribute + " = :list"
-	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: &index, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": list}.attributes(), ScanIndexForward: aws.Bool(false),
-	}
-	for len(rows) < n {
-		in.Limit = aws.Int32(int32(n - len(rows)))
-		out, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		for _, i := range out.Items {
-			rows = append(rows, i)
-		}
-		if out.LastEvaluatedKey == nil {
-			break
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
-	}
-	return rows, nil
-}

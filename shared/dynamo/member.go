@@ -60,6 +60,7 @@ func (s *Store) Admit(ctx context.Context, a member.Admission) error {
 		"attribute_not_exists(#pk)", nil, func(item) error { return member.ErrKnown })
 	t.create(s.tables.Core, workspaceItem(a.Workspace))
 	t.create(s.tables.Core, memberItem(a.Member))
+	t.create(s.tables.Core, liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
 	t.create(s.tables.Events, eventItem(a.Event))
 	return s.commit(ctx, &t)
 }
@@ -72,8 +73,8 @@ func (s *Store) Saw(ctx context.Context, m member.Member, since time.Time) error
 	return err
 }
 
-// SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of the
-// member's logins, however many there are.
+// SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
+// its member, however many there are: a workspace has one member.
 func (s *Store) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
 	var t transaction
 	t.update(s.tables.Core, memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
@@ -83,9 +84,10 @@ func (s *Store) SignOut(ctx context.Context, w id.Workspace, m id.Member, at tim
 			}
 			return errRevoked
 		})
-	t.update(s.tables.Core, workspaceKey(w), "SET #logins_out = :now", "attribute_exists(#pk)", values{"now": millis(at)}, func(item) error {
-		return errors.New("the workspace of a member does not exist")
-	})
+	t.update(s.tables.Core, workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
+		values{"now": millis(at)}, func(item) error {
+			return errors.New("the workspace of a member does not exist")
+		})
 	t.create(s.tables.Events, eventItem(e))
 	err := s.commit(ctx, &t)
 	if errors.Is(err, errRevoked) {

@@ -129,17 +129,20 @@ func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, 
 
 // Finish implements claim.Migrations.
 func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
-	keys, err := s.listed(ctx, keysOf(source), endsAtOnce)
-	if err != nil {
-		return false, err
-	}
-	for _, k := range keys {
-		if _, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}); err != nil {
-			return false, unavailable(err)
+	for _, list := range []string{keysOf(source), revokedKeysOf(source)} {
+		keys, err := s.listed(ctx, list, endsAtOnce)
+		if err != nil {
+			return false, err
 		}
-	}
-	if len(keys) == endsAtOnce {
-		return false, nil
+		for _, k := range keys {
+			gone := &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}
+			if _, err := s.client.DeleteItem(ctx, gone); err != nil {
+				return false, unavailable(err)
+			}
+		}
+		if len(keys) == endsAtOnce {
+			return false, nil
+		}
 	}
 	var t transaction
 	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)

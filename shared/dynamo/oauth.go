@@ -1,14 +1,12 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/credential"
 	"vitrine/shared/event"
@@ -83,59 +81,30 @@ func (s *Store) revoke(ctx context.Context, public id.Public, keys *[]string, at
 		return errMoreKeys
 	})
 	for _, k := range *keys {
-		t.update(s.tables.Core, credentialKey(id.Public(k)), "SET #rev_at = if_not_exists(#rev_at, :now)", "", values{"now": at}, nil)
+		t.update(s.tables.Core, credentialKey(id.Public(k)),
+			"SET #rev_at = if_not_exists(#rev_at, :now), #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)", "",
+			values{"now": at, "list": revokedKeysOf(e.Workspace), "ttl": leavesList(at).Unix()}, nil)
+	}
+	if len(*keys) > 0 {
+		s.uncountKeys(&t, e.Workspace, *keys...)
 	}
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
 }
 
 // GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.
-func (s *Store) GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int, live func(oauth.Grant) bool) ([]oauth.Grant, error) {
-	condition := "#g1p = :list AND begins_with(#g1s, :member)"
-	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": grantsOf(w), "member": grantsOfMember(m)}.attributes(),
-		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(int32(min(limit, batchMost))),
-	}
-	var grants []oauth.Grant
-	for {
-		out, err := s.client.Query(ctx, in)
-		if err != nil {
-			return nil, unavailable(err)
-		}
-		page, err := s.grants(ctx, out.Items)
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range page {
-			if live(g) {
-				grants = append(grants, g)
-			}
-		}
-		if len(grants) >= limit {
-			return grants[:limit], nil
-		}
-		if out.LastEvaluatedKey == nil {
-			return grants, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
-	}
-}
-
-// grants reads what rows of the index name, in their order.
-func (s *Store) grants(ctx context.Context, rows []map[string]types.AttributeValue) ([]oauth.Grant, error) {
-	keys := keysIn(rows)
-	f, err := s.all(ctx, keys, true)
-	if err != nil {
-		return nil, err
-	}
-	var grants []oauth.Grant
-	for _, k := range keys {
-		if g := readGrant(f.at(k), named[id.Public](k)); g != nil {
-			grants = append(grants, *g)
-		}
-	}
-	return grants, nil
+func (s *Store) GrantsOf(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
+	mine := grantsOfMember(q.Member)
+	after := cmp.Or(q.After, mine+afterText)
+	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}
+	read := func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) }
+	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]oauth.Grant, error) {
+		rows, err := tableRows(ctx, s, found, read)
+		maps.DeleteFunc(rows, func(place string, g oauth.Grant) bool {
+			return !strings.HasPrefix(place, mine) || !q.Live(g)
+		})
+		return rows, err
+	})
 }
 
 // Tried implements rate.Tries.

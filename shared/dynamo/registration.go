@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -190,21 +191,12 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 }
 
 // Registrations implements agentauth.Store. The index tells which there are, the table what they are.
-func (s *Store) Registrations(ctx context.Context, w id.Workspace, limit int) ([]agentauth.Registration, error) {
-	rows, err := s.newest(ctx, listIndex, "g1p", registrationsOf(w), limit)
-	if err != nil {
-		return nil, err
-	}
-	keys := keysIn(rows)
-	f, err := s.all(ctx, keys, true)
-	if err != nil {
-		return nil, err
-	}
-	var out []agentauth.Registration
-	for _, k := range keys {
-		if r := readRegistration(f.at(k), named[id.Registration](k)); r != nil {
-			out = append(out, *r)
-		}
-	}
-	return out, nil
+func (s *Store) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
+	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
+	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
+	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
+		rows, err := tableRows(ctx, s, found, read)
+		maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
+		return rows, err
+	})
 }

@@ -95,7 +95,7 @@ func TestWhatIsNotThereIsNil(t *testing.T) {
 	if err != nil || r != nil || w != nil {
 		t.Error(r, w, err)
 	}
-	if all, err := s.Registrations(ctx, id.NewWorkspace(), 100); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 }
@@ -164,7 +164,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*r, want) {
 		t.Errorf("%+v %v, want %+v", r, err, want)
 	}
-	all, err := s.Registrations(ctx, home.ID, 100)
+	all, _, err := s.Registrations(ctx, listed(home.ID))
 	if err != nil || len(all) != 1 || all[0].ID != was.ID {
 		t.Fatal(all, err)
 	}
@@ -173,7 +173,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	if err := s.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.Registrations(ctx, home.ID, 100); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations(ctx, listed(home.ID)); err != nil || len(all) != 0 {
 		t.Error("a revoked registration is listed", all, err)
 	}
 }
@@ -210,3 +210,35 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 }
 
 func ptr(s string) *string { return &s }
+
+// listed asks for all registrations of a workspace.
+func listed(w id.Workspace) agentauth.Query {
+	return agentauth.Query{Workspace: w, Limit: 100, Live: func(agentauth.Registration) bool { return true }}
+}
+
+// TestAgentsThatEndedHideNoneThatWorks has more of them than one read takes before those that work.
+func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
+	s := newStore(t)
+	home, at := id.NewWorkspace(), now()
+	var tx transaction
+	for n := range batchMost - 1 {
+		public := id.NewPublic()
+		r := agentauth.Registration{
+			ID: id.RegistrationOf(public), State: agentauth.Verified, Generation: 1, Version: 1, Workspace: home, Claim: public, Locked: n > 1,
+			CompletedAt: at.Add(time.Duration(n) * time.Second), ExpiresAt: at.Add(time.Hour),
+		}
+		tx.create(s.tables.Core, registrationItem(r))
+	}
+	if err := s.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+	q := listed(home)
+	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
+	for n := range 2 {
+		one, next, err := s.Registrations(ctx, q)
+		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) || (next == "") != (n == 1) {
+			t.Fatal(n, one, next, err)
+		}
+		q.After = next
+	}
+}

@@ -15,7 +15,7 @@ func workspaceItem(w workspace.Workspace) item {
 	return newItem(workspaceKey(w.ID)).
 		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
 		str("into", string(w.Into)).time("floor", w.Floor).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
-		time("logins_out", w.LoginsEndedAt)
+		time("logins_out", w.LoginsEndedAt).time("keys_out", w.KeysEndedAt)
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
@@ -26,6 +26,7 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 		ID: w, Name: i.getStr("name"), Plan: workspace.Plan(i.getStr("plan")), CreatedAt: i.getTime("created"),
 		ClaimedAt: i.getTime("claimed_at"), Into: id.Workspace(i.getStr("into")), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), Epoch: i.getNum("epoch"),
 		AutoDays: int(i.getNum("adays")), Floor: i.getTime("floor"), LoginsEndedAt: i.getTime("logins_out"),
+		KeysEndedAt: i.getTime("keys_out"),
 	}
 }
 

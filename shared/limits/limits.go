@@ -89,14 +89,14 @@ const (
 	CLIKeyLife         = 90 * Day
 	LoginKeys          = 20 // API keys that one login of the CLI makes
 	KeyNameRunes       = 120
-	KeysListed         = 1000 // API keys of a workspace that a list shows
-	LinksListed        = 1000 // access links of an artifact or a workspace that a list shows
+	LiveKeys           = 1000     // API keys of members that may live in a workspace at once
+	EndedKeyLife       = 90 * Day // a key that was revoked, or has expired, is listed for so long
+	LinksListed        = 1000     // access links of an artifact that a list without pages shows
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // why an operator locked something
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	ClaimListed        = 100              // artifacts that the answer to a claim names
 	ClaimTitles        = 10               // and that a person sees by title before it
-	ConnectionsListed  = 100              // agents of a workspace, and apps of a member, that a list shows
 	EventLife          = 90 * Day
 	MovedLife          = 90 * Day // what is left of a workspace that was claimed
 )

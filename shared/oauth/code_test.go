@@ -11,6 +11,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -147,7 +148,7 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	if s.judges(t, "another client", s.by, other).Trusted {
 		t.Error("a client is trusted because another one is")
 	}
-	grants, err := s.Grants(ctx, s.by)
+	grants, _, err := s.Grants(ctx, s.by, cursor.Page{})
 	if err != nil || len(grants) != 1 {
 		t.Fatal(grants, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
@@ -51,7 +52,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	if _, err := s.Device(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.NotFound {
 		t.Error("an answered code is shown", err)
 	}
-	if g, _ := s.Grants(ctx, s.by); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
+	if g, _, _ := s.Grants(ctx, s.by, cursor.Page{}); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
 		t.Errorf("%+v", g)
 	}
 	if n := s.events(t, event.DeviceApproved); n != 1 {

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/claim"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/ephemeral"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
@@ -264,11 +265,22 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	s.later(time.Second)
 	s.signIn(t, asks())
 	stranger := s.join(t)
-	grants, err := s.Grants(ctx, s.by)
-	if err != nil || len(grants) != 2 || grants[0].Client != "cli" || grants[1].Name != "Robot" {
+	grants, info, err := s.Grants(ctx, s.by, cursor.Page{})
+	if err != nil || info.HasMore || len(grants) != 2 || grants[0].Client != "cli" || grants[1].Name != "Robot" {
 		t.Fatalf("%+v %v", grants, err)
 	}
-	if none, err := s.Grants(ctx, stranger); err != nil || len(none) != 0 {
+	first, info, err := s.Grants(ctx, s.by, cursor.Page{Limit: 1})
+	if err != nil || !info.HasMore || len(first) != 1 || first[0].Public != grants[0].Public {
+		t.Fatalf("%+v %+v %v", first, info, err)
+	}
+	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
+	if second, info, err := s.Grants(ctx, s.by, rest); err != nil || info.HasMore || len(second) != 1 || second[0].Public != grants[1].Public {
+		t.Errorf("%+v %+v %v", second, info, err)
+	}
+	if _, _, err := s.Grants(ctx, stranger, rest); fault.CodeOf(err) != fault.InvalidCursor {
+		t.Error("a stranger's cursor opens the list", err)
+	}
+	if none, _, err := s.Grants(ctx, stranger, cursor.Page{}); err != nil || len(none) != 0 {
 		t.Error("a stranger sees grants", none, err)
 	}
 	if err := s.EndGrant(ctx, stranger, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
@@ -276,13 +288,25 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	}
 	colleague := s.by
 	colleague.Member = stranger.Member
+	if _, _, err := s.Grants(ctx, colleague, rest); fault.CodeOf(err) != fault.InvalidCursor {
+		t.Error("a colleague's cursor opens the list", err)
+	}
+	if _, err := s.Allowed(ctx, colleague, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
+		t.Error("a colleague sees a grant", err)
+	}
+	if one, err := s.Allowed(ctx, s.by, grants[1].Public); err != nil || one.Name != "Robot" {
+		t.Error(one, err)
+	}
 	if err := s.EndGrant(ctx, colleague, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
 		t.Error("a colleague ends a grant", err)
 	}
 	if err := s.EndGrant(ctx, s.by, grants[1].Public); err != nil || s.works(out.AccessToken, mcpOrigin) {
 		t.Error("the grant lives", err)
 	}
-	if left, err := s.Grants(ctx, s.by); err != nil || len(left) != 1 || left[0].Client != "cli" {
+	if _, err := s.Allowed(ctx, s.by, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
+		t.Error("what has ended is allowed", err)
+	}
+	if left, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(left) != 1 || left[0].Client != "cli" {
 		t.Error(left, err)
 	}
 }

@@ -55,6 +55,12 @@ func (s *Server) trusts(ctx context.Context, by credential.Actor, c id.Client) (
 	if by.Member == "" {
 		return false, nil
 	}
-	live, err := s.grantsOf(ctx, by, func(g Grant) bool { return g.Client == c })
+	now := s.Now()
+	live, _, err := s.GrantStore.GrantsOf(ctx, GrantQuery{
+		Workspace: by.Workspace.ID,
+		Member:    by.Member,
+		Limit:     1,
+		Live:      func(g Grant) bool { return g.Client == c && g.listed(now, by) },
+	})
 	return len(live) > 0, err
 }

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/chaos"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -187,7 +188,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if n := s.events(t, event.SessionStarted); n != 2 {
 		t.Errorf("%d exchanges on record", n)
 	}
-	if listed, err := s.Grants(ctx, s.by); err != nil || len(listed) != 0 {
+	if listed, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(listed) != 0 {
 		t.Error("what ends by itself within the hour is listed", listed, err)
 	}
 	if err := s.Revoke(ctx, first.AccessToken, request); err != nil || s.works(first.AccessToken, apiOrigin) {

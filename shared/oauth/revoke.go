@@ -3,12 +3,14 @@ package oauth
 import (
 	"context"
 	"slices"
+	"time"
 
+	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
-	"vitrine/shared/limits"
 )
 
 // Revoke ends what a token belongs to (RFC 7009): the grant of an access or refresh token, or an agent's access token.
@@ -56,34 +58,57 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 	return err
 }
 
-// Grants lists what a member allows for longer than one access token lives, newest first.
-func (s *Server) Grants(ctx context.Context, by credential.Actor) ([]Grant, error) {
+// Grants lists one page of what a member allows for longer than one access token lives, newest first.
+func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]Grant, contract.PageInfo, error) {
 	if err := person(by); err != nil {
-		return nil, err
+		return nil, contract.PageInfo{}, err
 	}
-	return s.grantsOf(ctx, by, func(Grant) bool { return true })
+	now := s.Now()
+	of := cursor.List{Workspace: by.Workspace.ID, Name: "grants." + string(by.Member), Now: now}
+	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Grant, string, error) {
+		return s.GrantStore.GrantsOf(ctx, GrantQuery{
+			Workspace: by.Workspace.ID, Member: by.Member, After: after, Limit: limit,
+			Live: func(g Grant) bool { return g.listed(now, by) },
+		})
+	})
 }
 
-// grantsOf are the grants of a member that a client can still refresh, those that match.
-func (s *Server) grantsOf(ctx context.Context, by credential.Actor, match func(Grant) bool) ([]Grant, error) {
-	now := s.Now()
-	return s.GrantStore.GrantsOf(ctx, by.Workspace.ID, by.Member, limits.ConnectionsListed, func(g Grant) bool {
-		live := g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
-		return live && match(g)
-	})
+// listed tells whether the member can still use, and so end, the grant.
+func (g Grant) listed(now time.Time, by credential.Actor) bool {
+	return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
+}
+
+// Allowed is one of them; not_found if it has ended.
+func (s *Server) Allowed(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
+	g, err := s.own(ctx, by, public)
+	if err == nil && !g.listed(s.Now(), by) {
+		err = disconnected()
+	}
+	return g, err
 }
 
 // EndGrant ends one of them.
 func (s *Server) EndGrant(ctx context.Context, by credential.Actor, public id.Public) error {
-	if err := person(by); err != nil {
-		return err
-	}
-	g, err := s.GrantStore.Grant(ctx, public)
+	g, err := s.own(ctx, by, public)
 	if err != nil {
 		return err
 	}
-	if g == nil || g.Member != by.Member || g.Workspace != by.Workspace.ID {
-		return fault.New(fault.NotFound, "this connection is not there any more")
-	}
-	return s.endGrant(ctx, *g, by.RequestID)
+	return s.endGrant(ctx, g, by.RequestID)
 }
+
+// own reads a grant of the member.
+func (s *Server) own(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
+	if err := person(by); err != nil {
+		return Grant{}, err
+	}
+	g, err := s.GrantStore.Grant(ctx, public)
+	if err != nil {
+		return Grant{}, err
+	}
+	if g == nil || g.Member != by.Member || g.Workspace != by.Workspace.ID {
+		return Grant{}, disconnected()
+	}
+	return *g, nil
+}
+
+func disconnected() error { return fault.New(fault.NotFound, "this connection is not there any more") }

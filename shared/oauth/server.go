@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/address"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -36,8 +37,18 @@ type GrantStore interface {
 	// RevokeGrant stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
 	// transaction; one that is revoked already stays as it is.
 	RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error
-	// GrantsOf reads the newest grants of a member that have a refresh token and of which live is true, limit of them at most.
-	GrantsOf(ctx context.Context, w id.Workspace, m id.Member, limit int, live func(Grant) bool) ([]Grant, error)
+	// GrantsOf reads grants of a member that have a refresh token, newest first, and the place of the last one if others
+	// follow.
+	GrantsOf(ctx context.Context, q GrantQuery) (rows []Grant, next string, err error)
+}
+
+// GrantQuery is which grants a list shows.
+type GrantQuery struct {
+	Workspace id.Workspace
+	Member    id.Member
+	After     string // a place; empty: from the start
+	Limit     int
+	Live      func(Grant) bool // tells whether one is listed
 }
 
 // Keys ends the access tokens of agents, which are API keys.
@@ -72,6 +83,7 @@ type Server struct {
 	Limits      *limits.Limits
 	Peppers     keyring.Derived // hash what is stored
 	Chain       keyring.Derived // derive the next refresh token
+	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
 	Now         func() time.Time

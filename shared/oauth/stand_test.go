@@ -23,6 +23,7 @@ import (
 	"vitrine/shared/chaos"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/dynamo"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
@@ -75,16 +76,17 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s.store = dynamo.New(s.db, s.tables)
-	ring := keyring.New().Pepper
-	peppers, err1 := ring.Derive("credential")
-	chain, err2 := ring.Derive("refresh chain")
-	if err := errors.Join(err1, err2); err != nil {
+	rings := keyring.New()
+	peppers, err1 := rings.Pepper.Derive("credential")
+	chain, err2 := rings.Pepper.Derive("refresh chain")
+	cursors, err3 := cursor.New(rings.Seal)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	s.Server = &oauth.Server{
 		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
 		Tries: s.store, Limiter: &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now}, Limits: &s.limits, Peppers: peppers, Chain: chain,
-		Environment: credential.Preview, Origins: address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"}, Now: s.now,
+		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"}, Now: s.now,
 	}
 	s.by = s.join(t)
 	return s

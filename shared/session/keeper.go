@@ -41,7 +41,7 @@ type Store interface {
 type People interface {
 	// Member reads a member with the workspace, strongly; nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
-	// SignOut moves the instant before which everything of a member ended, forward only, the API keys of their logins
+	// SignOut moves the instant before which everything of a member ended, forward only, the API keys that they made
 	// included, with its event, in one transaction.
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
@@ -103,7 +103,13 @@ func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, er
 		return Opened{}, stranger()
 	}
 	return Opened{Session: *s, Member: *m, Actor: credential.Actor{
-		Member: m.ID, Scopes: m.Scopes, Operator: s.Operator, Workspace: *w, Policy: k.Limits.Tiers[w.Tier()], RequestID: requestID,
+		Member:    m.ID,
+		Login:     credential.Login{At: s.CreatedAt},
+		Scopes:    m.Scopes,
+		Operator:  s.Operator,
+		Workspace: *w,
+		Policy:    k.Limits.Tiers[w.Tier()],
+		RequestID: requestID,
 	}}, nil
 }
 
@@ -137,8 +143,8 @@ func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
 	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
-// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys of the CLI's logins that are older
-// hold no more from its commit on.
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
+// from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
 func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")

@@ -103,6 +103,9 @@ func TestASessionIsItsMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	by := o.Actor
+	if by.Login != (credential.Login{At: s.at}) {
+		t.Errorf("the keys that it makes are as old as %+v", by.Login)
+	}
 	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" || by.Client != "" || by.Key.ID != "" {
 		t.Errorf("actor %+v", by)
 	}

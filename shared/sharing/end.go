@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
 	"vitrine/shared/idempotency"
+	"vitrine/shared/limits"
 	"vitrine/shared/link"
 )
 
@@ -69,16 +70,16 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 		if !a.Active(now) {
 			return artifact.NotFound()
 		}
-		if a.Share == "" && (a.LinksAt.IsZero() || !a.LinksClosed.Before(a.LinksAt)) {
-			return nil // none was made since
+		if !a.Linked() {
+			return nil
 		}
-		links, _, err := s.links(ctx, by, a.ID)
+		links, _, err := s.Store.Links(ctx, s.query(by, a.ID, "", limits.LinksListed))
 		if err != nil {
 			return err
 		}
 		ended = ended[:0]
 		for _, l := range links {
-			if l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero() {
+			if opens(l, a, now) {
 				ended = append(ended, l.ID)
 			}
 		}

@@ -3,21 +3,28 @@ package sharing
 import (
 	"context"
 	"slices"
+	"time"
 
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/link"
 	"vitrine/shared/workspace"
 )
 
-// List answers the links of an artifact of the caller's workspace, whatever its status; artifact_not_found for any other.
+// List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
+// before them the ones that still open it. artifact_not_found for any other artifact.
 func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
-	rows, _, err := s.of(ctx, by, t)
-	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(rows))}
-	for i, r := range rows {
+	a, err := s.owned(ctx, by, t)
+	if err != nil {
+		return contract.LinkList{}, err
+	}
+	links, err := s.unpaged(ctx, by, a)
+	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(links))}
+	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
 		out.Items[i] = contract.LinkRow{
 			ID: r.ID, Type: r.Type, ArtifactID: r.ArtifactID, RevisionID: r.RevisionID, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
 		}
@@ -25,25 +32,45 @@ func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contr
 	return out, err
 }
 
-// Of answers the links of an artifact to a member of its workspace; artifact_not_found for any other.
-func (s *Sharer) Of(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebLinkList, error) {
-	rows, more, err := s.of(ctx, by, Target{Named: named})
-	return contract.WebLinkList{Items: rows, PageInfo: contract.PageInfo{HasMore: more}}, err
-}
+// listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
+const listRounds = 10
 
-func (s *Sharer) of(ctx context.Context, by credential.Actor, t Target) ([]contract.WebLinkRow, bool, error) {
-	a, err := s.owned(ctx, by, t)
-	if err != nil {
-		return nil, false, err
+func (s *Sharer) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
+	now := s.Now()
+	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
+		links, next, err := s.Store.Links(ctx, s.query(by, a.ID, after, limits.LinksListed))
+		if err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			links = slices.DeleteFunc(links, func(l link.Link) bool { return !opens(l, a, now) })
+		}
+		all, after = append(all, links...), next
 	}
-	links, more, err := s.links(ctx, by, a.ID)
-	return rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), more, err
+	return all, nil
 }
 
-// All answers the newest links of a member's workspace, up to limits.LinksListed.
-func (s *Sharer) All(ctx context.Context, by credential.Actor) (contract.WebLinkList, error) {
-	links, of, more, err := s.all(ctx, by)
-	return contract.WebLinkList{Items: rows(links, of), PageInfo: contract.PageInfo{HasMore: more}}, err
+// opens tells whether a link has not ended.
+func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
+	return l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero()
+}
+
+// Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
+func (s *Sharer) Of(
+	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
+) (contract.WebLinkList, error) {
+	a, err := s.owned(ctx, by, Target{Named: named})
+	if err != nil {
+		return contract.WebLinkList{}, err
+	}
+	links, info, err := s.page(ctx, by, a.ID, p)
+	return contract.WebLinkList{Items: rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), PageInfo: info}, err
+}
+
+// All answers one page of the links of a member's workspace.
+func (s *Sharer) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
+	links, of, info, err := s.all(ctx, by, p)
+	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
 }
 
 // Shared is a link and what it leads to.
@@ -52,19 +79,29 @@ type Shared struct {
 	Artifact *artifact.Artifact // as the workspace has it; nil: it is not there any more
 }
 
-// Overview answers the links of a member's workspace as All does, each with its artifact.
-func (s *Sharer) Overview(ctx context.Context, by credential.Actor) (shared []Shared, more bool, err error) {
-	links, of, more, err := s.all(ctx, by)
+// Overview answers one page of the links of a member's workspace as All does, each with its artifact.
+func (s *Sharer) Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]Shared, contract.PageInfo, error) {
+	links, of, info, err := s.all(ctx, by, p)
 	if err == nil {
 		err = s.follow(ctx, by, of)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, contract.PageInfo{}, err
 	}
-	for _, l := range links {
-		shared = append(shared, Shared{row(l, of[l.Artifact]), of[l.Artifact]})
+	shared := make([]Shared, len(links))
+	for i, l := range links {
+		shared[i] = Shared{row(l, of[l.Artifact]), of[l.Artifact]}
 	}
-	return shared, more, nil
+	return shared, info, nil
+}
+
+// Find answers a link of the caller's workspace; not_found if there is none.
+func (s *Sharer) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
+	l, a, err := s.withArtifact(ctx, by, named)
+	if err != nil {
+		return Shared{}, err
+	}
+	return Shared{row(*l, a), a}, nil
 }
 
 // follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
@@ -91,10 +128,12 @@ func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Arti
 	return nil
 }
 
-func (s *Sharer) all(ctx context.Context, by credential.Actor) ([]link.Link, map[id.Artifact]*artifact.Artifact, bool, error) {
-	links, more, err := s.links(ctx, by, "")
+func (s *Sharer) all(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
+	links, info, err := s.page(ctx, by, "", p)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, nil, info, err
 	}
 	var named []id.Artifact
 	for _, l := range links {
@@ -102,14 +141,27 @@ func (s *Sharer) all(ctx context.Context, by credential.Actor) ([]link.Link, map
 	}
 	slices.Sort(named)
 	of, err := s.Store.Exhibits(ctx, slices.Compact(named))
-	return links, of, more, err
+	return links, of, info, err
 }
 
-// links reads the links of an artifact, or of all.
-func (s *Sharer) links(ctx context.Context, by credential.Actor, of id.Artifact) ([]link.Link, bool, error) {
-	return s.Store.Links(ctx, Query{
-		Workspace: by.Workspace.ID, Claimed: !by.Workspace.ClaimedAt.IsZero(), Artifact: of, Limit: limits.LinksListed,
+// page reads one page of the links of an artifact, or of all.
+func (s *Sharer) page(
+	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
+	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]link.Link, string, error) {
+		return s.Store.Links(ctx, s.query(by, of, after, limit))
 	})
+}
+
+func (s *Sharer) query(by credential.Actor, of id.Artifact, after string, limit int) Query {
+	return Query{
+		Workspace: by.Workspace.ID,
+		Claimed:   !by.Workspace.ClaimedAt.IsZero(),
+		Artifact:  of,
+		After:     after,
+		Limit:     limit,
+	}
 }
 
 // rows are links as members see them, with the artifacts that they lead to.

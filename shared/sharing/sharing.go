@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/artifact"
 	"vitrine/shared/contract"
 	"vitrine/shared/credential"
+	"vitrine/shared/cursor"
 	"vitrine/shared/event"
 	"vitrine/shared/fault"
 	"vitrine/shared/id"
@@ -26,8 +27,9 @@ import (
 type Links interface {
 	// Link reads a link strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
-	// Links returns links, revoked ones included, newest first; more tells that there are others. A copy may serve.
-	Links(ctx context.Context, q Query) (rows []link.Link, more bool, err error)
+	// Links returns links, revoked ones included, newest first, and the place of the last one if others follow. A copy may
+	// serve.
+	Links(ctx context.Context, q Query) (rows []link.Link, next string, err error)
 	// Exhibits reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
 	Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
 	// Artifact reads the gate of an artifact strongly, nil if there is none.
@@ -40,6 +42,7 @@ type Query struct {
 	Workspace id.Workspace
 	Claimed   bool        // Workspace may have claimed others, whose links are its own from then on
 	Artifact  id.Artifact // only of this one; empty: of all
+	After     string      // a place; empty: from the start
 	Limit     int
 }
 
@@ -108,6 +111,7 @@ type Sharer struct {
 	Changes   Changes
 	Addresses *address.Book
 	Details   Details
+	Cursors   *cursor.Codec
 	Now       func() time.Time
 }
 
@@ -197,6 +201,21 @@ func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (
 	return l, nil
 }
 
+// withArtifact is find with the artifact of the link.
+func (s *Sharer) withArtifact(
+	ctx context.Context, by credential.Actor, named id.Link,
+) (*link.Link, *artifact.Artifact, error) {
+	l, err := s.find(ctx, by, named)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := s.owned(ctx, by, Target{Named: l.Artifact})
+	if fault.CodeOf(err) == fault.ArtifactNotFound {
+		err = NotFound()
+	}
+	return l, a, err
+}
+
 // NotFound is the refusal of a link that the caller's workspace does not have, or that leads nowhere.
 func NotFound() error {
 	return fault.New(fault.NotFound, "no such access link in this workspace, or it opens nothing any more")
@@ -227,14 +246,7 @@ func (s *Sharer) Mint(ctx context.Context, by credential.Actor, named id.Link) (
 
 // Address is Mint for those who want to know more of the link.
 func (s *Sharer) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
-	l, err := s.find(ctx, by, named)
-	if err != nil {
-		return Address{}, err
-	}
-	a, err := s.owned(ctx, by, Target{Named: l.Artifact})
-	if fault.CodeOf(err) == fault.ArtifactNotFound {
-		err = NotFound()
-	}
+	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
 		return Address{}, err
 	}

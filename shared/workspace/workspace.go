@@ -36,9 +36,11 @@ type Workspace struct {
 	Lock      id.Lockdown  // operator lockdown; empty: none
 	LockedAt  time.Time
 	Epoch     int64 // credentials of another epoch are dead
-	// LoginsEndedAt ends every API key that the CLI got by a login until then; zero: none.
+	// LoginsEndedAt ends every API key whose member was signed in by then when making it; zero: none.
 	LoginsEndedAt time.Time
-	AutoDays      int // how many days artifacts live unless asked otherwise; zero: the tier's default
+	// KeysEndedAt does the same to keys that do not tell when their member signed in: those that were made by then.
+	KeysEndedAt time.Time
+	AutoDays    int // how many days artifacts live unless asked otherwise; zero: the tier's default
 }
 
 // Open tells whether credentials of the workspace work and its content may be read.

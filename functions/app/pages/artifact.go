@@ -16,18 +16,21 @@ type Exhibit struct {
 	Framed     bool   // browsers show the entrypoint in a frame
 	Revisions  []Revision
 	Links      []AccessLink
-	More       bool // links that are not listed
-	Once       string
-	Name       string // the title as it was typed
-	Error      string // what is wrong with it
+	Pages      // of Links
+	// Linked and Following tell of links on other pages: there may be some that are not over, and one is a share link
+	// that works.
+	Linked, Following bool
+	Once              string
+	Name              string // the title as it was typed
+	Error             string // what is wrong with it
 }
 
-// Open tells whether somebody without an account can see the artifact now.
-func (e Exhibit) Open() bool { return slices.ContainsFunc(e.Links, AccessLink.Live) }
+// Open tells whether somebody without an account can see the artifact now, as far as is known.
+func (e Exhibit) Open() bool { return e.Linked || slices.ContainsFunc(e.Links, AccessLink.Live) }
 
 // Shared tells whether it has a share link that works, or would without the lock.
 func (e Exhibit) Shared() bool {
-	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
+	return e.Following || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
 }
 
 // Restorable tells whether one of its revisions can be published again.
@@ -35,9 +38,9 @@ func (e Exhibit) Restorable() bool {
 	return slices.ContainsFunc(e.Revisions, func(r Revision) bool { return r.Restore != "" })
 }
 
-// Closable tells whether it has links that are not over.
+// Closable tells whether it has links that are not over, as far as is known.
 func (e Exhibit) Closable() bool {
-	return slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
+	return e.Linked || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
 }
 
 // Revision is a state of an artifact.
@@ -83,11 +86,11 @@ func (l AccessLink) Over() bool { return l.State == Revoked || l.State == Expire
 // Path is where a link is acted on.
 func (l AccessLink) Path() string { return "/artifacts/" + l.Artifact + "/links/" + l.ID }
 
-// AccessLinks are all links of a workspace.
+// AccessLinks are links of a workspace.
 type AccessLinks struct {
 	Shell
 	Items []AccessLink
-	More  bool // others are not listed
+	Pages
 }
 
 // Address is the address of an access link with its secret, shown this once.

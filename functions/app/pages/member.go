@@ -31,6 +31,13 @@ func (s Shell) Sections() []section {
 	return all
 }
 
+// Pages are the ways from a page of a list to its others.
+type Pages struct {
+	Of    string // what the list has, where a page has several lists
+	First string // path of the first page; empty: this is it
+	Next  string // path of the following page; empty: this is the last
+}
+
 // Artifact is a row of a list.
 type Artifact struct {
 	ID, Title, Status string
@@ -63,8 +70,7 @@ type Artifacts struct {
 	Shell
 	APIURL string
 	Items  []Artifact
-	Next   string // path of the following page; empty: this is the last
-	Later  bool   // this is not the first page
+	Pages
 }
 
 // Key is an API key, without its secret.
@@ -77,16 +83,18 @@ type Key struct {
 	RevokedAt         time.Time
 }
 
-// Keys lists the API keys of a workspace and makes new ones.
+// Keys lists the live API keys of a workspace and makes new ones, or lists those that have ended.
 type Keys struct {
 	Shell
 	APIURL string
+	Ended  bool          // these have ended
+	Kept   time.Duration // how long those are listed
 	Items  []Key
-	More   bool // others are not listed
-	Made   *Made
-	Once   string
-	Name   string // as it was typed
-	Error  string // what is wrong with it
+	Pages
+	Made  *Made
+	Once  string
+	Name  string // as it was typed
+	Error string // what is wrong with it
 }
 
 // Made is a key that was just made, with the secret that is shown this once.
@@ -111,9 +119,11 @@ type App struct {
 // Connections lists who may act in a workspace beside its keys.
 type Connections struct {
 	Shell
-	APIURL string
-	Agents []Agent
-	Apps   []App
+	APIURL     string
+	Agents     []Agent
+	AgentPages Pages
+	Apps       []App
+	AppPages   Pages
 }
 
 // Settings tells about the workspace, the member and the session.
@@ -142,8 +152,7 @@ type Audit struct {
 	Shell
 	Items []Deed
 	Kept  time.Duration // entries of the record
-	Next  string        // path of the following page; empty: this is the last
-	Later bool          // this is not the first page
+	Pages
 }
 
 // Deed is something that somebody did.

@@ -17,6 +17,7 @@ func all(zero bool) map[string]Page {
 		}
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
+	turns := Pages{Of: hostile, First: hostile, Next: hostile}
 	shell := Shell{Workspace: spoofing, Email: spoofing, Here: "/keys"}
 	shown := Artifact{ID: hostile, Title: spoofing, Status: hostile, Pinned: true}
 	live := AccessLink{ID: hostile, Public: hostile, Artifact: hostile, Title: spoofing, Revision: hostile, State: Live}
@@ -29,12 +30,12 @@ func all(zero bool) map[string]Page {
 		"message":   Message{Heading: hostile, Text: hostile, RequestID: hostile, Links: links},
 		"overview":  Overview{Shell: shell, APIURL: hostile, Recent: []Artifact{shown}},
 		"empty":     Overview{Shell: shell, APIURL: hostile},
-		"artifacts": Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Next: hostile, Later: true},
+		"artifacts": Artifacts{Shell: shell, APIURL: hostile, Items: []Artifact{shown}, Pages: turns},
 		"artifact": Exhibit{
 			Shell: shell, Artifact: shown, Entrypoint: spoofing, Source: hostile, Framed: true, Revisions: revisions, Links: []AccessLink{live},
-			More: true, Once: hostile, Name: hostile, Error: hostile,
+			Pages: turns, Once: hostile, Name: hostile, Error: hostile,
 		},
-		"links":   AccessLinks{Shell: shell, Items: []AccessLink{live}, More: true},
+		"links":   AccessLinks{Shell: shell, Items: []AccessLink{live}, Pages: turns},
 		"address": Address{Shell: shell, Artifact: hostile, Link: live, URL: hostile},
 		"private": Private{
 			Workspace: spoofing, ID: hostile, Title: spoofing, Older: hostile, Entrypoint: spoofing, Source: hostile, Framed: true, ContentOrigin: hostile,
@@ -44,12 +45,13 @@ func all(zero bool) map[string]Page {
 		"download":         Exhibit{Shell: shell, Artifact: shown, Entrypoint: spoofing, Source: hostile},
 		"keys":             Keys{Shell: shell, APIURL: hostile, Items: []Key{key}, Made: &Made{key, hostile}, Once: hostile, Name: hostile, Error: hostile},
 		"no-keys":          Keys{Shell: shell, APIURL: hostile},
+		"ended-keys":       Keys{Shell: shell, Ended: true, Items: []Key{key}, Pages: turns},
 		"settings": Settings{
 			Shell: shell, ID: hostile, Member: hostile, Scopes: []string{hostile}, Browser: spoofing, Network: hostile,
 			Change: &Change{Once: hostile, Name: hostile, Days: hostile, Wrong: "days", Error: hostile},
 		},
 		"audit": Audit{
-			Shell: shell, Next: hostile, Later: true,
+			Shell: shell, Pages: turns,
 			Items: []Deed{{What: spoofing, Detail: spoofing, By: Thing{Kind: spoofing, ID: spoofing}, On: Thing{Kind: spoofing, ID: hostile, Path: hostile}, Request: spoofing}},
 		},
 		"confirm":   Confirm{Shell: shell, Heading: hostile, Subject: spoofing, Detail: hostile, Text: hostile, Action: hostile, Button: hostile, Back: hostile, Once: hostile},
@@ -74,7 +76,7 @@ func all(zero bool) map[string]Page {
 		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
 			Shell: shell, APIURL: hostile, Agents: []Agent{{ID: hostile, Network: hostile, RegisteredAt: now, ApprovedAt: now}},
-			Apps: []App{{ID: hostile, Name: spoofing, Audience: hostile, Scopes: []string{hostile}}},
+			Apps: []App{{ID: hostile, Name: spoofing, Audience: hostile, Scopes: []string{hostile}}}, AgentPages: turns, AppPages: turns,
 		},
 	}
 }

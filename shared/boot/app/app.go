@@ -63,6 +63,7 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 	sharer := s.Sharer(addresses, lister)
 	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)
 	h.Pins, h.Titles, h.Deletions, h.Restores = s.Pinner(lister), s.Renamer(), s.Deleter(), s.Restorer()
-	h.Sharing, h.Reach = sharer, sharer
+	h.Sharing, h.LinkLists, h.Reach = sharer, sharer, sharer
+	h.ConnectedAgents, h.ConnectedApps = agents, server
 	return nil
 }
