@@ -4,12 +4,12 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda/messages"
-
-	"vitrine/shared/limits"
 )
 
 // errCut ends a stream whose answer is not whole, so that the gateway breaks it off too.
@@ -22,48 +22,63 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
-	p := newPace(out, x.last)
+	p := newPipe(out, x.last)
 	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
 	})
 	go func() {
 		defer close(s.done)
-		defer p.timer.Stop()
+		defer p.stop()
 		out.CloseWithError(x.into(w))
 	}()
 	<-begun
 	return response
 }
 
-// pace cuts a stream at a time that what its reader takes puts off: readers of large files may take long, but nobody holds
-// a function for longer than the bytes are worth.
-type pace struct {
-	out   *io.PipeWriter
-	timer *time.Timer
-	until time.Time
-	last  time.Time // the function's own end, zero if it has none
+// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.
+type pipe struct {
+	out      *io.PipeWriter
+	deadline time.Time   // of writes, zero if they have none
+	late     atomic.Bool // a write waited beyond it
+	end      *time.Timer // cuts the stream at the function's own end; nil if it has none
 }
 
-func newPace(out *io.PipeWriter, last time.Time) *pace {
-	p := &pace{out: out, last: last, until: time.Now().Add(limits.ReaderPatience)}
-	p.timer = time.AfterFunc(p.left(), func() { out.CloseWithError(errCut) })
+func newPipe(out *io.PipeWriter, last time.Time) *pipe {
+	p := &pipe{out: out}
+	if !last.IsZero() {
+		p.end = time.AfterFunc(time.Until(last), p.cut)
+	}
 	return p
 }
 
-func (p *pace) left() time.Duration {
-	if !p.last.IsZero() && p.last.Before(p.until) {
-		return time.Until(p.last)
+func (p *pipe) cut() { p.out.CloseWithError(errCut) }
+
+func (p *pipe) stop() {
+	if p.end != nil {
+		p.end.Stop()
 	}
-	return time.Until(p.until)
+}
+
+// SetWriteDeadline serves http.ResponseController.
+func (p *pipe) SetWriteDeadline(t time.Time) error {
+	p.deadline = t
+	return nil
 }
 
 // Write implements io.Writer. It returns when the bytes are taken.
-func (p *pace) Write(b []byte) (int, error) {
+func (p *pipe) Write(b []byte) (int, error) {
+	if p.deadline.IsZero() {
+		return p.out.Write(b)
+	}
+	timer := time.AfterFunc(time.Until(p.deadline), func() {
+		p.late.Store(true)
+		p.cut()
+	})
+	defer timer.Stop()
 	n, err := p.out.Write(b)
-	if err == nil { // else the stream has ended, and its timer with it
-		p.until = p.until.Add(time.Duration(n) * time.Second / limits.ReaderRate)
-		p.timer.Reset(p.left())
+	if err != nil && p.late.Load() { // be it in the write before, which had just been taken
+		err = os.ErrDeadlineExceeded
 	}
 	return n, err
 }

@@ -1,9 +1,11 @@
 package lambdahttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
 	"vitrine/shared/limits"
+	"vitrine/shared/web"
 )
 
 func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
@@ -157,29 +160,38 @@ func TestAStreamThatNobodyReadsIsCutAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestASlowReaderIsCutOff reads a file in pieces of 64 KB, of which the handler has one more in hand.
+// TestASlowReaderIsCutOff reads a file of a paced host in pieces of 64 KB, of which the handler has one more in hand.
 func TestASlowReaderIsCutOff(t *testing.T) {
-	const piece, pieces = 64 << 10, 100
-	worth := piece * time.Second / limits.ReaderRate // what a reader may take for one
+	const piece, pieces = 64 << 10, 160
+	pace := limits.Default().Pace
+	worth := piece * time.Second / time.Duration(pace.Rate) // what a reader may take for one
 	for name, c := range map[string]struct {
 		pause time.Duration
 		whole bool
-		least int // pieces that arrive
+		least int           // pieces that arrive
+		most  time.Duration // that the function is held
 	}{
-		"fast enough":     {worth * 9 / 10, true, pieces},
-		"a little slower": {worth * 3 / 2, false, 25},
-		"hardly at all":   {limits.ReaderPatience * 2 / 3, false, 1},
-		"never":           {limits.ReaderPatience * 2, false, 0},
+		"fast enough":     {worth * 9 / 10, true, pieces, pieces * worth},
+		"a little slower": {worth * 3 / 2, false, 30, 40 * time.Second},
+		"hardly at all":   {pace.Patience * 2 / 3, false, 1, pace.Patience + pace.Slack + pace.Patience},
+		"never":           {time.Hour, false, 0, pace.Patience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var failed error
-				_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
-					for n := 0; n < pieces && failed == nil; n++ {
-						_, failed = w.Write(make([]byte, piece))
+				var log bytes.Buffer
+				held := make(chan time.Duration, 1)
+				s := &web.Surface{Pace: pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+				h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					began := time.Now()
+					defer func() { held <- time.Since(began) }()
+					for range pieces {
+						if _, err := w.Write(make([]byte, piece)); err != nil {
+							web.Abort(r.Context(), errors.Join(err, context.Canceled))
+						}
 					}
-				})
-				began, got := time.Now(), 0
+				}))
+				_, body := streamOf(t, t.Context(), h.ServeHTTP)
+				got := 0
 				var err error
 				for err == nil && got < pieces {
 					<-time.After(c.pause) // of the bubble
@@ -188,15 +200,34 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				if (err == nil) != c.whole || (failed == nil) != c.whole || got < c.least {
-					t.Errorf("%d pieces, the reader is told %v, the handler %v", got, err, failed)
+				if (err == nil) != c.whole || got < c.least || strings.Contains(log.String(), `"slow_reader":true`) == c.whole {
+					t.Errorf("%d pieces, the reader is told %v, logged %s", got, err, log.String())
 				}
-				if took, most := time.Since(began), limits.ReaderPatience+time.Duration(got+1)*worth+c.pause; took > most {
-					t.Errorf("%d pieces held the function for %v, want %v at most", got, took, most)
+				if took := <-held; took > c.most {
+					t.Errorf("held the function for %v, want %v at most", took, c.most)
 				}
 			})
 		})
 	}
+}
+
+// TestAWriteHasADeadlineOnlyWhileItWaits lets a handler wait for longer than the deadline between its writes.
+func TestAWriteHasADeadlineOnlyWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+			out := http.NewResponseController(w)
+			for range 3 {
+				if err := out.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+					t.Error(err)
+				}
+				io.WriteString(w, "x")
+				<-time.After(time.Minute) // of the bubble
+			}
+		})
+		if got, err := io.ReadAll(body); string(got) != "xxx" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 }
 
 func TestHTTPAPIsAreNeverStreamed(t *testing.T) {
