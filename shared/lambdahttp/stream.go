@@ -31,10 +31,17 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 		defer close(s.done)
 		defer p.stop()
 		out.CloseWithError(x.into(w))
+		if p.late.Load() {
+			s.unread = time.AfterFunc(cutTime, x.abandon)
+		}
 	}()
 	<-begun
 	return response
 }
+
+// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway waits
+// for the reader, and nothing but the end of the process ends that write before the function's time is up.
+const cutTime = 2 * time.Second
 
 // pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.
 type pipe struct {
@@ -101,6 +108,7 @@ type stream struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
+	unread *time.Timer // abandons the function, if the reader was too slow; set before done is closed
 }
 
 // Close waits for the handler, because what runs on after an answer may be frozen with the function. A handler whose reader
@@ -109,5 +117,8 @@ func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
 	<-s.done
+	if s.unread != nil {
+		s.unread.Stop()
+	}
 	return err
 }

@@ -190,7 +190,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 						}
 					}
 				}))
-				_, body := streamOf(t, t.Context(), h.ServeHTTP)
+				_, body := abandonable(t, t.Context(), h.ServeHTTP, func() {}) // where the reader stops for long
 				got := 0
 				var err error
 				for err == nil && got < pieces {
@@ -203,8 +203,73 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 				if (err == nil) != c.whole || got < c.least || strings.Contains(log.String(), `"slow_reader":true`) == c.whole {
 					t.Errorf("%d pieces, the reader is told %v, logged %s", got, err, log.String())
 				}
+				body.Close()
 				if took := <-held; took > c.most {
 					t.Errorf("held the function for %v, want %v at most", took, c.most)
+				}
+			})
+		})
+	}
+}
+
+// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 36 KB/s of 10 MB from eight functions. Another reader
+// waits for no longer than the pace allows, and not for the minutes that the whole answers would take.
+func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pace := limits.Default().Pace
+		s := &web.Surface{Pace: pace, Log: slog.New(slog.DiscardHandler)}
+		h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 160 {
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					web.Abort(r.Context(), errors.Join(err, context.Canceled))
+				}
+			}
+		}))
+		functions := make(chan struct{}, 8)
+		read := func(each time.Duration, most int64) {
+			functions <- struct{}{}
+			defer func() { <-functions }()
+			_, body := streamOf(t, t.Context(), h.ServeHTTP)
+			defer body.Close()
+			var err error
+			for n := int64(0); err == nil && n < most; n += 36 << 10 {
+				<-time.After(each) // of the bubble
+				_, err = io.CopyN(io.Discard, body, 36<<10)
+			}
+		}
+		for range 12 {
+			go read(time.Second, 10<<20)
+		}
+		synctest.Wait()
+		began := time.Now()
+		read(0, 36<<10)
+		if waited, most := time.Since(began), 2*(pace.Patience+pace.Slack+5*time.Second); waited > most {
+			t.Errorf("another reader waits %v, want %v at most", waited, most)
+		}
+		<-time.After(time.Hour) // the slow ones end
+	})
+}
+
+// TestAFunctionThatItsGatewayHoldsEnds leaves a stream alone after it was cut, as a runtime does that is stuck in a write.
+func TestAFunctionThatItsGatewayHoldsEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration // when the runtime closes the stream
+		ended bool
+	}{"at once": {0, false}, "in time": {cutTime - 1, false}, "never": {time.Hour, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gone, ended := false, false
+				_, body := abandonable(t, t.Context(), func(w http.ResponseWriter, r *http.Request) {
+					defer func() { gone = true }()
+					http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second))
+					w.Write([]byte("nobody reads this"))
+				}, func() { ended = gone })
+				<-time.After(time.Second + c.after) // of the bubble
+				synctest.Wait()
+				body.Close()
+				<-time.After(time.Hour)
+				if ended != c.ended {
+					t.Errorf("the function ends itself: %t, want %t", ended, c.ended)
 				}
 			})
 		})
