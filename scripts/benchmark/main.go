@@ -58,7 +58,9 @@ type options struct {
 
 	measure   mode // nil: rows of the publish flow and of content reads
 	inMemory  bool // the tables are, not on disk
+	functions bool // the hosts run as functions behind their gateways, with the numbers that a deployment has
 	artifacts int  // of the large workspace whose cost is compared
+	processes int  // of each host that runs as functions
 	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
 }
 
@@ -70,11 +72,14 @@ var modes = []struct {
 	flag, usage string
 	measure     mode
 	inMemory    bool // many items are written, of which only the cost is compared
+	functions   bool
+	seconds     float64 // of a row if nobody says so
 }{
-	{"routes", "measure every route on its own, on prepared objects", (*bench).routes, false},
-	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth, true},
-	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory, false},
-	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold, false},
+	{"routes", "measure every route on its own, on prepared objects", (*bench).routes, false, false, routeSeconds},
+	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth, true, false, routeSeconds},
+	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory, false, false, routeSeconds},
+	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold, false, false, routeSeconds},
+	{"slow-readers", "measure how long a reader waits while others read slowly; the hosts run as functions", (*bench).slowReaders, false, true, slowSeconds},
 }
 
 // How long a row is measured if nobody says so.
@@ -87,10 +92,15 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g)", flowSeconds, routeSeconds))
+	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g, with -slow-readers %d)", flowSeconds, routeSeconds, slowSeconds))
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
+	flags.IntVar(&o.processes, "processes", 80, "`N` functions of each host in -slow-readers")
+	usual := float64(flowSeconds)
 	for _, m := range modes {
-		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m.measure, m.inMemory) })
+		flags.BoolFunc(m.flag, m.usage, func(string) error {
+			usual, o.inMemory, o.functions = m.seconds, m.inMemory, m.functions
+			return o.choose(m.measure)
+		})
 	}
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
@@ -102,13 +112,14 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if *seconds < 0 || *seconds > 600 {
 		return o, fmt.Errorf("-seconds %g is not between 0 and 600", *seconds)
 	}
+	if o.processes < 1 || o.processes > 200 {
+		return o, fmt.Errorf("-processes %d is not between 1 and 200", o.processes)
+	}
 	if o.artifacts < 2*fewArtifacts {
 		return o, fmt.Errorf("-artifacts %d is too few: %d is the small workspace", o.artifacts, fewArtifacts)
 	}
-	if *seconds == 0 && o.measure == nil {
-		*seconds = flowSeconds
-	} else if *seconds == 0 {
-		*seconds = routeSeconds
+	if *seconds == 0 {
+		*seconds = usual
 	}
 	o.duration = time.Duration(*seconds * float64(time.Second))
 	o.rows, err = regexp.Compile(*pattern)
@@ -116,10 +127,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // choose takes the one mode that a run may have.
-func (o *options) choose(m mode, inMemory bool) error {
+func (o *options) choose(m mode) error {
 	if o.measure != nil {
 		return errors.New("only one thing is measured at a time")
 	}
-	o.measure, o.inMemory = m, inMemory
+	o.measure = m
 	return nil
 }
