@@ -18,8 +18,8 @@ import (
 // slotName is the attribute of a slot.
 func slotName(n int) string { return "s" + strconv.Itoa(n) }
 
-// AcquireStream implements rate.StreamStore with one write: the condition makes it exact, and the item that it finds tells
-// which slots are free.
+// AcquireStream implements rate.StreamStore with one write: the condition makes it exact, and the item that it finds
+// tells which slots are free.
 func (s *Store) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
 	own := "#" + slotName(st.Slot)
 	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"

@@ -32,7 +32,7 @@ func Start(h http.Handler, m Mode) {
 
 // exit ends a function that its gateway holds. Lambda starts another when it needs one.
 func exit() {
-	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that the reader does not hold it")
+	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that nobody holds it")
 	os.Exit(1)
 }
 

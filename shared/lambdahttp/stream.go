@@ -39,8 +39,8 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 	return response
 }
 
-// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway waits
-// for the reader, and nothing but the end of the process ends that write before the function's time is up.
+// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway
+// waits for the reader, and nothing but the end of the process ends that write before the function's time is up.
 const cutTime = 2 * time.Second
 
 // pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.

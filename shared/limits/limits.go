@@ -98,8 +98,8 @@ const (
 // ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
 const ProvisionGate = 17
 
-// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not given back ends after StreamLife,
-// which is also the time limit of content's function.
+// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not given back ends after
+// StreamLife, which is also the time limit of content's function.
 const (
 	StreamsAbove = 1 * MiB
 	StreamLife   = 240 * time.Second

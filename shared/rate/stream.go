@@ -91,8 +91,8 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 }
 
 func tooManyStreams() error {
-	return fault.New(fault.RateLimitedArtifact, "too many large files are being sent at once; wait as long as Retry-After says").
-		After(limits.StreamWait)
+	return fault.New(fault.RateLimitedArtifact,
+		"too many large files are being sent at once; wait as long as Retry-After says").After(limits.StreamWait)
 }
 
 // release ends streams within giveBackTime, because the reader's request waits for it.

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/limits"
 )
 
-// pace ends an answer whose reader takes it too slowly, because each answer that is being sent holds a function. It counts
-// only the time that writes wait for the reader, not what the handler waits for.
+// pace ends an answer whose reader takes it too slowly, because each answer that is being sent holds a function. It
+// counts only the time that writes wait for the reader, not what the handler waits for.
 type pace struct {
 	limits.Pace
 	out   *http.ResponseController
@@ -50,6 +50,6 @@ func (p *pace) took(n int64, waited time.Duration) {
 	}
 }
 
-// finish bounds what the server still has to send when the handler has returned. The connection may have a deadline of an
-// answer before, which is over.
+// finish bounds what the server still has to send when the handler has returned. The deadline of the last write may be
+// over by then.
 func (p *pace) finish() { p.deadline(time.Now().Add(p.Patience)) }
