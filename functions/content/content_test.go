@@ -52,12 +52,15 @@ type stand struct {
 	storeErr error
 	mu       sync.Mutex
 	counts   map[string]int
+	streams  map[rate.Stream]int64 // that are open, by streams without Until
+	numbers  limits.Limits
 }
 
 func newStand(t testing.TB, files ...string) *stand {
 	t.Helper()
 	s := &stand{
 		t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), bodies: map[tree.Object]string{}, counts: map[string]int{},
+		streams: map[rate.Stream]int64{}, numbers: limits.Default(),
 		claims: token.Claims{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Scripts: true},
 	}
 	s.claims.Expires = s.now.Add(time.Hour)
@@ -88,12 +91,26 @@ func (s *stand) serve(contentOrigin, app string) {
 	if s.codec, err = token.New(keyring.New().Content, token.Content, contentOrigin); err != nil {
 		s.t.Fatal(err)
 	}
-	numbers := limits.Default()
 	clock := func() time.Time { return s.now }
+	addresses, err := keyring.New().Content.Derive("address")
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	s.host = host.Host{
-		Surface: &web.Surface{Title: "Vitrine content", Origin: contentOrigin, Log: slog.New(slog.NewJSONHandler(&s.log, nil))},
+		Surface: &web.Surface{
+			Title:  "Vitrine content",
+			Origin: contentOrigin,
+			Pace:   s.numbers.Pace,
+			Log:    slog.New(slog.NewJSONHandler(&s.log, nil)),
+		},
 		Reader: &content.Reader{
-			Tokens: s.codec, Store: s, Bytes: s, Now: clock, Limiter: &rate.Limiter{Counters: s, Limits: &numbers, Now: clock},
+			Tokens:    s.codec,
+			Store:     s,
+			Bytes:     s,
+			Now:       clock,
+			Limiter:   &rate.Limiter{Counters: s, Limits: &s.numbers, Now: clock},
+			Streams:   &rate.Streams{Store: s, Limits: &s.numbers, Now: clock},
+			Addresses: addresses,
 		},
 		Origins: address.Origins{Content: contentOrigin, App: app},
 	}
@@ -131,6 +148,33 @@ func (s *stand) Uncount(_ context.Context, w rate.Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts[w.Subject+w.Start.String()]--
+	return nil
+}
+
+func (s *stand) AcquireStream(_ context.Context, st rate.Stream, most int, _ time.Time) (free []int, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := st.Until.UnixNano()
+	st.Until = time.Time{}
+	if s.streams[st] == 0 {
+		s.streams[st] = until
+		return nil, true, s.storeErr
+	}
+	for st.Slot = range most {
+		if s.streams[st] == 0 {
+			free = append(free, st.Slot)
+		}
+	}
+	return free, false, nil
+}
+
+func (s *stand) ReleaseStream(_ context.Context, st rate.Stream) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := st.Until.UnixNano()
+	if st.Until = (time.Time{}); s.streams[st] == until {
+		delete(s.streams, st)
+	}
 	return nil
 }
 

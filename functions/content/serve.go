@@ -69,7 +69,7 @@ func (h *Host) open(r *http.Request, e exhibit, p part) (io.ReadCloser, error) {
 	if r.Method == http.MethodHead || p.size == 0 {
 		return http.NoBody, nil
 	}
-	return h.Reader.Open(r.Context(), e.File, p.from, p.size)
+	return h.Reader.Open(r.Context(), e.File, web.ClientAddress(r), p.from, p.size)
 }
 
 // send writes the answer. From here on the status is told, so that a failure can only cut the connection.

@@ -95,17 +95,24 @@ func (b *bench) start(ctx context.Context) error {
 	return b.publish(ctx)
 }
 
+// requestLog is the file of the request log.
+const requestLog = "requests.log"
+
 // serve starts the process of the hosts.
 func (b *bench) serve() (err error) {
 	alone := *b.place.engines
 	alone.DynamoDBProcess, alone.S3Process = nil, nil // are this process's to stop
-	b.hosts, err = startHosts(order{
+	o := order{
 		Engines: &alone,
 		Data:    b.folder,
 		Tables:  b.place.tables,
-		Log:     filepath.Join(b.folder, "requests.log"),
+		Log:     filepath.Join(b.folder, requestLog),
 		Still:   b.still,
-	}, b.stderr)
+	}
+	if b.functions {
+		o.Functions = b.processes
+	}
+	b.hosts, err = startHosts(o, b.stderr)
 	return err
 }
 
@@ -130,7 +137,11 @@ func (b *bench) provision(ctx context.Context) error {
 	if b.anyone, err = wire.Discover(ctx, httpClient(nil), b.hosts.Origins.API); err != nil {
 		return err
 	}
-	for range manyClients {
+	clients := manyClients
+	if b.functions {
+		clients = 1 // a deployment lets one address have ten a minute
+	}
+	for range clients {
 		agent, made, err := b.anyone.Provision(ctx)
 		if err != nil {
 			return err
@@ -142,7 +153,7 @@ func (b *bench) provision(ctx context.Context) error {
 
 // publish makes the artifact that is read.
 func (b *bench) publish(ctx context.Context) error {
-	g := b.agents[manyClients-1]
+	g := b.agents[len(b.agents)-1]
 	files := []wire.File{{Path: "small.txt", Body: noise(smallSize)}, {Path: "large.bin", Body: noise(largeSize)}}
 	draft, err := g.Draft(ctx, wire.NewKey(), wire.Declare("Read", files...), files...)
 	if err != nil {

@@ -59,7 +59,9 @@ type options struct {
 	measure   mode // nil: rows of the publish flow and of content reads
 	inMemory  bool // the tables are, not on disk
 	still     bool // the hosts do no jobs
+	functions bool // the hosts run as functions behind their gateways, with the numbers that a deployment has
 	artifacts int  // of the large workspace whose cost is compared
+	processes int  // of each host that runs as functions
 	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
 
 	dueArtifacts int // that fall due at once
@@ -72,14 +74,50 @@ type mode func(b *bench, ctx context.Context, stdout io.Writer) error
 var modes = []struct {
 	flag, usage string
 	measure     mode
-	inMemory    bool // many items are written, of which only the cost is compared
-	still       bool // the jobs are measured by themselves
+	seconds     float64 // of a row if nobody says so
+	inMemory    bool    // many items are written, of which only the cost is compared
+	still       bool    // the jobs are measured by themselves
+	functions   bool    // the hosts run as functions
 }{
-	{"routes", "measure every route on its own, on prepared objects", (*bench).routes, false, false},
-	{"growth", "compare what a small and a large workspace cost; fails when cost grows", (*bench).growth, true, false},
-	{"memory", "read a file of 25 MB and see what memory the hosts take; fails above the budget", (*bench).memory, false, false},
-	{"cold", "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large", (*bench).cold, false, false},
-	{"due", "let many artifacts fall due at once, and see how the jobs work them off", (*bench).due, false, true},
+	{
+		flag:    "routes",
+		usage:   "measure every route on its own, on prepared objects",
+		measure: (*bench).routes,
+		seconds: routeSeconds,
+	},
+	{
+		flag:     "growth",
+		usage:    "compare what a small and a large workspace cost; fails when cost grows",
+		measure:  (*bench).growth,
+		seconds:  routeSeconds,
+		inMemory: true,
+	},
+	{
+		flag:    "memory",
+		usage:   "read a file of 25 MB and see what memory the hosts take; fails above the budget",
+		measure: (*bench).memory,
+		seconds: routeSeconds,
+	},
+	{
+		flag:    "cold",
+		usage:   "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large",
+		measure: (*bench).cold,
+		seconds: routeSeconds,
+	},
+	{
+		flag:    "due",
+		usage:   "let many artifacts fall due at once, and see how the jobs work them off",
+		measure: (*bench).due,
+		seconds: routeSeconds,
+		still:   true,
+	},
+	{
+		flag:      "slow-readers",
+		usage:     "measure how long a reader waits while others read slowly; the hosts run as functions",
+		measure:   (*bench).slowReaders,
+		seconds:   slowSeconds,
+		functions: true,
+	},
 }
 
 // How long a row is measured if nobody says so.
@@ -92,11 +130,16 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g)", flowSeconds, routeSeconds))
+	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g, with -slow-readers %d)", flowSeconds, routeSeconds, slowSeconds))
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
 	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
+	flags.IntVar(&o.processes, "processes", 80, "`N` functions of each host in -slow-readers")
+	usual := float64(flowSeconds)
 	for _, m := range modes {
-		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m.measure, m.inMemory, m.still) })
+		flags.BoolFunc(m.flag, m.usage, func(string) error {
+			usual, o.inMemory, o.still, o.functions = m.seconds, m.inMemory, m.still, m.functions
+			return o.choose(m.measure)
+		})
 	}
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
@@ -108,16 +151,17 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if *seconds < 0 || *seconds > 600 {
 		return o, fmt.Errorf("-seconds %g is not between 0 and 600", *seconds)
 	}
+	if o.processes < 1 || o.processes > 200 {
+		return o, fmt.Errorf("-processes %d is not between 1 and 200", o.processes)
+	}
 	if o.artifacts < 2*fewArtifacts {
 		return o, fmt.Errorf("-artifacts %d is too few: %d is the small workspace", o.artifacts, fewArtifacts)
 	}
 	if o.dueArtifacts < 1 {
 		return o, fmt.Errorf("-due-artifacts %d is none", o.dueArtifacts)
 	}
-	if *seconds == 0 && o.measure == nil {
-		*seconds = flowSeconds
-	} else if *seconds == 0 {
-		*seconds = routeSeconds
+	if *seconds == 0 {
+		*seconds = usual
 	}
 	o.duration = time.Duration(*seconds * float64(time.Second))
 	o.rows, err = regexp.Compile(*pattern)
@@ -125,10 +169,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // choose takes the one mode that a run may have.
-func (o *options) choose(m mode, inMemory, still bool) error {
+func (o *options) choose(m mode) error {
 	if o.measure != nil {
 		return errors.New("only one thing is measured at a time")
 	}
-	o.measure, o.inMemory, o.still = m, inMemory, still
+	o.measure = m
 	return nil
 }

@@ -28,6 +28,9 @@ type order struct {
 	Tables  string
 	Log     string // file of the request log
 	Still   bool   // no jobs
+	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than requests,
+	// and is not summed up.
+	Functions int
 }
 
 // The commands. Each is answered with one line of JSON, a reading.
@@ -46,7 +49,7 @@ type reading struct {
 }
 
 // closeTimeout is how long running requests may take at the end.
-const closeTimeout = 2 * time.Second
+const closeTimeout = 10 * time.Second
 
 // serve runs the hosts until the input ends.
 func serve(in io.Reader, out io.Writer) error {
@@ -64,7 +67,7 @@ func serve(in io.Reader, out io.Writer) error {
 	}
 	defer log.Close()
 	sum := new(totals)
-	s, err := stack.Start(context.Background(), stack.Options{
+	with := stack.Options{
 		Engines: o.Engines,
 		Data:    o.Data,
 		Tables:  o.Tables,
@@ -72,7 +75,12 @@ func serve(in io.Reader, out io.Writer) error {
 		Now:     time.Now,
 		Log:     slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
 		Still:   o.Still,
-	})
+	}
+	if o.Functions > 0 { // which take no other numbers
+		with.Lambda, with.Processes, with.Output, with.Limits = true, o.Functions, log, limits.Default()
+		with.Limits.Pow = limits.PowOff
+	}
+	s, err := stack.Start(context.Background(), with)
 	if err != nil {
 		return err
 	}

@@ -169,6 +169,19 @@ func (s *Services) Finalizer() *upload.Finalizer {
 
 // Reader opens files by signed token; it needs the ring content.
 func (s *Services) Reader(limiter *rate.Limiter) (*content.Reader, error) {
-	tokens, err := token.New(s.Config.Rings.Content, token.Content, s.Config.Origins.Content)
-	return &content.Reader{Tokens: tokens, Store: s.store, Bytes: s.blobs, Limiter: limiter, Now: s.Config.Now}, err
+	ring := s.Config.Rings.Content
+	tokens, err := token.New(ring, token.Content, s.Config.Origins.Content)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := ring.Derive("address")
+	return &content.Reader{
+		Tokens:    tokens,
+		Store:     s.store,
+		Bytes:     s.blobs,
+		Limiter:   limiter,
+		Streams:   &rate.Streams{Store: s.store, Limits: &s.Config.Limits, Now: s.Config.Now},
+		Addresses: addresses,
+		Now:       s.Config.Now,
+	}, err
 }

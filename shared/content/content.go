@@ -5,11 +5,15 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/netip"
 	"time"
 
+	"vitrine/shared/address"
 	"vitrine/shared/fault"
 	"vitrine/shared/gate"
 	"vitrine/shared/id"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
 	"vitrine/shared/rate"
 	"vitrine/shared/token"
 	"vitrine/shared/tree"
@@ -36,7 +40,10 @@ type Reader struct {
 	Store   Store
 	Bytes   Bytes
 	Limiter *rate.Limiter
-	Now     func() time.Time
+	Streams *rate.Streams
+	// Addresses hash the addresses of clients, which counters must not tell.
+	Addresses keyring.Derived
+	Now       func() time.Time
 
 	trees cache
 }
@@ -102,9 +109,56 @@ func (r *Reader) admit(ctx context.Context, s gate.State, n gate.Names, shown id
 	return gate.Shown(ctx, r.Store, s.Artifact, shown)
 }
 
-// Open reads size bytes of a found file from an offset. An object that is gone although the gates are open is not_found:
-// a deletion overtook the read.
-func (r *Reader) Open(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
+// Open reads size bytes of a found file from an offset, for a client at an address. A large part holds a stream until it
+// is closed. Refusals: rate_limited_artifact when too many streams are open, and not_found for an object that is gone
+// although the gates are open: a deletion overtook the read.
+func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size int64) (io.ReadCloser, error) {
+	if size <= limits.StreamsAbove {
+		return r.read(ctx, f, offset, size)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	opened := make(chan bytesRead, 1)
+	go func() {
+		body, err := r.read(ctx, f, offset, size)
+		opened <- bytesRead{body, err}
+	}()
+	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
+	if err != nil {
+		cancel()
+		if got := <-opened; got.err == nil {
+			got.body.Close()
+		}
+		return nil, err
+	}
+	got := <-opened
+	if got.err != nil {
+		cancel()
+		release()
+		return nil, got.err
+	}
+	return &streamed{ReadCloser: got.body, cancel: cancel, release: release}, nil
+}
+
+type bytesRead struct {
+	body io.ReadCloser
+	err  error
+}
+
+// streamed is a body that holds a stream until it is closed.
+type streamed struct {
+	io.ReadCloser
+	cancel  context.CancelFunc
+	release func()
+}
+
+// Close implements io.Closer. It may be called again.
+func (s *streamed) Close() error {
+	defer s.cancel()
+	defer s.release()
+	return s.ReadCloser.Close()
+}
+
+func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
 	body, err := r.Bytes.Open(ctx, f.home, f.Object, offset, size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return nil, gate.NotFound()

@@ -53,6 +53,7 @@ import (
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
 //	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
+//	        r:stream:…  large bodies that are being sent
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
 // (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
@@ -172,6 +173,9 @@ func eventPart(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % dayPa
 func rateKey(w rate.Window) string {
 	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
 }
+
+// streamKey names the streams of a subject.
+func streamKey(s rate.Stream) string { return "r:stream:" + s.Kind + ":" + s.Subject }
 
 func nonceKey(nonce string) string { return "n:" + nonce }
 

@@ -20,6 +20,7 @@ type exchange struct {
 	request   *http.Request
 	gatewayID string    // names the request where the handler did not
 	last      time.Time // when a stream has to end, zero if never
+	abandon   func()    // ends the process, whatever the runtime is doing
 }
 
 // run lets the handler answer to the end. An error means that the answer is not whole; the handler may have cut it off

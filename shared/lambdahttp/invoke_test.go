@@ -110,7 +110,14 @@ func restEvent(method, path string) event {
 // streamOf starts a streamed answer to GET / that the test reads by itself.
 func streamOf(t *testing.T, ctx context.Context, h http.HandlerFunc) (status int, body io.ReadCloser) {
 	t.Helper()
-	out, err := adapter{handler: h, mode: Stream}.serve(ctx, restEvent("GET", "/"))
+	abandon := func() { t.Error("the function ends itself") }
+	return abandonable(t, ctx, h, abandon)
+}
+
+// abandonable is streamOf with what ends the function.
+func abandonable(t *testing.T, ctx context.Context, h http.HandlerFunc, abandon func()) (status int, body io.ReadCloser) {
+	t.Helper()
+	out, err := adapter{handler: h, mode: Stream, abandon: abandon}.serve(ctx, restEvent("GET", "/"))
 	if err != nil {
 		t.Fatal(err)
 	}

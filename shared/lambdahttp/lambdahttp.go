@@ -4,7 +4,9 @@ package lambdahttp
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -25,12 +27,19 @@ const Challenge = "X-Vitrine-Challenge"
 
 // Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs.
 func Start(h http.Handler, m Mode) {
-	lambda.Start(adapter{handler: h, mode: m}.serve)
+	lambda.Start(adapter{handler: h, mode: m, abandon: exit}.serve)
+}
+
+// exit ends a function that its gateway holds. Lambda starts another when it needs one.
+func exit() {
+	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that nobody holds it")
+	os.Exit(1)
 }
 
 type adapter struct {
 	handler http.Handler
 	mode    Mode
+	abandon func()
 }
 
 // serve handles one event.
@@ -39,7 +48,7 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 		return nil, errors.New("this is not an event of an HTTP or REST API")
 	}
 	ctx, cancel, last := beforeDeadline(ctx)
-	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID, last: last}
+	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID, last: last, abandon: a.abandon}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
 		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)

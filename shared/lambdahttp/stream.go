@@ -4,13 +4,14 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
 	"vitrine/shared/fault"
-	"vitrine/shared/limits"
 )
 
 // errCut ends a stream whose answer is not whole, so that the gateway breaks it off too.
@@ -23,48 +24,70 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
-	p := newPace(out, x.last)
+	p := newPipe(out, x.last)
 	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
 	})
 	go func() {
 		defer close(s.done)
-		defer p.timer.Stop()
+		defer p.stop()
 		out.CloseWithError(x.into(w))
+		if p.late.Load() {
+			s.unread = time.AfterFunc(cutTime, x.abandon)
+		}
 	}()
 	<-begun
 	return response
 }
 
-// pace cuts a stream at a time that what its reader takes puts off: readers of large files may take long, but nobody holds
-// a function for longer than the bytes are worth.
-type pace struct {
-	out   *io.PipeWriter
-	timer *time.Timer
-	until time.Time
-	last  time.Time // the function's own end, zero if it has none
+// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway
+// waits for the reader, and nothing but the end of the process ends that write before the function's time is up.
+const cutTime = 2 * time.Second
+
+// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.
+type pipe struct {
+	out      *io.PipeWriter
+	deadline time.Time   // of writes, zero if they have none
+	late     atomic.Bool // a write waited beyond it
+	end      *time.Timer // cuts the stream at the function's own end; nil if it has none
 }
 
-func newPace(out *io.PipeWriter, last time.Time) *pace {
-	p := &pace{out: out, last: last, until: time.Now().Add(limits.ReaderPatience)}
-	p.timer = time.AfterFunc(p.left(), func() { out.CloseWithError(errCut) })
+func newPipe(out *io.PipeWriter, last time.Time) *pipe {
+	p := &pipe{out: out}
+	if !last.IsZero() {
+		p.end = time.AfterFunc(time.Until(last), p.cut)
+	}
 	return p
 }
 
-func (p *pace) left() time.Duration {
-	if !p.last.IsZero() && p.last.Before(p.until) {
-		return time.Until(p.last)
+func (p *pipe) cut() { p.out.CloseWithError(errCut) }
+
+func (p *pipe) stop() {
+	if p.end != nil {
+		p.end.Stop()
 	}
-	return time.Until(p.until)
+}
+
+// SetWriteDeadline serves http.ResponseController.
+func (p *pipe) SetWriteDeadline(t time.Time) error {
+	p.deadline = t
+	return nil
 }
 
 // Write implements io.Writer. It returns when the bytes are taken.
-func (p *pace) Write(b []byte) (int, error) {
+func (p *pipe) Write(b []byte) (int, error) {
+	if p.deadline.IsZero() {
+		return p.out.Write(b)
+	}
+	timer := time.AfterFunc(time.Until(p.deadline), func() {
+		p.late.Store(true)
+		p.cut()
+	})
+	defer timer.Stop()
 	n, err := p.out.Write(b)
-	if err == nil { // else the stream has ended, and its timer with it
-		p.until = p.until.Add(time.Duration(n) * time.Second / limits.ReaderRate)
-		p.timer.Reset(p.left())
+	if err != nil && p.late.Load() { // be it in the write before, which had just been taken
+		err = os.ErrDeadlineExceeded
 	}
 	return n, err
 }
@@ -87,6 +110,7 @@ type stream struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
+	unread *time.Timer // abandons the function, if the reader was too slow; set before done is closed
 }
 
 // Close waits for the handler, because what runs on after an answer may be frozen with the function. A handler whose reader
@@ -95,5 +119,8 @@ func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
 	<-s.done
+	if s.unread != nil {
+		s.unread.Stop()
+	}
 	return err
 }

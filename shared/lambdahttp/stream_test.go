@@ -1,9 +1,11 @@
 package lambdahttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
 	"vitrine/shared/limits"
+	"vitrine/shared/web"
 )
 
 func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
@@ -157,29 +160,38 @@ func TestAStreamThatNobodyReadsIsCutAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestASlowReaderIsCutOff reads a file in pieces of 64 KB, of which the handler has one more in hand.
+// TestASlowReaderIsCutOff reads a file of a paced host in pieces of 64 KB, of which the handler has one more in hand.
 func TestASlowReaderIsCutOff(t *testing.T) {
-	const piece, pieces = 64 << 10, 100
-	worth := piece * time.Second / limits.ReaderRate // what a reader may take for one
+	const piece, pieces = 64 << 10, 160
+	pace := limits.Default().Pace
+	worth := piece * time.Second / time.Duration(pace.Rate) // what a reader may take for one
 	for name, c := range map[string]struct {
 		pause time.Duration
 		whole bool
-		least int // pieces that arrive
+		least int           // pieces that arrive
+		most  time.Duration // that the function is held
 	}{
-		"fast enough":     {worth * 9 / 10, true, pieces},
-		"a little slower": {worth * 3 / 2, false, 25},
-		"hardly at all":   {limits.ReaderPatience * 2 / 3, false, 1},
-		"never":           {limits.ReaderPatience * 2, false, 0},
+		"fast enough":     {worth * 9 / 10, true, pieces, pieces * worth},
+		"a little slower": {worth * 3 / 2, false, 30, 40 * time.Second},
+		"hardly at all":   {pace.Patience * 2 / 3, false, 1, pace.Patience + pace.Slack + pace.Patience},
+		"never":           {time.Hour, false, 0, pace.Patience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var failed error
-				_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
-					for n := 0; n < pieces && failed == nil; n++ {
-						_, failed = w.Write(make([]byte, piece))
+				var log bytes.Buffer
+				held := make(chan time.Duration, 1)
+				s := &web.Surface{Pace: pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+				h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					began := time.Now()
+					defer func() { held <- time.Since(began) }()
+					for range pieces {
+						if _, err := w.Write(make([]byte, piece)); err != nil {
+							web.Abort(r.Context(), errors.Join(err, context.Canceled))
+						}
 					}
-				})
-				began, got := time.Now(), 0
+				}))
+				_, body := abandonable(t, t.Context(), h.ServeHTTP, func() {}) // where the reader stops for long
+				got := 0
 				var err error
 				for err == nil && got < pieces {
 					<-time.After(c.pause) // of the bubble
@@ -188,15 +200,99 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				if (err == nil) != c.whole || (failed == nil) != c.whole || got < c.least {
-					t.Errorf("%d pieces, the reader is told %v, the handler %v", got, err, failed)
+				if (err == nil) != c.whole || got < c.least || strings.Contains(log.String(), `"slow_reader":true`) == c.whole {
+					t.Errorf("%d pieces, the reader is told %v, logged %s", got, err, log.String())
 				}
-				if took, most := time.Since(began), limits.ReaderPatience+time.Duration(got+1)*worth+c.pause; took > most {
-					t.Errorf("%d pieces held the function for %v, want %v at most", got, took, most)
+				body.Close()
+				if took := <-held; took > c.most {
+					t.Errorf("held the function for %v, want %v at most", took, c.most)
 				}
 			})
 		})
 	}
+}
+
+// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 36 KB/s of 10 MB from eight functions. Another reader
+// waits for no longer than the pace allows, and not for the minutes that the whole answers would take.
+func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pace := limits.Default().Pace
+		s := &web.Surface{Pace: pace, Log: slog.New(slog.DiscardHandler)}
+		h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 160 {
+				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+					web.Abort(r.Context(), errors.Join(err, context.Canceled))
+				}
+			}
+		}))
+		functions := make(chan struct{}, 8)
+		read := func(each time.Duration, most int64) {
+			functions <- struct{}{}
+			defer func() { <-functions }()
+			_, body := streamOf(t, t.Context(), h.ServeHTTP)
+			defer body.Close()
+			var err error
+			for n := int64(0); err == nil && n < most; n += 36 << 10 {
+				<-time.After(each) // of the bubble
+				_, err = io.CopyN(io.Discard, body, 36<<10)
+			}
+		}
+		for range 12 {
+			go read(time.Second, 10<<20)
+		}
+		synctest.Wait()
+		began := time.Now()
+		read(0, 36<<10)
+		if waited, most := time.Since(began), 2*(pace.Patience+pace.Slack+5*time.Second); waited > most {
+			t.Errorf("another reader waits %v, want %v at most", waited, most)
+		}
+		<-time.After(time.Hour) // the slow ones end
+	})
+}
+
+// TestAFunctionThatItsGatewayHoldsEnds leaves a stream alone after it was cut, as a runtime does that is stuck in a write.
+func TestAFunctionThatItsGatewayHoldsEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration // when the runtime closes the stream
+		ended bool
+	}{"at once": {0, false}, "in time": {cutTime - 1, false}, "never": {time.Hour, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gone, ended := false, false
+				_, body := abandonable(t, t.Context(), func(w http.ResponseWriter, r *http.Request) {
+					defer func() { gone = true }()
+					http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second))
+					w.Write([]byte("nobody reads this"))
+				}, func() { ended = gone })
+				<-time.After(time.Second + c.after) // of the bubble
+				synctest.Wait()
+				body.Close()
+				<-time.After(time.Hour)
+				if ended != c.ended {
+					t.Errorf("the function ends itself: %t, want %t", ended, c.ended)
+				}
+			})
+		})
+	}
+}
+
+// TestAWriteHasADeadlineOnlyWhileItWaits lets a handler wait for longer than the deadline between its writes.
+func TestAWriteHasADeadlineOnlyWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
+			out := http.NewResponseController(w)
+			for range 3 {
+				if err := out.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+					t.Error(err)
+				}
+				io.WriteString(w, "x")
+				<-time.After(time.Minute) // of the bubble
+			}
+		})
+		if got, err := io.ReadAll(body); string(got) != "xxx" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 }
 
 func TestHTTPAPIsAreNeverStreamed(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // writer keeps the rules of net/http: the first final status counts, and the headers as they are then; informational
@@ -113,6 +114,14 @@ func (w *writer) Flush() {
 		w.WriteHeader(http.StatusOK)
 	}
 	w.start(nil)
+}
+
+// SetWriteDeadline serves http.ResponseController. A body that is kept is never waited for.
+func (w *writer) SetWriteDeadline(t time.Time) error {
+	if body, ok := w.body.(*pipe); ok {
+		return body.SetWriteDeadline(t)
+	}
+	return http.ErrNotSupported
 }
 
 // finish ends the answer of a handler that returned.

@@ -104,10 +104,12 @@ const (
 // ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
 const ProvisionGate = 17
 
-// A reader who is slower than this on average, after some patience, is cut off: it holds a function, and an account has few.
+// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not given back ends after
+// StreamLife, which is also the time limit of content's function.
 const (
-	ReaderPatience = 30 * time.Second
-	ReaderRate     = 32 << 10 // bytes a second
+	StreamsAbove = 1 * MiB
+	StreamLife   = 240 * time.Second
+	StreamWait   = 10 * time.Second // Retry-After of a reader who finds all streams in use
 )
 
 // AllowanceShards is into how many counters each daily allowance is split, so that parallel requests do not meet.
@@ -159,6 +161,15 @@ type Rate struct {
 	Window time.Duration
 }
 
+// Pace is how fast a reader has to take an answer: First bytes within Patience, and from then on Rate bytes a second on
+// average, where a reader who was faster is never more than Slack ahead.
+type Pace struct {
+	Patience time.Duration
+	First    int64
+	Rate     int64
+	Slack    time.Duration
+}
+
 // Limits are the numbers that a deployment or a test may set.
 type Limits struct {
 	Tiers map[Tier]Policy
@@ -183,7 +194,12 @@ type Limits struct {
 	Clients      Rate // OAuth clients registered by anybody
 	Device       Rate // device authorizations begun from one address
 
-	// Off lifts rate counters, the provision gate and the daily allowances, never sizes or counts; for load tests.
+	Pace            Pace // of readers of the content host
+	AddressStreams  int  // large bodies that are sent to one address at once
+	ArtifactStreams int  // large bodies of one artifact that are sent at once
+
+	// Off lifts rate counters, stream caps, the provision gate and the daily allowances, never sizes, counts or the pace of
+	// readers; for load tests.
 	Off bool
 }
 
@@ -244,5 +260,14 @@ func Default() Limits {
 		Registration: Rate{10, time.Hour},
 		Clients:      Rate{600, time.Hour},
 		Device:       Rate{30, time.Minute},
+
+		Pace: Pace{
+			Patience: 5 * time.Second,
+			First:    64 << 10,
+			Rate:     128 << 10,
+			Slack:    10 * time.Second,
+		},
+		AddressStreams:  8,
+		ArtifactStreams: 64,
 	}
 }

@@ -100,12 +100,16 @@ func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses
 	n, ok, err := l.Counters.Count(ctx, w, limit)
 	switch {
 	case err != nil:
-		return 0, fault.Wrap(code.broken, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+		return 0, outOfReach(code.broken, err)
 	case !ok:
 		l.remember(w.Kind+w.Subject, w.End, now)
 		return 0, refusal(code.full, w.End.Sub(now))
 	}
 	return n, nil
+}
+
+func outOfReach(code fault.Code, err error) error {
+	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
 }
 
 func refusal(code fault.Code, wait time.Duration) error {

@@ -83,19 +83,24 @@ func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.
 		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
 		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", rec.bytes),
 	}, slices.Concat(n.attrs, more)...)
-	level, failure := n.failure()
+	level, failure := n.failure(rec.slow())
 	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
 }
 
-// failure is what went wrong and how much it matters to the operator: a client that left does not.
-func (n *note) failure() (slog.Level, []slog.Attr) {
-	if n.err == nil {
-		return slog.LevelInfo, nil
+// failure is what went wrong and how much it matters to the operator: a client that left, or that reads too slowly, does
+// not.
+func (n *note) failure(slow bool) (slog.Level, []slog.Attr) {
+	var attrs []slog.Attr
+	if slow {
+		attrs = append(attrs, slog.Bool("slow_reader", true))
 	}
-	if errors.Is(n.err, context.Canceled) {
+	switch {
+	case n.err == nil, slow && errors.Is(n.err, context.Canceled):
+		return slog.LevelInfo, attrs
+	case errors.Is(n.err, context.Canceled):
 		return slog.LevelInfo, []slog.Attr{slog.Bool("client_left", true)}
 	}
-	level, attrs := slog.LevelInfo, []slog.Attr{slog.String("code", string(n.code))}
+	level, attrs := slog.LevelInfo, append(attrs, slog.String("code", string(n.code)))
 	if cause := n.cause(); cause != "" {
 		level, attrs = slog.LevelWarn, append(attrs, slog.String("error", cause))
 	}
@@ -149,7 +154,10 @@ type recorder struct {
 	head  bool // the body stays here
 	code  int
 	bytes int64
+	pace  *pace // nil: readers may take their time
 }
+
+func (w *recorder) slow() bool { return w.pace != nil && w.pace.slow }
 
 func (w *recorder) status() int {
 	if w.code == 0 {
@@ -172,11 +180,18 @@ func (w *recorder) Write(b []byte) (int, error) {
 	if w.code == 0 {
 		w.code = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
+	n, err := w.write(b)
 	if !w.head {
 		w.bytes += int64(n)
 	}
 	return n, err
+}
+
+func (w *recorder) write(b []byte) (int, error) {
+	if w.pace == nil {
+		return w.ResponseWriter.Write(b)
+	}
+	return w.pace.write(b, w.ResponseWriter.Write)
 }
 
 // Unwrap serves http.ResponseController.

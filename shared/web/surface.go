@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/access"
 	"vitrine/shared/credential"
 	"vitrine/shared/fault"
+	"vitrine/shared/limits"
 	"vitrine/shared/rate"
 )
 
@@ -28,7 +29,9 @@ type Surface struct {
 	Headers map[string]string
 	// Serves tells under which host names requests are answered, /healthz aside; the others get 421. nil: under all.
 	Serves func(name string) bool
-	Log    *slog.Logger
+	// Pace ends answers whose readers take them too slowly, for hosts that send large ones. The zero value ends none.
+	Pace limits.Pace
+	Log  *slog.Logger
 	// Observe counts what a request does; the fields join its log line. nil: nothing is counted.
 	Observe func(context.Context) (context.Context, func() []slog.Attr)
 	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: writeError.
@@ -132,6 +135,10 @@ func (s *Surface) Around(next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		rec := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 		begin(rec.Header(), headers, n.id)
+		if s.Pace.Rate > 0 {
+			rec.pace = newPace(s.Pace, w)
+			defer rec.pace.finish()
+		}
 		defer func() { n.line(s.Log, r, rec, time.Since(start), counted()) }()
 		defer func() {
 			if v := recover(); v != nil {

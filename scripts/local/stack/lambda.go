@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 	"vitrine/shared/setting"
 )
 
-// How many requests of one host run at once in processes of their own, and how many more may wait.
+// How many requests of one host run at once in processes of their own, unless Options say so, and how many more may wait.
 const (
 	processes = 8
 	waiting   = 100
@@ -101,7 +102,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	c = localapi.Config{Processes: processes, Waiting: waiting, Output: o.Output, Log: o.Log, Given: map[string]string{
+	c = localapi.Config{Processes: cmp.Or(o.Processes, processes), Waiting: waiting, Output: o.Output, Log: o.Log, Given: map[string]string{
 		setting.Region: o.Engines.Region, setting.AccessKeyID: o.Engines.AccessKey, setting.SecretAccessKey: o.Engines.SecretKey,
 	}}
 	if c.Deployment, err = template.Read(folder); err != nil {

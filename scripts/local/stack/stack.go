@@ -53,6 +53,8 @@ type Options struct {
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
 	// Now, Middleware and the numbers of Limits cannot be told to them: Start refuses those with ErrInProcess.
 	Lambda bool
+	// Processes is how many requests of one host its functions answer at once; 0: a few, as a machine can bear.
+	Processes int
 	// Output takes what functions print and what making them says, line by line and from several goroutines. It may be nil.
 	Output io.Writer
 

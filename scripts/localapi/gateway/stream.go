@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
 	"vitrine/scripts/localapi/runtime"
 )
@@ -32,6 +34,7 @@ func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 	if err != nil {
 		return failed(err)
 	}
+	defer x.cutWith(a)()
 	x.sendHead(h)
 	x.w.WriteHeader(h.StatusCode)
 	if err := x.pass(io.MultiReader(bytes.NewReader(rest), a)); err != nil {
@@ -65,6 +68,23 @@ func prelude(a *runtime.Answer) (*head, []byte, error) {
 		if err != nil && n == 0 {
 			return nil, nil, fmt.Errorf("the answer ended before its prelude did: %w", err)
 		}
+	}
+}
+
+// cutWith ends a write that waits for the client when the function has failed, until the returned function is called.
+func (x *exchange) cutWith(a *runtime.Answer) (stop func()) {
+	passed := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-a.Failed():
+			_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now())
+		case <-passed:
+		}
+	})
+	return func() {
+		close(passed)
+		watch.Wait()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -50,6 +51,8 @@ func answerByPath(_ context.Context, e events.APIGatewayProxyRequest) (any, erro
 		out.Body = bytes.NewReader(make([]byte, 64))
 	case "/large":
 		out.Body = io.LimitReader(zeros{}, large)
+	case "/end":
+		out.Body = &ending{zeros{}, time.AfterFunc(time.Hour, func() { os.Exit(1) })}
 	case "/gate", "/break":
 		reader, writer := io.Pipe()
 		out.Body = reader
@@ -73,6 +76,17 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) {
 	clear(b)
 	return len(b), nil
+}
+
+// ending ends the process when the runtime asks for no more of an endless body for a while, since it is stuck in a write.
+type ending struct {
+	io.Reader
+	stuck *time.Timer
+}
+
+func (e *ending) Read(b []byte) (int, error) {
+	e.stuck.Reset(200 * time.Millisecond)
+	return e.Reader.Read(b)
 }
 
 // streaming is a server of a streaming gateway before this test binary.
@@ -153,6 +167,37 @@ func TestAStreamIsPassedOnPieceByPieceAndCutWhenItBreaks(t *testing.T) {
 		if (err == nil) != whole || len(rest) != 0 {
 			t.Errorf("%s: %q, %v", path, rest, err)
 		}
+	}
+}
+
+// TestAFunctionThatEndsCutsAClientThatReadsNothing has the gateway in a write that waits for the client when the function
+// ends.
+func TestAFunctionThatEndsCutsAClientThatReadsNothing(t *testing.T) {
+	s := streaming(t)
+	gateway, left := s.Config.Handler, make(chan any, 1)
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			why := recover()
+			left <- why
+			panic(why)
+		}()
+		gateway.ServeHTTP(w, r)
+	})
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /end HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case why := <-left:
+		if why != http.ErrAbortHandler {
+			t.Errorf("the gateway ends with %v", why)
+		}
+	case <-time.After(30 * time.Second): // a bound for the failure alone
+		t.Error("the gateway waits for a client that reads nothing, although the function has ended")
 	}
 }
 

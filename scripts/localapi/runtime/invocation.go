@@ -16,6 +16,7 @@ type invocation struct {
 	event []byte
 	begun chan beginning // gets one value
 	left  chan struct{}  // closed when the caller has gone
+	ended chan struct{}  // closed when the process has ended in the middle
 
 	deadline time.Time
 	timer    *time.Timer // kills the process at the deadline
@@ -48,6 +49,7 @@ func (i *invocation) fail(why *Failure) {
 	i.mu.Lock()
 	if i.failure == nil {
 		i.failure = why
+		close(i.ended)
 	}
 	why = i.failure
 	i.mu.Unlock()
@@ -78,6 +80,9 @@ const (
 	errorType = "Lambda-Runtime-Function-Error-Type"
 	errorBody = "Lambda-Runtime-Function-Error-Body"
 )
+
+// Failed is closed when the process has ended in the middle of its answer, which Read tells only a caller that reads.
+func (a *Answer) Failed() <-chan struct{} { return a.invocation.ended }
 
 // Read implements io.Reader.
 func (a *Answer) Read(b []byte) (int, error) {

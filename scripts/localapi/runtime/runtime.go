@@ -93,7 +93,13 @@ func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	if len(event) > MaxEvent {
 		return nil, ErrEventTooLarge
 	}
-	i := &invocation{id: newID(), event: event, begun: make(chan beginning, 1), left: make(chan struct{})}
+	i := &invocation{
+		id:    newID(),
+		event: event,
+		begun: make(chan beginning, 1),
+		left:  make(chan struct{}),
+		ended: make(chan struct{}),
+	}
 	if err := f.dispatch(i); err != nil {
 		return nil, err
 	}

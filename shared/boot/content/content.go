@@ -20,9 +20,13 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	surface := s.Public("Vitrine content", s.Config.Origins.Content, log)
+	surface.Pace = s.Config.Limits.Pace
 	h := &content.Host{
-		Surface: s.Public("Vitrine content", s.Config.Origins.Content, log), Reader: reader, Origins: s.Config.Origins,
-		Strict: s.Config.Environment == credential.Production,
+		Surface: surface,
+		Reader:  reader,
+		Origins: s.Config.Origins,
+		Strict:  s.Config.Environment == credential.Production,
 	}
 	return h.Handler(), nil
 }

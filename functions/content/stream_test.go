@@ -1,0 +1,228 @@
+package content_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/scripts/pipehttp"
+	"vitrine/shared/fault"
+	"vitrine/shared/limits"
+	"vitrine/shared/rate"
+	"vitrine/shared/tree"
+)
+
+// newLargeStand holds a file of 10 MB, beside a small one and two whose sizes are just at the cap and above it.
+func newLargeStand(t testing.TB) *stand {
+	s := newStand(t)
+	for n, f := range []struct {
+		path string
+		size int64
+	}{{"large.bin", 10 << 20}, {"small.bin", 4 << 10}, {"cap.bin", limits.StreamsAbove}, {"above.bin", limits.StreamsAbove + 1}} {
+		s.tree = append(s.tree, tree.File{Path: f.path, Size: f.size, Object: tree.Object{Session: "upl_1", Entry: n}})
+	}
+	s.body = func(size int64) io.ReadCloser { return &breaking{int(size), io.EOF} }
+	return s
+}
+
+// open has so many answers on their way when it returns, in a bubble. The end sends them.
+func (s *stand) open(n int) (end func()) {
+	release := make(chan struct{})
+	var wait sync.WaitGroup
+	whole := s.body
+	s.body = func(size int64) io.ReadCloser { return &held{whole(size), release} }
+	for range n {
+		wait.Go(func() { s.get("large.bin") })
+	}
+	synctest.Wait()
+	s.body = whole
+	return func() {
+		close(release)
+		wait.Wait()
+	}
+}
+
+func (s *stand) openStreams() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams)
+}
+
+// held is a body whose bytes come late.
+type held struct {
+	io.ReadCloser
+	release chan struct{}
+}
+
+func (h *held) Read(b []byte) (int, error) {
+	<-h.release
+	return h.ReadCloser.Read(b)
+}
+
+func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLargeStand(t)
+		end := s.open(s.numbers.AddressStreams)
+		w := s.get("large.bin")
+		refused(t, w, http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		if w.Header().Get("Retry-After") != "10" {
+			t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
+		}
+		refused(t, s.get("large.bin", "Range", "bytes=1-"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		refused(t, s.get("above.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		for name, w := range map[string]*httptest.ResponseRecorder{
+			"a small file":            s.get("small.bin"),
+			"a file of 1 MB":          s.get("cap.bin"),
+			"a small range":           s.get("large.bin", "Range", "bytes=0-1048575"),
+			"HEAD":                    s.head("large.bin"),
+			"an unchanged file":       s.get("large.bin", "If-None-Match", "*"),
+			"a range behind the file": s.get("large.bin", "Range", "bytes=99999999-"),
+		} {
+			if w.Code == http.StatusTooManyRequests {
+				t.Errorf("%s is refused", name)
+			}
+		}
+		if n := s.openStreams(); n != 2*s.numbers.AddressStreams {
+			t.Errorf("%d slots are taken, want those of the open streams alone", n)
+		}
+		end()
+		if w := s.get("large.bin"); w.Code != http.StatusOK || s.openStreams() != 0 {
+			t.Errorf("afterwards %d, and %d slots are taken", w.Code, s.openStreams())
+		}
+	})
+}
+
+// TestARangeReaderIsNeverRefused reads a file piece after piece, as players of videos do.
+func TestARangeReaderIsNeverRefused(t *testing.T) {
+	s := newLargeStand(t)
+	for n := range 40 {
+		from := n * 200_000
+		w := s.get("large.bin", "Range", fmt.Sprintf("bytes=%d-%d", from, from+2<<20))
+		if w.Code != http.StatusPartialContent {
+			t.Fatalf("range %d: %d %s", n, w.Code, w.Body)
+		}
+	}
+	if n := s.openStreams(); n != 0 {
+		t.Errorf("%d slots are taken", n)
+	}
+}
+
+// TestAStreamIsGivenBackHoweverItsRequestEnds counts the slots that are taken after each ending.
+func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(s *stand)
+		status  int
+	}{
+		"whole":                  {func(*stand) {}, http.StatusOK},
+		"the object store fails": {func(s *stand) { s.openErr = fault.Bare(fault.StorageUnavailable) }, http.StatusServiceUnavailable},
+		"the object is gone":     {func(s *stand) { s.openErr = fault.Bare(fault.NotFound) }, http.StatusNotFound},
+		"the body breaks off":    {func(s *stand) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } }, http.StatusOK},
+		"a panic":                {func(s *stand) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newLargeStand(t)
+			c.arrange(s)
+			w := httptest.NewRecorder()
+			func() {
+				defer func() { _ = recover() }() // http.ErrAbortHandler
+				s.handler.ServeHTTP(w, httptest.NewRequest("GET", "/v/"+s.token()+"/large.bin", nil))
+			}()
+			if w.Code != c.status || s.openStreams() != 0 {
+				t.Errorf("answered %d, want %d; %d slots are taken", w.Code, c.status, s.openStreams())
+			}
+		})
+	}
+}
+
+type panicking struct{ io.ReadCloser }
+
+func (panicking) Read([]byte) (int, error) { panic("boom") }
+
+func (panicking) Close() error { return nil }
+
+func TestAStreamThatCannotBeCountedIsRefused(t *testing.T) {
+	s := newLargeStand(t)
+	var closed *closing
+	s.body = func(size int64) io.ReadCloser {
+		closed = &closing{breaking: breaking{int(size), io.EOF}}
+		return closed
+	}
+	s.host.Reader.Streams.Store = outOfReach{s}
+	refused(t, s.get("large.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+	if !closed.closed {
+		t.Error("the object that was opened beside stays open")
+	}
+	shown(t, s.get("small.bin"), string(make([]byte, 4<<10)))
+}
+
+// outOfReach is a store of streams that does not answer.
+type outOfReach struct{ *stand }
+
+func (o outOfReach) AcquireStream(context.Context, rate.Stream, int, time.Time) ([]int, bool, error) {
+	return nil, false, errors.New("out of reach")
+}
+
+// closing tells that it was closed.
+type closing struct {
+	breaking
+	closed bool
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return nil
+}
+
+// TestSlowReadersDoNotHoldOthers lets twelve readers take 36 KB/s of a large file, and another read a small one.
+func TestSlowReadersDoNotHoldOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLargeStand(t)
+		server := pipehttp.Serve(t, s.handler)
+		var slow sync.WaitGroup
+		began := time.Now()
+		for range 12 {
+			conn := server.Dial()
+			slow.Go(func() {
+				defer conn.Close()
+				got, err := conn.Ask("GET", "/v/"+s.token()+"/large.bin")
+				if err != nil || got.StatusCode != http.StatusOK {
+					return // one of those that are too many
+				}
+				for err == nil {
+					<-time.After(time.Second) // of the bubble
+					_, err = io.CopyN(io.Discard, got.Body, 36<<10)
+				}
+			})
+		}
+		<-time.After(3 * time.Second)
+		asked := time.Now()
+		conn := server.Dial()
+		defer conn.Close()
+		got, err := conn.Ask("GET", "/v/"+s.token()+"/small.bin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, got.Body); n != 4<<10 || err != nil || time.Since(asked) > 0 {
+			t.Errorf("another reader gets %d bytes after %v (%v)", n, time.Since(asked), err)
+		}
+		slow.Wait()
+		if held := time.Since(began); held > 20*time.Second {
+			t.Errorf("slow readers held on for %v", held)
+		}
+		synctest.Wait()
+		if n := s.openStreams(); n != 0 {
+			t.Errorf("%d slots are taken", n)
+		}
+		if n := strings.Count(s.log.String(), `"slow_reader":true`); n != s.numbers.AddressStreams {
+			t.Errorf("%d slow readers are logged, want %d: %s", n, s.numbers.AddressStreams, s.log.String())
+		}
+	})
+}

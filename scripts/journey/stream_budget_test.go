@@ -1,0 +1,28 @@
+package journey
+
+import (
+	"testing"
+
+	"vitrine/scripts/journey/wire"
+)
+
+// TestALargeBodyStaysWithinItsBudget reads one file at the size from which streams are counted, and one above it. The two
+// slots are taken beside the GET from S3, and given back in a round trip that comes after the last byte.
+func TestALargeBodyStaysWithinItsBudget(t *testing.T) {
+	l := newLedger(t)
+	l.owner = l.agent(t)
+	urls := map[int]string{}
+	for _, size := range []int{1 << 20, 2 << 20} {
+		p, err := l.owner.PublishFiles(ctx, "Large", "", wire.File{Path: "large.bin", Body: noise(uint64(size>>20), size)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls[size] = p.RevisionContentURL
+		l.answers(t, l.anyone, 200, "HEAD", urls[size]) // the files of the revision are known then
+	}
+	l.holds(t, "content, 1 MB", budget{3, 2, 2, 1}, func() { l.answers(t, l.anyone, 200, "GET", urls[1<<20]) })
+	l.holds(t, "content, 2 MB", budget{7, 3, 2, 5}, func() { l.answers(t, l.anyone, 200, "GET", urls[2<<20]) })
+	l.holds(t, "content, 1 MB of 2", budget{3, 2, 2, 1}, func() {
+		l.answers(t, l.anyone, 206, "GET", urls[2<<20], "Range", "bytes=0-1048575")
+	})
+}
