@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vitrine/scripts/pipehttp"
+	"vitrine/scripts/testkit/pipehttp"
 	"vitrine/shared/fault"
 	"vitrine/shared/limits"
 	"vitrine/shared/rate"

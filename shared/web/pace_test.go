@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vitrine/scripts/pipehttp"
+	"vitrine/scripts/testkit/pipehttp"
 	"vitrine/shared/limits"
 	"vitrine/shared/web"
 )
