@@ -25,7 +25,7 @@ import (
 
 // How many requests of one host run at once in processes of their own, unless Options say so, and how many more may wait.
 const (
-	processes = 8
+	processes = 16 // twice the large bodies that one address may hold
 	waiting   = 100
 )
 
