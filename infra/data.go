@@ -18,12 +18,13 @@ type data struct {
 	key               awskms.Key
 	bucket            awss3.Bucket
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
+	narrowWrites      bool
 }
 
 const backupDays = 35 // the longest that DynamoDB offers
 
 func newData(app awscdk.App, o options) *data {
-	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects, key rings and people")}
+	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects, key rings and people"), narrowWrites: o.NarrowWrites}
 	d.tables(o)
 	d.key = awskms.NewKey(d.stack, jsii.String("Key"), &awskms.KeyProps{
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),

@@ -18,9 +18,11 @@ func allow(resource *string, actions ...string) awsiam.PolicyStatement {
 }
 
 func allowIf(resource *string, conditions map[string]any, actions ...string) awsiam.PolicyStatement {
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings(actions...), Resources: &[]*string{resource}, Conditions: &conditions,
-	})
+	props := &awsiam.PolicyStatementProps{Actions: jsii.Strings(actions...), Resources: &[]*string{resource}}
+	if conditions != nil {
+		props.Conditions = &conditions
+	}
+	return awsiam.NewPolicyStatement(props)
 }
 
 // leading holds a right to items whose partition keys look like one of these.
@@ -47,17 +49,31 @@ func (d *data) listed(prefix string) awsiam.PolicyStatement {
 // readGates lets a host decide whether a reader may read, and count that it did.
 func (d *data) readGates() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
-		allow(d.hot.TableArn(), "dynamodb:UpdateItem"),
+		allowIf(d.core.TableArn(), leading("W#*", "A#*", "AL#*"), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
+		allowIf(d.hot.TableArn(), leading("r:*"), "dynamodb:UpdateItem"),
 	}
 }
 
+// write lets a host put and update items of table core: those whose keys look like these or, with narrow-writes=no, all.
+// What AWS compares when a transaction writes several items only an account shows; hence the option.
+func (d *data) write(keys ...string) awsiam.PolicyStatement {
+	var conditions map[string]any
+	if d.narrowWrites {
+		conditions = leading(keys...)
+	}
+	return allowIf(d.core.TableArn(), conditions, "dynamodb:PutItem", "dynamodb:UpdateItem")
+}
+
+// memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
+// the moves that follow them, identities, registrations, and grants with the codes that they come from.
+var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "REG#*", "CRED#*"}
+
 // serveMembers lets a host do what members do, and agents that they answer: read and change state, never files. What
-// happened is read, and only added to.
-func (d *data) serveMembers() []awsiam.PolicyStatement {
+// happened is read, and only added to. The host writes memberItems and those with further keys.
+func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
-			"dynamodb:ConditionCheckItem"),
+		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		d.write(slices.Concat(memberItems, further)...),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
 		allow(d.events.TableArn(), "dynamodb:PutItem", "dynamodb:Query"),

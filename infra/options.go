@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -44,6 +45,9 @@ import (
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
 //	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
 //	                  unreserved, and starts new accounts with less than that: ask for more, or say none
+//	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the hosts
+//	                  need to. With no they write any item of the table; it is for a deployment whose log shows that AWS
+//	                  denies a write of theirs
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
@@ -61,6 +65,7 @@ type options struct {
 	Concurrency  map[string]float64 // 0: none is reserved
 	AlarmTopic   string
 	LogRole      bool // make the role that lets API Gateway write logs
+	NarrowWrites bool // hosts write the kinds of items that they need to
 }
 
 // domain is a name of our own for a host.
@@ -91,18 +96,27 @@ func (c lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
+// yes reads what is yes unless the context says no.
+func (c lookup) yes(name string) (bool, error) {
+	said := c.text(name, "yes")
+	if said != "yes" && said != "no" {
+		return false, fmt.Errorf("the context %s is yes or no, not %q", name, said)
+	}
+	return said == "yes", nil
+}
+
 // readOptions reads and checks the context. Its errors are one sentence.
 func readOptions(c lookup) (options, error) {
 	o := options{
 		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
-		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
+		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"),
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
-	err := o.checkWords()
-	if keep := c.text("keep", "yes"); err == nil && keep != "yes" && keep != "no" {
-		err = fmt.Errorf("the context keep is yes or no, not %q", keep)
-	}
+	var err1, err2 error
+	o.Keep, err1 = c.yes("keep")
+	o.NarrowWrites, err2 = c.yes("narrow-writes")
+	err := cmp.Or(err1, err2, o.checkWords())
 	if err != nil {
 		return o, err
 	}
