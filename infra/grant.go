@@ -41,7 +41,7 @@ func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*"
 // diffs are the uploads that files are rebuilt from.
 func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*")) }
 
-// listed lets a host list a part of the bucket.
+// listed lets a host list a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}}, "s3:ListBucket")
 }
@@ -81,12 +81,11 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
-// readFiles lets a host read uploaded files. Without the right to list, S3 answers 403 for an object that is not there;
-// it asks for that right without naming a prefix, while every list that a host asks for names one.
+// readFiles lets a host read uploaded files. Without the right to list the bucket, S3 answers 403 for an object that is
+// not there, which the store of objects expects.
 func (d *data) readFiles() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.files(), "s3:GetObject"),
-		allowIf(d.bucket.BucketArn(), map[string]any{"StringLikeIfExists": map[string]any{"s3:prefix": "o/*"}}, "s3:ListBucket"),
 		allowIf(d.key.KeyArn(), d.through("s3"), "kms:Decrypt"),
 	}
 }

@@ -58,7 +58,7 @@ var hosts = []host{
 				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // hints that lead nowhere
 				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
 				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
-				d.listed("d/*"),
+				d.listed("o/*"), d.listed("d/*"),
 				allowIf(d.key.KeyArn(), d.through("s3"), "kms:GenerateDataKey"),
 			}, d.readFiles()...)
 		},

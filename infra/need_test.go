@@ -85,7 +85,6 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 		}
 	case *s3.GetObjectInput:
 		object("GetObject", in.Key, "Decrypt")
-		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
 	case *s3.HeadObjectInput:
 		object("GetObject", in.Key, "Decrypt")
 	case *s3.DeleteObjectsInput:

@@ -104,9 +104,9 @@ var (
 	everywhere = []string{"logs:CreateLogStream Log.Arn", "logs:PutLogEvents Log.Arn"}
 	readsFiles = []string{
 		"s3:GetObject Objects.Arn/o/*",
-		"s3:ListBucket Objects.Arn if StringLikeIfExists s3:prefix o/*",
 		"kms:Decrypt Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com",
 	}
+	listsFiles = []string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}
 	readsGates = slices.Concat(onKeys("Core.Arn", "W#* or A#* or AL#*", "dynamodb:BatchGetItem", "dynamodb:GetItem"),
 		onKeys("Hot.Arn", "r:*", "dynamodb:UpdateItem"))
 )
@@ -151,9 +151,7 @@ var rights = map[string][]string{
 		on("Events.Arn", "dynamodb:PutItem"),
 		on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 		on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:PutObject", "s3:GetObject"),
-		[]string{
-			"s3:ListBucket Objects.Arn if StringLike s3:prefix d/*",
-		},
+		listsFiles,
 		onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
 		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
@@ -164,7 +162,7 @@ var rights = map[string][]string{
 			"dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
 		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
-		[]string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}),
+		listsFiles),
 }
 
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
@@ -226,12 +224,27 @@ func TestJobsAloneDeleteFiles(t *testing.T) {
 	})
 }
 
+// Without the prefix in the condition's own terms, a list without one would name the keys of all workspaces.
+func TestNobodyListsWithoutAPrefix(t *testing.T) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		p := policyOf(t, tpl)
+		for _, prefix := range []string{"", "o", "x/"} {
+			if p.allows("s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": prefix}) {
+				t.Errorf("may list what begins with %q", prefix)
+			}
+		}
+		if p.allows("s3:ListBucket", "Objects.Arn", nil) {
+			t.Error("may list the whole bucket")
+		}
+	})
+}
+
 func TestContentWritesNothingThatLasts(t *testing.T) {
 	for name, d := range made {
 		for _, line := range policyOf(t, read(t, d.stackName("content"))).lines() {
 			action, resource, _ := strings.Cut(line, " ")
 			reads := slices.Contains([]string{
-				"dynamodb:GetItem", "dynamodb:BatchGetItem", "s3:GetObject", "s3:ListBucket", "kms:Decrypt", "secretsmanager:GetSecretValue",
+				"dynamodb:GetItem", "dynamodb:BatchGetItem", "s3:GetObject", "kms:Decrypt", "secretsmanager:GetSecretValue",
 			}, action)
 			counts := slices.Contains(onKeys("Hot.Arn", "r:*", "dynamodb:UpdateItem"), line)
 			if !reads && !counts && !strings.HasPrefix(action, "logs:") {
