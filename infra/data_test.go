@@ -158,19 +158,24 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
 }
 
-func TestTheBucketTakesTLSAndItsOwnEncryptionOnly(t *testing.T) {
+func TestTheBucketTakesTLSItsOwnEncryptionAndNewObjectsOnly(t *testing.T) {
 	tpl := read(t, "Plain-Data")
 	policies := tpl.of("AWS::S3::BucketPolicy")
 	var denied []string
 	for _, s := range at(t, policies["Objects/Policy"].Properties, "PolicyDocument", "Statement").([]any) {
 		statement := s.(object)
 		same(t, "effect", statement["Effect"], "Deny") // nobody gets anything from the bucket's side
-		denied = append(denied, tpl.text(statement["Action"])+" if "+tpl.text(statement["Condition"]))
+		about := ""
+		for _, r := range list(statement["Resource"]) {
+			about += " " + tpl.text(r)
+		}
+		denied = append(denied, tpl.text(statement["Action"])+about+" if "+tpl.text(statement["Condition"]))
 	}
 	for _, want := range []string{
-		`s3:* if {"Bool":{"aws:SecureTransport":"false"}}`,
-		`s3:* if {"NumericLessThan":{"s3:TlsVersion":1.2}}`,
-		`s3:PutObject if {"Null":{"s3:x-amz-server-side-encryption":"false"},"StringNotEquals":{"s3:x-amz-server-side-encryption":"aws:kms"}}`,
+		`s3:* Objects.Arn Objects.Arn/* if {"Bool":{"aws:SecureTransport":"false"}}`,
+		`s3:* Objects.Arn Objects.Arn/* if {"NumericLessThan":{"s3:TlsVersion":1.2}}`,
+		`s3:PutObject Objects.Arn/* if {"Null":{"s3:x-amz-server-side-encryption":"false"},"StringNotEquals":{"s3:x-amz-server-side-encryption":"aws:kms"}}`,
+		`s3:PutObject Objects.Arn/d/* Objects.Arn/o/* if {"Null":{"s3:if-none-match":"true"}}`,
 	} {
 		if !slices.Contains(denied, want) {
 			t.Errorf("the bucket does not deny %s but %q", want, denied)

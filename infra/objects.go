@@ -31,6 +31,7 @@ func (d *data) objects(o options) {
 	}))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption", jsii.String("aws:kms")))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id", d.key.KeyArn()))
+	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
 }
 
 // private is what both buckets have.
@@ -44,11 +45,24 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 
 // refuseEncryption denies puts whose header asks for something else than the bucket's default; none asks for anything.
 func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
+	return refusePuts(id, map[string]any{
+		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
+	}, d.bucket.ArnForObjects(jsii.String("*")))
+}
+
+// refuseOverwrites denies puts to files and diffs that do not ask for If-None-Match, whoever makes them: an object is
+// written once. Copies and multipart uploads cannot ask for it, and are denied too; nothing of ours makes any.
+func (d *data) refuseOverwrites() awsiam.PolicyStatement {
+	return refusePuts("DenyOverwrites", map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}, d.files(), d.diffs())
+}
+
+func refusePuts(id string, conditions map[string]any, objects ...*string) awsiam.PolicyStatement {
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid: jsii.String(id), Effect: awsiam.Effect_DENY, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
-		Actions: jsii.Strings("s3:PutObject"), Resources: &[]*string{d.bucket.ArnForObjects(jsii.String("*"))},
-		Conditions: &map[string]any{
-			"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
-		},
+		Sid:        jsii.String(id),
+		Effect:     awsiam.Effect_DENY,
+		Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
+		Actions:    jsii.Strings("s3:PutObject"),
+		Resources:  &objects,
+		Conditions: &conditions,
 	})
 }
