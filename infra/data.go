@@ -7,8 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
-
-	"vitrine/shared/dynamo"
 )
 
 // data is the stack of everything that has to survive: tables, objects, keys, people.
@@ -49,10 +47,7 @@ func (d *data) tables(o options) {
 	core := o.table(backupDays, "pk", "sk")
 	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	core.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
-		{
-			IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"),
-			ProjectionType: awsdynamodb.ProjectionType_INCLUDE, NonKeyAttributes: jsii.Strings(dynamo.Listed...),
-		},
+		{IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"), ProjectionType: awsdynamodb.ProjectionType_ALL},
 		{IndexName: jsii.String("gsi2"), PartitionKey: text("g2p"), SortKey: text("g2s"), ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY},
 	}
 	d.core = awsdynamodb.NewTableV2(d.stack, jsii.String("Core"), core)

@@ -76,6 +76,14 @@ func sorted(v any) any {
 	return l
 }
 
+// Nobody can change what an index carries once a table is deployed.
+func TestListsCanShowWhateverAnItemHas(t *testing.T) {
+	for _, index := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")["Core"].Properties["GlobalSecondaryIndexes"].([]any) {
+		want := map[any]string{"gsi1": "ALL", "gsi2": "KEYS_ONLY"}[index.(object)["IndexName"]]
+		same(t, "what the index carries", index.(object)["Projection"], object{"ProjectionType": want})
+	}
+}
+
 func TestOnlyCoreHasAStream(t *testing.T) {
 	for name, table := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable") {
 		want := any(nil)
