@@ -32,6 +32,8 @@ import (
 //	                  pool that is left stays in the account if data is kept, and cognito makes a new one the next time
 //	identity-email-from  with cognito: address that its e-mail comes from, verified in SES in the deployment's region, which lets
 //	                  you write to strangers; without it Cognito sends 50 e-mails a day at most
+//	identity-email-identity  with identity-email-from: what is verified in SES, that address (default) or a domain that it
+//	                  belongs to
 //	identity-prefix   with cognito: first label of the sign-in pages' address (default NAME-ACCOUNT)
 //	domain-identity   with cognito: host name of the sign-in pages; optional. The name above it needs a record already
 //	oidc-issuer       with oidc: the issuer's URL
