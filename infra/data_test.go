@@ -166,6 +166,16 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
 }
 
+// Logs that S3 delivers late must not be in the way of the end of a deployment for long.
+func TestAccessLogsGoSoonWhereDataGoesWithItsStack(t *testing.T) {
+	for stack, want := range map[string]int{"Plain-Data": 90, "Named-Data": 90, "Loose-Data": 1} {
+		rules := at(t, read(t, stack).of("AWS::S3::Bucket")["AccessLog"].Properties, "LifecycleConfiguration", "Rules")
+		same(t, stack, rules, []any{
+			object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "ExpirationInDays": want, "Id": "expire", "Status": "Enabled"},
+		})
+	}
+}
+
 func TestTheBucketTakesTLSItsOwnEncryptionAndNewObjectsOnly(t *testing.T) {
 	tpl := read(t, "Plain-Data")
 	policies := tpl.of("AWS::S3::BucketPolicy")

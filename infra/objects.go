@@ -11,14 +11,19 @@ const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
 	accessLogDays  = 90 // records of who read and wrote objects
+	looseLogDays   = 1  // the same, where data goes with its stack
 )
 
 // objects makes the private bucket. Versions are off: a deleted artifact must not live on as an old version.
 func (d *data) objects(o options) {
+	logDays := float64(accessLogDays)
+	if !o.Keep {
+		logDays = looseLogDays
+	}
 	log := awss3.NewBucket(d.stack, jsii.String("AccessLog"), d.private(o, &awss3.BucketProps{
 		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs under a key of ours
 		LifecycleRules: &[]*awss3.LifecycleRule{
-			{Id: jsii.String("expire"), Expiration: days(accessLogDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
 	}))
 	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{

@@ -19,8 +19,8 @@ import (
 //	name              what the stacks are called, before "-Data" and so on (default Vitrine)
 //	arch              arm64 (default) or x86_64
 //	dist              folder of HOST.zip (default dist)
-//	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. CloudFormation
-//	                  deletes empty buckets only: first aws s3 rm --recursive s3://BUCKET, both buckets of the stack Data
+//	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. scripts/destroy
+//	                  NAME does it: CloudFormation by itself deletes empty buckets only
 //	domain-HOST       host name; for every host or for none
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
 //	                  also answers at the address that AWS makes up
