@@ -86,7 +86,7 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 func (d *data) readFiles() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.files(), "s3:GetObject"),
-		allowIf(d.key.KeyArn(), d.through("s3"), "kms:Decrypt"),
+		allowIf(d.key.KeyArn(), d.forObjects(), "kms:Decrypt"),
 	}
 }
 
@@ -118,6 +118,14 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 		return d.readSecret(arn)
 	}
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
+}
+
+// forObjects holds the use of the key to objects of the bucket. S3 names the bucket when it uses the bucket's own key, as
+// ours does, and else the object.
+func (d *data) forObjects() map[string]any {
+	conditions, bucket := d.through("s3"), *d.bucket.BucketArn()
+	conditions["StringLike"] = map[string]any{"kms:EncryptionContext:aws:s3:arn": []string{bucket, bucket + "/*"}}
+	return conditions
 }
 
 // through holds the use of the key to what a service does for the caller.

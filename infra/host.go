@@ -59,7 +59,7 @@ var hosts = []host{
 				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
 				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
 				d.listed("o/*"), d.listed("d/*"),
-				allowIf(d.key.KeyArn(), d.through("s3"), "kms:GenerateDataKey"),
+				allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
 			}, d.readFiles()...)
 		},
 	},

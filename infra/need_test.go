@@ -38,7 +38,9 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	}
 	object := func(action string, key *string, kms string) {
 		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
-			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
+			need{"kms:" + kms, "Key.Arn", map[string]string{
+				"kms:ViaService": "s3.AWS::Region.amazonaws.com", "kms:EncryptionContext:aws:s3:arn": "Objects.Arn",
+			}})
 	}
 	switch in := parameters.(type) {
 	case *dynamodb.GetItemInput:

@@ -99,12 +99,17 @@ func matches(pattern, text string) bool {
 	return pattern == text
 }
 
+// forObjects is the use of the key that S3 makes for objects of the bucket: its context is the bucket, or an object where
+// one was written without the bucket's own key.
+const forObjects = " Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com" +
+	" if StringLike kms:EncryptionContext:aws:s3:arn Objects.Arn or Objects.Arn/*"
+
 // What every role may do: write its log. And what reading uploaded files takes.
 var (
 	everywhere = []string{"logs:CreateLogStream Log.Arn", "logs:PutLogEvents Log.Arn"}
 	readsFiles = []string{
 		"s3:GetObject Objects.Arn/o/*",
-		"kms:Decrypt Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com",
+		"kms:Decrypt" + forObjects,
 	}
 	listsFiles = []string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}
 	readsGates = slices.Concat(onKeys("Core.Arn", "W#* or A#* or AL#*", "dynamodb:BatchGetItem", "dynamodb:GetItem"),
@@ -153,7 +158,7 @@ var rights = map[string][]string{
 		on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:PutObject", "s3:GetObject"),
 		listsFiles,
 		onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
-		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
+		[]string{"kms:GenerateDataKey" + forObjects}),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#*", "dynamodb:DeleteItem")),
