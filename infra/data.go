@@ -62,7 +62,7 @@ func (d *data) tables(o options) {
 // table is what all tables have; days is how far back one can be restored.
 func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	props := &awsdynamodb.TablePropsV2{
-		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: awsdynamodb.Billing_OnDemand(nil),
+		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: o.billing(),
 		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
 	}
 	if len(keys) > 1 {
@@ -74,6 +74,18 @@ func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 		}
 	}
 	return props
+}
+
+// billing is by request, up to what the options say.
+func (o options) billing() awsdynamodb.Billing {
+	most := &awsdynamodb.MaxThroughputProps{}
+	if o.ReadUnits > 0 {
+		most.MaxReadRequestUnits = number(o.ReadUnits)
+	}
+	if o.WriteUnits > 0 {
+		most.MaxWriteRequestUnits = number(o.WriteUnits)
+	}
+	return awsdynamodb.Billing_OnDemand(most)
 }
 
 func text(attribute string) *awsdynamodb.Attribute {

@@ -84,6 +84,18 @@ func TestListsCanShowWhateverAnItemHas(t *testing.T) {
 	}
 }
 
+func TestTablesTakeNoMoreThanTheOptionsSay(t *testing.T) {
+	for stack, want := range map[string][]any{
+		"Plain-Data": {nil, nil}, "Named-Data": {object{"MaxReadRequestUnits": 9000}, object{"MaxWriteRequestUnits": 3000}},
+	} {
+		for name, table := range read(t, stack).of("AWS::DynamoDB::GlobalTable") {
+			replica := at(t, table.Properties, "Replicas", 0).(object)
+			same(t, stack+"/"+name+": reads", replica["ReadOnDemandThroughputSettings"], want[0])
+			same(t, stack+"/"+name+": writes", table.Properties["WriteOnDemandThroughputSettings"], want[1])
+		}
+	}
+}
+
 func TestOnlyCoreHasAStream(t *testing.T) {
 	for name, table := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable") {
 		want := any(nil)

@@ -47,6 +47,9 @@ import (
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
 //	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
 //	                  unreserved, and starts new accounts with less than that: ask for more, or say none
+//	table-read-units, table-write-units  the most request units that each table takes in a second, or
+//	                  none (default: the account's quota, 40,000 unless it was raised). What is above is throttled for
+//	                  everybody, so it bounds a bill, and is no limit of a caller
 //	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the hosts
 //	                  need to. With no they write any item of the table; it is for a deployment whose log shows that AWS
 //	                  denies a write of theirs
@@ -68,6 +71,8 @@ type options struct {
 	AlarmTopic   string
 	LogRole      bool // make the role that lets API Gateway write logs
 	NarrowWrites bool // hosts write the kinds of items that they need to
+	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: what the account's quota allows.
+	ReadUnits, WriteUnits float64
 }
 
 // domain is a name of our own for a host.
@@ -107,6 +112,16 @@ func (c lookup) yes(name string) (bool, error) {
 	return said == "yes", nil
 }
 
+// count reads a number; 0 if there is none.
+func (c lookup) count(name string) (float64, error) {
+	said := c.text(name, "none")
+	n, err := strconv.Atoi(said)
+	if said != "none" && (err != nil || n < 1) {
+		return 0, fmt.Errorf("%s is a number of at least 1 or none, not %q", name, said)
+	}
+	return float64(n), nil
+}
+
 // readOptions reads and checks the context. Its errors are one sentence.
 func readOptions(c lookup) (options, error) {
 	o := options{
@@ -115,10 +130,12 @@ func readOptions(c lookup) (options, error) {
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
-	var err1, err2 error
+	var err1, err2, err3, err4 error
 	o.Keep, err1 = c.yes("keep")
 	o.NarrowWrites, err2 = c.yes("narrow-writes")
-	err := cmp.Or(err1, err2, o.checkWords())
+	o.ReadUnits, err3 = c.count("table-read-units")
+	o.WriteUnits, err4 = c.count("table-write-units")
+	err := cmp.Or(err1, err2, err3, err4, o.checkWords())
 	if err != nil {
 		return o, err
 	}
@@ -153,11 +170,11 @@ func readConcurrency(c lookup, production bool) (map[string]float64, error) {
 		if given == "" {
 			continue
 		}
-		n, err := strconv.Atoi(given)
-		if given != "none" && (err != nil || n < 1) {
-			return nil, fmt.Errorf("concurrency-%s is a number of at least 1 or none, not %q", host, given)
+		n, err := c.count("concurrency-" + host)
+		if err != nil {
+			return nil, err
 		}
-		out[host] = float64(n)
+		out[host] = n
 	}
 	return out, nil
 }
