@@ -31,6 +31,7 @@ func newData(app awscdk.App, o options) *data {
 	d.objects(o)
 	d.makeRings(o)
 	d.identify(o)
+	d.budget(o)
 	// Only the edge of an upload host with a domain imports it, but CloudFormation keeps what is imported, so that a
 	// deployment could not lose its domains: what hosts may ever import is always there.
 	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)

@@ -73,7 +73,7 @@ func contexts(folder string) map[string]map[string]any {
 		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
 		"gateway-log-role": "existing", "domain-identity": "id.example.org", "identity-email-from": "vitrine@example.org",
 		"identity-email-identity": "example.org",
-		"table-read-units":        "9000", "table-write-units": "3000",
+		"table-read-units":        "9000", "table-write-units": "3000", "budget-usd": "250",
 		"settings": filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{

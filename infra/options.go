@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"vitrine/shared/credential"
@@ -54,6 +52,9 @@ import (
 //	                  need to. With no they write any item of the table; it is for a deployment whose log shows that AWS
 //	                  denies a write of theirs
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
+//	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
+//	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
+//	                  limits nothing
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
 	Name        string
@@ -69,8 +70,9 @@ type options struct {
 	Settings     string
 	Concurrency  map[string]float64 // 0: none is reserved
 	AlarmTopic   string
-	LogRole      bool // make the role that lets API Gateway write logs
-	NarrowWrites bool // hosts write the kinds of items that they need to
+	Budget       float64 // US dollars a month; 0: none
+	LogRole      bool    // make the role that lets API Gateway write logs
+	NarrowWrites bool    // hosts write the kinds of items that they need to
 	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: what the account's quota allows.
 	ReadUnits, WriteUnits float64
 }
@@ -103,40 +105,22 @@ func (c lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
-// yes reads what is yes unless the context says no.
-func (c lookup) yes(name string) (bool, error) {
-	said := c.text(name, "yes")
-	if said != "yes" && said != "no" {
-		return false, fmt.Errorf("the context %s is yes or no, not %q", name, said)
-	}
-	return said == "yes", nil
-}
-
-// count reads a number; 0 if there is none.
-func (c lookup) count(name string) (float64, error) {
-	said := c.text(name, "none")
-	n, err := strconv.Atoi(said)
-	if said != "none" && (err != nil || n < 1) {
-		return 0, fmt.Errorf("%s is a number of at least 1 or none, not %q", name, said)
-	}
-	return float64(n), nil
-}
-
 // readOptions reads and checks the context. Its errors are one sentence.
 func readOptions(c lookup) (options, error) {
 	o := options{
 		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
-		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"),
+		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
-	var err1, err2, err3, err4 error
-	o.Keep, err1 = c.yes("keep")
-	o.NarrowWrites, err2 = c.yes("narrow-writes")
-	o.ReadUnits, err3 = c.count("table-read-units")
-	o.WriteUnits, err4 = c.count("table-write-units")
-	err := cmp.Or(err1, err2, err3, err4, o.checkWords())
+	err := o.checkWords()
+	if keep := c.text("keep", "yes"); err == nil && keep != "yes" && keep != "no" {
+		err = fmt.Errorf("the context keep is yes or no, not %q", keep)
+	}
 	if err != nil {
+		return o, err
+	}
+	if err = o.readBounds(c); err != nil {
 		return o, err
 	}
 	if o.Concurrency, err = readConcurrency(c, o.production()); err != nil {
