@@ -11,8 +11,8 @@ import (
 // behindSeconds is how long what is due may wait for the jobs.
 const behindSeconds = 3600
 
-// reportErrorLines reports failures that the function survives, as those of an engine behind it. They are counted in its
-// log: the gateway counts every 5xx, and anybody can bring about those of what a deployment is not set up for.
+// reportErrorLines reports failures that the function survives, as those of an engine behind it. They are counted in
+// its log: the gateway counts every 5xx, and anybody can bring about those of what a deployment is not set up for.
 func (f *function) reportErrorLines() {
 	filter := f.count("ErrorLines", f.name+"-error-lines", &awslogs.MetricFilterOptions{
 		FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.level"), jsii.String("="), jsii.String("ERROR")),

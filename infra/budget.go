@@ -17,7 +17,9 @@ func (d *data) budget(o options) {
 			TimeUnit:    jsii.String("MONTHLY"),
 			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: number(o.Budget), Unit: jsii.String("USD")},
 		},
-		NotificationsWithSubscribers: []any{o.overspent("ACTUAL", 80), o.overspent("ACTUAL", 100), o.overspent("FORECASTED", 100)},
+		NotificationsWithSubscribers: []any{
+			o.overspent("ACTUAL", 80), o.overspent("ACTUAL", 100), o.overspent("FORECASTED", 100),
+		},
 	})
 }
 

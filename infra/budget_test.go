@@ -18,8 +18,10 @@ func TestABudgetReportsToTheTopicOfTheAlarms(t *testing.T) {
 		})
 		var got []any
 		for _, n := range p["NotificationsWithSubscribers"].([]any) {
-			notification := at(t, n, "Notification").(object)
-			got = append(got, []any{notification["NotificationType"], notification["Threshold"], notification["ComparisonOperator"], notification["ThresholdType"]})
+			of := at(t, n, "Notification").(object)
+			got = append(got, []any{
+				of["NotificationType"], of["Threshold"], of["ComparisonOperator"], of["ThresholdType"],
+			})
 			same(t, "who is told", at(t, n, "Subscribers"), []any{object{"Address": d.AlarmTopic, "SubscriptionType": "SNS"}})
 		}
 		same(t, "when", got, []any{

@@ -22,7 +22,10 @@ type data struct {
 const backupDays = 35 // the longest that DynamoDB offers
 
 func newData(app awscdk.App, o options) *data {
-	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects, key rings and people"), narrowWrites: o.NarrowWrites}
+	d := &data{
+		stack:        o.newStack(app, "data", "Vitrine: tables, objects, key rings and people"),
+		narrowWrites: o.NarrowWrites,
+	}
 	d.tables(o)
 	d.key = awskms.NewKey(d.stack, jsii.String("Key"), &awskms.KeyProps{
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
@@ -48,13 +51,13 @@ func (d *data) tables(o options) {
 	core := o.table(backupDays, "pk", "sk")
 	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	core.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
-		{IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"), ProjectionType: awsdynamodb.ProjectionType_ALL},
-		{IndexName: jsii.String("gsi2"), PartitionKey: text("g2p"), SortKey: text("g2s"), ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY},
+		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
+		newIndex("gsi2", "g2p", "g2s", awsdynamodb.ProjectionType_KEYS_ONLY),
 	}
 	d.core = awsdynamodb.NewTableV2(d.stack, jsii.String("Core"), core)
 	events := o.table(backupDays, "pk", "sk")
 	events.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
-		{IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"), ProjectionType: awsdynamodb.ProjectionType_ALL},
+		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
 	}
 	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
 	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be thrown away
@@ -87,6 +90,15 @@ func (o options) billing() awsdynamodb.Billing {
 		most.MaxWriteRequestUnits = number(o.WriteUnits)
 	}
 	return awsdynamodb.Billing_OnDemand(most)
+}
+
+func newIndex(name, key, sort string, carries awsdynamodb.ProjectionType) *awsdynamodb.GlobalSecondaryIndexPropsV2 {
+	return &awsdynamodb.GlobalSecondaryIndexPropsV2{
+		IndexName:      jsii.String(name),
+		PartitionKey:   text(key),
+		SortKey:        text(sort),
+		ProjectionType: carries,
+	}
 }
 
 func text(attribute string) *awsdynamodb.Attribute {

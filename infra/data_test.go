@@ -78,7 +78,8 @@ func sorted(v any) any {
 
 // Nobody can change what an index carries once a table is deployed.
 func TestListsCanShowWhateverAnItemHas(t *testing.T) {
-	for _, index := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")["Core"].Properties["GlobalSecondaryIndexes"].([]any) {
+	core := read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")["Core"]
+	for _, index := range core.Properties["GlobalSecondaryIndexes"].([]any) {
 		want := map[any]string{"gsi1": "ALL", "gsi2": "KEYS_ONLY"}[index.(object)["IndexName"]]
 		same(t, "what the index carries", index.(object)["Projection"], object{"ProjectionType": want})
 	}
@@ -183,7 +184,10 @@ func TestAccessLogsGoSoonWhereDataGoesWithItsStack(t *testing.T) {
 	for stack, want := range map[string]int{"Plain-Data": 90, "Named-Data": 90, "Loose-Data": 1} {
 		rules := at(t, read(t, stack).of("AWS::S3::Bucket")["AccessLog"].Properties, "LifecycleConfiguration", "Rules")
 		same(t, stack, rules, []any{
-			object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "ExpirationInDays": want, "Id": "expire", "Status": "Enabled"},
+			object{
+				"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "ExpirationInDays": want, "Id": "expire",
+				"Status": "Enabled",
+			},
 		})
 	}
 }

@@ -33,15 +33,18 @@ case "$1 $2" in
     esac ;;
   "cloudformation list-stack-resources")
     stack "$4"
-    [ "$4" = V-Data ] || printf 'Role\tAWS::IAM::Role\trole-of-%s\tCREATE_COMPLETE\nLog\tAWS::Logs::LogGroup\tlog\tCREATE_COMPLETE\n' "$4"
+    row() { printf '%s\t%s\t%s\t%s\n' "$@"; }
+    [ "$4" = V-Data ] || { row Role AWS::IAM::Role "role-of-$4" CREATE_COMPLETE; row Log AWS::Logs::LogGroup log CREATE_COMPLETE; }
     [ "$4" != V-Data ] || for b in buckets/*; do
       if [ "$(cat "stacks/$4")" != DELETE_FAILED ] || [ -s "$b" ]; then
-        printf '%s\tAWS::S3::Bucket\t%s\t%s\n' "${b#buckets/}" "${b#buckets/}" "$(cat "stacks/$4")"
+        row "${b#buckets/}" AWS::S3::Bucket "${b#buckets/}" "$(cat "stacks/$4")"
       fi
     done ;;
   "cloudformation delete-stack") echo DELETE_IN_PROGRESS >"stacks/$4" ;;
   "cloudformation wait")
-    if [ "$5" = V-Data ] && [ -n "$LATE" ] && [ "$(grep -c "delete-stack --stack-name V-Data" "$CALLS")" -le "$LATE" ]; then echo late >>buckets/log; fi
+    if [ "$5" = V-Data ] && [ "$(grep -c "delete-stack --stack-name V-Data" "$CALLS")" -le "${LATE:-0}" ]; then
+      echo late >>buckets/log
+    fi
     if [ "$5" = V-Data ] && [ -n "$(cat buckets/*)" ]; then echo DELETE_FAILED >"stacks/$5"; exit 255; fi
     rm "stacks/$5" ;;
   "s3api list-object-versions")
@@ -53,19 +56,23 @@ case "$1 $2" in
   "s3api delete-objects")
     if [ -n "$DENIED" ]; then echo '{"Errors":[{"Key":"a","Code":"AccessDenied"}]}'; exit; fi
     node -e '
-      const fs = require("fs"), gone = JSON.parse(fs.readFileSync(process.argv[2])).Objects.map(o => o.Key);
-      fs.writeFileSync(process.argv[1], fs.readFileSync(process.argv[1], "utf8").split("\n").filter(k => k && !gone.includes(k)).map(k => k + "\n").join(""));
+      const fs = require("fs"), file = process.argv[1], gone = JSON.parse(fs.readFileSync(process.argv[2])).Objects.map(o => o.Key);
+      const left = fs.readFileSync(file, "utf8").split("\n").filter(k => k && !gone.includes(k));
+      fs.writeFileSync(file, left.map(k => k + "\n").join(""));
     ' "buckets/$4" "${6#file://}" ;;
 esac
 `
+
+// deployed is the settings file.
+const deployed = ".vitrine/deployed/V.json"
 
 func newLeftover(t *testing.T) *leftover {
 	t.Helper()
 	l := &leftover{folder: t.TempDir()}
 	files := map[string]string{
 		"bin/aws": emptyingStandIn, "scripts/destroy": source(t, "destroy"), "scripts/prepare": source(t, "prepare"),
-		".vitrine/deployed/V.json": `{"V-Data": {"Bucket": "objects"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
-		"buckets/objects":          "o/1\no/2\no/3\n", "buckets/log": "old\n",
+		deployed:          `{"V-Data": {"Bucket": "objects"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
+		"buckets/objects": "o/1\no/2\no/3\n", "buckets/log": "old\n",
 	}
 	for _, stack := range []string{"V-Data", "V-Api", "V-Content"} {
 		files["stacks/"+stack] = "CREATE_COMPLETE\n"
@@ -79,15 +86,18 @@ func newLeftover(t *testing.T) *leftover {
 			t.Fatal(err)
 		}
 	}
-	l.env = append(os.Environ(), "PATH="+filepath.Join(l.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(l.folder, "calls"),
-		"CREDENTIALS=yes", "ENVIRONMENT=preview", "POLICY=Delete", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "LATE=", "DENIED=")
+	l.env = append(os.Environ(),
+		"PATH="+filepath.Join(l.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(l.folder, "calls"),
+		"CREDENTIALS=yes", "ENVIRONMENT=preview", "POLICY=Delete", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "LATE=",
+		"DENIED=")
 	return l
 }
 
 // destroy runs the script with changes to its environment and what somebody types; calls is what it had done.
 func (l *leftover) destroy(t *testing.T, env []string, typed string, args ...string) (stderr, calls string, ok bool) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(l.folder, "scripts", "destroy")}, args...)...)
+	script := filepath.Join(l.folder, "scripts", "destroy")
+	c := exec.CommandContext(t.Context(), "bash", append([]string{script}, args...)...)
 	c.Env, c.Stdin = append(l.env, env...), strings.NewReader(typed)
 	var complaints strings.Builder
 	c.Stderr = &complaints
@@ -114,12 +124,12 @@ func TestDestroyRefusesBeforeItDeletesAnything(t *testing.T) {
 		{"two names", nil, "", []string{"V", "W"}, "One deployment at a time"},
 		{"a word that is no option", nil, "", []string{"V", "--force"}, "--force is no option"},
 		{"a deployment that nobody knows", nil, "", []string{"W", "--yes"}, "there is no .vitrine/deployed/W.json"},
-		{"the file of another", nil, "", []string{"W", "--yes", "--settings", ".vitrine/deployed/V.json"}, "is that the right file?"},
+		{"the file of another", nil, "", []string{"W", "--yes", "--settings", deployed}, "is that the right file?"},
 		{"no credentials", []string{"CREDENTIALS=no"}, "", []string{"V", "--yes"}, "AWS does not accept your credentials"},
 		{"an outage", []string{"OUTAGE=yes"}, "", []string{"V", "--yes"}, "CloudFormation does not answer"},
 		{"production", []string{"ENVIRONMENT=production"}, "", []string{"V", "--yes"}, "ends previews only"},
 		{"somebody else's stack", []string{"ENVIRONMENT="}, "", []string{"V", "--yes"}, "the environment that nobody knows"},
-		{"data that is kept", []string{"POLICY=Retain"}, "", []string{"V", "--yes"}, "deploy it once more with the same options and -c keep=no"},
+		{"data that is kept", []string{"POLICY=Retain"}, "", []string{"V", "--yes"}, "the same options and -c keep=no"},
 		{"nobody to ask", nil, "", []string{"V"}, "pass --yes"},
 		{"another name is typed", nil, "v\n", []string{"V"}, "nothing was deleted"},
 	}
@@ -135,7 +145,7 @@ func TestDestroyRefusesBeforeItDeletesAnything(t *testing.T) {
 					t.Errorf("it did\n%s", calls)
 				}
 			}
-			if !l.has(".vitrine/deployed/V.json") {
+			if !l.has(deployed) {
 				t.Error("what was deployed is forgotten")
 			}
 		})
@@ -146,12 +156,18 @@ func TestDestroyEndsHostsThenBytesThenData(t *testing.T) {
 	t.Parallel()
 	l := newLeftover(t)
 	stderr, calls, ok := l.destroy(t, nil, "V\n", "V")
-	if !ok || l.has("stacks/V-Data") || l.has("stacks/V-Api") || l.has("stacks/V-Content") || l.has(".vitrine/deployed/V.json") {
-		t.Fatalf("%v: %s\n%s", ok, stderr, calls)
+	if !ok {
+		t.Fatalf("%s\n%s", stderr, calls)
+	}
+	for _, gone := range []string{"stacks/V-Data", "stacks/V-Api", "stacks/V-Content", deployed} {
+		if l.has(gone) {
+			t.Errorf("%s is left:\n%s", gone, calls)
+		}
 	}
 	last := -1
 	for _, next := range []string{
-		"put-bucket-logging --bucket objects --bucket-logging-status {}", "delete-stack --stack-name V-Api", "wait stack-delete-complete --stack-name V-Content",
+		"put-bucket-logging --bucket objects --bucket-logging-status {}", "delete-stack --stack-name V-Api",
+		"wait stack-delete-complete --stack-name V-Content",
 		"delete-objects --bucket objects", "delete-stack --stack-name V-Data",
 	} {
 		at := strings.Index(calls, next)
@@ -161,8 +177,8 @@ func TestDestroyEndsHostsThenBytesThenData(t *testing.T) {
 		last = at
 	}
 	for _, want := range []string{
-		"account 111122223333, eu-west-1", "V-Api V-Content V-Data", "objects: 3 objects are deleted", "log: 1 objects are deleted",
-		"AWS::IAM::Role role-of-V-Content", "keeps for 35 days",
+		"account 111122223333, eu-west-1", "V-Api V-Content V-Data", "objects: 3 objects are deleted",
+		"log: 1 objects are deleted", "AWS::IAM::Role role-of-V-Content", "keeps for 35 days",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, stderr)
@@ -180,7 +196,8 @@ func TestDestroyEmptiesABucketThatGotALateLogAgain(t *testing.T) {
 	t.Parallel()
 	l := newLeftover(t)
 	stderr, calls, ok := l.destroy(t, []string{"LATE=2"}, "", "V", "--yes")
-	if n := strings.Count(calls, "delete-stack --stack-name V-Data"); !ok || n != 3 || !strings.Contains(stderr, "because of log (AWS::S3::Bucket log)") {
+	n := strings.Count(calls, "delete-stack --stack-name V-Data")
+	if !ok || n != 3 || !strings.Contains(stderr, "because of log (AWS::S3::Bucket log)") {
 		t.Errorf("%v after %d attempts:\n%s", ok, n, stderr)
 	}
 }
@@ -189,15 +206,16 @@ func TestDestroyThatCannotEndSaysWhyAndGoesOnTheNextTime(t *testing.T) {
 	t.Parallel()
 	l := newLeftover(t)
 	stderr, _, ok := l.destroy(t, []string{"LATE=3"}, "", "V", "--yes")
-	if ok || !strings.Contains(stderr, "V-Data is not deleted because of log (AWS::S3::Bucket log): run this again in an hour") || !l.has(".vitrine/deployed/V.json") {
+	const why = "V-Data is not deleted because of log (AWS::S3::Bucket log): run this again in an hour"
+	if ok || !strings.Contains(stderr, why) || !l.has(deployed) {
 		t.Fatalf("%v: %s", ok, stderr)
 	}
 	if stderr, _, ok := l.destroy(t, nil, "", "V", "--yes"); !ok || l.has("stacks/V-Data") {
 		t.Errorf("the next time: %v, %s", ok, stderr)
 	}
 	l = newLeftover(t)
-	if stderr, calls, ok := l.destroy(t, []string{"DENIED=yes"}, "", "V", "--yes"); ok || !strings.Contains(stderr, "S3 does not delete some objects") ||
-		strings.Contains(calls, "delete-stack --stack-name V-Data") {
+	stderr, calls, ok := l.destroy(t, []string{"DENIED=yes"}, "", "V", "--yes")
+	if ok || !strings.Contains(stderr, "S3 does not delete some objects") || strings.Contains(calls, "delete-stack --stack-name V-Data") {
 		t.Errorf("objects that nobody may delete: %v, %s", ok, stderr)
 	}
 }
@@ -208,7 +226,8 @@ func TestDestroyForgetsNothingInTheWrongRegion(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(l.folder, "stacks")); err != nil {
 		t.Fatal(err)
 	}
-	if stderr, _, ok := l.destroy(t, nil, "", "V", "--yes"); ok || !strings.Contains(stderr, "choose those that it was deployed to") || !l.has(".vitrine/deployed/V.json") {
+	stderr, _, ok := l.destroy(t, nil, "", "V", "--yes")
+	if ok || !strings.Contains(stderr, "choose those that it was deployed to") || !l.has(deployed) {
 		t.Errorf("%v: %s", ok, stderr)
 	}
 }

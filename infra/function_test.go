@@ -148,7 +148,8 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// Anybody can bring about a 503 of what a deployment is not set up for; a line of level ERROR is a failure of the service.
+// Anybody can bring about a 503 of what a deployment is not set up for; a line of level ERROR is a failure of the
+// service.
 func TestErrorsAreCountedInTheLogAndNotAtTheGateway(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		filter := tpl.of("AWS::Logs::MetricFilter")["Log/ErrorLines"]
@@ -161,7 +162,8 @@ func TestErrorsAreCountedInTheLogAndNotAtTheGateway(t *testing.T) {
 		}
 		metric := at(t, filter.Properties, "MetricTransformations", 0).(object)
 		same(t, "value", []any{metric["MetricValue"], metric["DefaultValue"]}, []any{"1", 0})
-		same(t, "metric", []any{metric["MetricNamespace"], metric["MetricName"]}, []any{"Vitrine/" + d.Name, host + "-error-lines"})
+		same(t, "metric", []any{metric["MetricNamespace"], metric["MetricName"]},
+			[]any{"Vitrine/" + d.Name, host + "-error-lines"})
 		alarm := tpl.of("AWS::CloudWatch::Alarm")["ErrorLines"].Properties
 		same(t, "alarm", []any{alarm["Namespace"], alarm["MetricName"], alarm["Statistic"], alarm["Threshold"]},
 			[]any{metric["MetricNamespace"], metric["MetricName"], "Sum", 1})

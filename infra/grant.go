@@ -54,8 +54,8 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 	}
 }
 
-// write lets a host put and update items of table core: those whose keys look like these or, with narrow-writes=no, all.
-// What AWS compares when a transaction writes several items only an account shows; hence the option.
+// write lets a host put and update items of table core: those whose keys look like these or, with narrow-writes=no,
+// all. What AWS compares when a transaction writes several items only an account shows; hence the option.
 func (d *data) write(keys ...string) awsiam.PolicyStatement {
 	var conditions map[string]any
 	if d.narrowWrites {
@@ -72,7 +72,8 @@ var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*",
 // happened is read, and only added to. The host writes memberItems and those with further keys.
 func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		allow(d.core.TableArn(),
+			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 		d.write(slices.Concat(memberItems, further)...),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
@@ -120,8 +121,8 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
 }
 
-// forObjects holds the use of the key to objects of the bucket. S3 names the bucket when it uses the bucket's own key, as
-// ours does, and else the object.
+// forObjects holds the use of the key to objects of the bucket. S3 names the bucket when it uses the bucket's own key,
+// as ours does, and else the object.
 func (d *data) forObjects() map[string]any {
 	conditions, bucket := d.through("s3"), *d.bucket.BucketArn()
 	conditions["StringLike"] = map[string]any{"kms:EncryptionContext:aws:s3:arn": []string{bucket, bucket + "/*"}}

@@ -76,7 +76,8 @@ var hosts = []host{
 		rings:  []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
 		people: signingIn,
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), leading("LTX#*", "SES#*", "OAR#*"), "dynamodb:DeleteItem")) // sign-ins, sessions and consents end
+			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
+			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
 		},
 	},
 }

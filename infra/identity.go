@@ -89,7 +89,8 @@ func (i *identity) readSenderIdentity(c lookup) error {
 	}
 	i.SenderIdentity = strings.ToLower(i.SenderIdentity) // as SES has domains
 	if !strings.HasSuffix("."+strings.ToLower(domain), "."+i.SenderIdentity) {
-		return fmt.Errorf("the context identity-email-identity does not cover %s: it is that address, its domain or one above", i.Sender)
+		return fmt.Errorf(
+			"the context identity-email-identity does not cover %s: it is that address, its domain or one above", i.Sender)
 	}
 	return nil
 }
@@ -203,9 +204,12 @@ func (d *data) newPool(o options) cognito.UserPool {
 
 // sendBySES lets the pool send its codes from an address that is verified in SES. The CDK's own way wants to know the region.
 func (d *data) sendBySES(pool cognito.UserPool, by identity) {
-	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
+	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
+		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
 	pool.Node().DefaultChild().(cognito.CfnUserPool).SetEmailConfiguration(&cognito.CfnUserPool_EmailConfigurationProperty{
-		EmailSendingAccount: jsii.String("DEVELOPER"), From: jsii.String("Vitrine <" + by.Sender + ">"), SourceArn: jsii.String(arn),
+		EmailSendingAccount: jsii.String("DEVELOPER"),
+		From:                jsii.String("Vitrine <" + by.Sender + ">"),
+		SourceArn:           jsii.String(arn),
 	})
 }
 

@@ -58,7 +58,8 @@ func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicySt
 // refuseOverwrites denies puts to files and diffs that do not ask for If-None-Match, whoever makes them: an object is
 // written once. Copies and multipart uploads cannot ask for it, and are denied too; nothing of ours makes any.
 func (d *data) refuseOverwrites() awsiam.PolicyStatement {
-	return refusePuts("DenyOverwrites", map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}, d.files(), d.diffs())
+	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
+	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())
 }
 
 func refusePuts(id string, conditions map[string]any, objects ...*string) awsiam.PolicyStatement {

@@ -99,8 +99,8 @@ func matches(pattern, text string) bool {
 	return pattern == text
 }
 
-// forObjects is the use of the key that S3 makes for objects of the bucket: its context is the bucket, or an object where
-// one was written without the bucket's own key.
+// forObjects is the use of the key that S3 makes for objects of the bucket: its context is the bucket, or an object
+// where one was written without the bucket's own key.
 const forObjects = " Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com" +
 	" if StringLike kms:EncryptionContext:aws:s3:arn Objects.Arn or Objects.Arn/*"
 
@@ -111,7 +111,9 @@ var (
 		"s3:GetObject Objects.Arn/o/*",
 		"kms:Decrypt" + forObjects,
 	}
-	listsFiles = []string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}
+	listsFiles = []string{
+		"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*",
+	}
 	readsGates = slices.Concat(onKeys("Core.Arn", "W#* or A#* or AL#*", "dynamodb:BatchGetItem", "dynamodb:GetItem"),
 		onKeys("Hot.Arn", "r:*", "dynamodb:UpdateItem"))
 )
@@ -170,11 +172,13 @@ var rights = map[string][]string{
 		listsFiles),
 }
 
+const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or REG#* or CRED#*"
+
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
 var writes = map[string]string{
-	"api":    "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or REG#* or CRED#* or UC#* or OAR#* or OCL#* or LOCK#*",
+	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#*",
 	"upload": "U#* or A#* or K#*",
-	"app":    "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or REG#* or CRED#* or SES#* or LTX#*",
+	"app":    membersWrite + " or SES#* or LTX#*",
 }
 
 // moreRights are those that depend on options.

@@ -30,8 +30,8 @@ func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
 	tries(t, who, "GET", "/v1/web/workspace", nil)
 
 	var share, pinned contract.CreatedLink
-	// Credential, record and artifact; counters; the artifact and the link with their index entries, a fence, the record, the
-	// event.
+	// Credential, record and artifact; counters; the artifact and the link with their index entries, a fence, the record,
+	// the event.
 	l.holds(t, "link, share", budget{4, 3, 4, 16}, func() { share = links(t, l.owner, a, shareLink) })
 	l.holds(t, "link, share again", budget{5, 4, 5, 8}, func() { links(t, l.owner, a, shareLink) })
 	l.holds(t, "link, revision", budget{4, 3, 4, 18}, func() { pinned = links(t, l.owner, a, revisionLink(shown.RevisionID)) })

@@ -22,8 +22,8 @@ func (u unexpected) Error() string {
 	return fmt.Sprintf("%s answers %d %s", u.method, u.Status, u.Code())
 }
 
-// denied says what to look for where a failure may be a right that AWS denies to a role: the hosts tell nobody but their
-// log. It is empty for other failures.
+// denied says what to look for where a failure may be a right that AWS denies to a role: the hosts tell nobody but
+// their log. It is empty for other failures.
 func denied(s step, err error) string {
 	a, ok := answerOf(err)
 	if !ok {

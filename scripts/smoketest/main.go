@@ -25,9 +25,11 @@ type step struct {
 // The rights that steps have in common.
 const (
 	provisioning = "of api: to put W#*, K#* and CT#* in table core, and to update r:* in table hot"
-	uploading    = "of upload: to put and update U#* and A#* in table core, to list o/* and d/*, and to put files: s3:PutObject and kms:GenerateDataKey; " +
-		"of api: to update A#* and put AL#* in table core"
-	reading = "of content: to get W#*, A#* and AL#* in table core, to update r:* in table hot, and to read files: s3:GetObject and kms:Decrypt"
+	uploading    = "of upload: to put and update U#* and A#* in table core, to list o/* and d/*, and to put files: " +
+		"s3:PutObject and kms:GenerateDataKey; of api: to update A#* and put AL#* in table core"
+	reading = "of content: to get W#*, A#* and AL#* in table core, to update r:* in table hot, and to read files: " +
+		"s3:GetObject and kms:Decrypt"
+	opening = "of api and app: to get items of table core"
 	ending  = "of api: to update A#* and K#* in table core"
 )
 
@@ -39,7 +41,7 @@ var steps = []step{
 	{name: "a 10 MB file is stored once, and only as it was declared", run: uploads, rights: uploading},
 	{name: "the file is read back byte for byte, whole and in ranges", run: largeRead, rights: reading, reads: true},
 	{name: "content is sealed off: media type, policy, no index", run: sealed, rights: reading, reads: true},
-	{name: "the share link opens, and the agent view lists the files", run: link, rights: "of api and app: to get items of table core"},
+	{name: "the share link opens, and the agent view lists the files", run: link, rights: opening},
 	{name: "deletion holds from the next read on", run: deletion, rights: ending},
 	{name: "a full rate limit says when to come back, and means it", run: limit, rights: provisioning},
 	{name: "a revoked key is dead at once", run: revocation, rights: ending},

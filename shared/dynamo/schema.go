@@ -15,8 +15,9 @@ const (
 	dueIndex  = "gsi2" // g2p, g2s: what falls due, and the links of an artifact; keys alone
 )
 
-// CreateTables makes the tables where they are missing, as a deployment has them. Tables that are there stay as they are:
-// the listIndex of older ones carries the 20 attributes that lists show. A list that shows more has to do without there.
+// CreateTables makes the tables where they are missing, as a deployment has them. Tables that are there stay as they
+// are: the listIndex of older ones carries the 20 attributes that lists show. A list that shows more has to do without
+// there.
 func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
 	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")} {
 		_, err := client.CreateTable(ctx, in)
@@ -57,7 +58,9 @@ func eventsTable(name string) *dynamodb.CreateTableInput {
 }
 
 func index(name string, carries types.ProjectionType, keys ...string) types.GlobalSecondaryIndex {
-	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: schema(keys...), Projection: &types.Projection{ProjectionType: carries}}
+	return types.GlobalSecondaryIndex{
+		IndexName: &name, KeySchema: schema(keys...), Projection: &types.Projection{ProjectionType: carries},
+	}
 }
 
 func table(name string, keys ...string) *dynamodb.CreateTableInput {

@@ -85,8 +85,8 @@ func (c *Counts) Attrs() []slog.Attr {
 	return attrs
 }
 
-// objectDenied tells whether S3 denied to read an object. It does so too when there is no such object, because the hosts
-// may not list the bucket. The answer to HeadObject has no body and so no code but its status.
+// objectDenied tells whether S3 denied to read an object. It does so too when there is no such object, because the
+// hosts may not list the bucket. The answer to HeadObject has no body and so no code but its status.
 func (c Call) objectDenied() bool {
 	switch c.Operation {
 	case "GetObject":
