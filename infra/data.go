@@ -7,8 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
-
-	"vitrine/shared/dynamo"
 )
 
 // data is the stack of everything that has to survive: tables, objects, keys, people.
@@ -18,12 +16,16 @@ type data struct {
 	key               awskms.Key
 	bucket            awss3.Bucket
 	rings             map[string]awssecretsmanager.Secret // by the setting that names them
+	narrowWrites      bool
 }
 
 const backupDays = 35 // the longest that DynamoDB offers
 
 func newData(app awscdk.App, o options) *data {
-	d := &data{stack: o.newStack(app, "data", "Vitrine: tables, objects, key rings and people")}
+	d := &data{
+		stack:        o.newStack(app, "data", "Vitrine: tables, objects, key rings and people"),
+		narrowWrites: o.NarrowWrites,
+	}
 	d.tables(o)
 	d.key = awskms.NewKey(d.stack, jsii.String("Key"), &awskms.KeyProps{
 		Description: jsii.String("Encrypts the objects and the key rings of " + o.Name), EnableKeyRotation: jsii.Bool(true),
@@ -32,6 +34,7 @@ func newData(app awscdk.App, o options) *data {
 	d.objects(o)
 	d.makeRings(o)
 	d.identify(o)
+	d.budget(o)
 	// Only the edge of an upload host with a domain imports it, but CloudFormation keeps what is imported, so that a
 	// deployment could not lose its domains: what hosts may ever import is always there.
 	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
@@ -48,16 +51,13 @@ func (d *data) tables(o options) {
 	core := o.table(backupDays, "pk", "sk")
 	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	core.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
-		{
-			IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"),
-			ProjectionType: awsdynamodb.ProjectionType_INCLUDE, NonKeyAttributes: jsii.Strings(dynamo.Listed...),
-		},
-		{IndexName: jsii.String("gsi2"), PartitionKey: text("g2p"), SortKey: text("g2s"), ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY},
+		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
+		newIndex("gsi2", "g2p", "g2s", awsdynamodb.ProjectionType_KEYS_ONLY),
 	}
 	d.core = awsdynamodb.NewTableV2(d.stack, jsii.String("Core"), core)
 	events := o.table(backupDays, "pk", "sk")
 	events.GlobalSecondaryIndexes = &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
-		{IndexName: jsii.String("gsi1"), PartitionKey: text("g1p"), SortKey: text("g1s"), ProjectionType: awsdynamodb.ProjectionType_ALL},
+		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
 	}
 	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
 	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be thrown away
@@ -66,7 +66,7 @@ func (d *data) tables(o options) {
 // table is what all tables have; days is how far back one can be restored.
 func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	props := &awsdynamodb.TablePropsV2{
-		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: awsdynamodb.Billing_OnDemand(nil),
+		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: o.billing(),
 		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
 	}
 	if len(keys) > 1 {
@@ -78,6 +78,27 @@ func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 		}
 	}
 	return props
+}
+
+// billing is by request, up to what the options say.
+func (o options) billing() awsdynamodb.Billing {
+	most := &awsdynamodb.MaxThroughputProps{}
+	if o.ReadUnits > 0 {
+		most.MaxReadRequestUnits = number(o.ReadUnits)
+	}
+	if o.WriteUnits > 0 {
+		most.MaxWriteRequestUnits = number(o.WriteUnits)
+	}
+	return awsdynamodb.Billing_OnDemand(most)
+}
+
+func newIndex(name, key, sort string, carries awsdynamodb.ProjectionType) *awsdynamodb.GlobalSecondaryIndexPropsV2 {
+	return &awsdynamodb.GlobalSecondaryIndexPropsV2{
+		IndexName:      jsii.String(name),
+		PartitionKey:   text(key),
+		SortKey:        text(sort),
+		ProjectionType: carries,
+	}
 }
 
 func text(attribute string) *awsdynamodb.Attribute {

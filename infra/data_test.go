@@ -76,6 +76,27 @@ func sorted(v any) any {
 	return l
 }
 
+// Nobody can change what an index carries once a table is deployed.
+func TestListsCanShowWhateverAnItemHas(t *testing.T) {
+	core := read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")["Core"]
+	for _, index := range core.Properties["GlobalSecondaryIndexes"].([]any) {
+		want := map[any]string{"gsi1": "ALL", "gsi2": "KEYS_ONLY"}[index.(object)["IndexName"]]
+		same(t, "what the index carries", index.(object)["Projection"], object{"ProjectionType": want})
+	}
+}
+
+func TestTablesTakeNoMoreThanTheOptionsSay(t *testing.T) {
+	for stack, want := range map[string][]any{
+		"Plain-Data": {nil, nil}, "Named-Data": {object{"MaxReadRequestUnits": 9000}, object{"MaxWriteRequestUnits": 3000}},
+	} {
+		for name, table := range read(t, stack).of("AWS::DynamoDB::GlobalTable") {
+			replica := at(t, table.Properties, "Replicas", 0).(object)
+			same(t, stack+"/"+name+": reads", replica["ReadOnDemandThroughputSettings"], want[0])
+			same(t, stack+"/"+name+": writes", table.Properties["WriteOnDemandThroughputSettings"], want[1])
+		}
+	}
+}
+
 func TestOnlyCoreHasAStream(t *testing.T) {
 	for name, table := range read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable") {
 		want := any(nil)
@@ -158,19 +179,37 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
 }
 
-func TestTheBucketTakesTLSAndItsOwnEncryptionOnly(t *testing.T) {
+// Logs that S3 delivers late must not be in the way of the end of a deployment for long.
+func TestAccessLogsGoSoonWhereDataGoesWithItsStack(t *testing.T) {
+	for stack, want := range map[string]int{"Plain-Data": 90, "Named-Data": 90, "Loose-Data": 1} {
+		rules := at(t, read(t, stack).of("AWS::S3::Bucket")["AccessLog"].Properties, "LifecycleConfiguration", "Rules")
+		same(t, stack, rules, []any{
+			object{
+				"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "ExpirationInDays": want, "Id": "expire",
+				"Status": "Enabled",
+			},
+		})
+	}
+}
+
+func TestTheBucketTakesTLSItsOwnEncryptionAndNewObjectsOnly(t *testing.T) {
 	tpl := read(t, "Plain-Data")
 	policies := tpl.of("AWS::S3::BucketPolicy")
 	var denied []string
 	for _, s := range at(t, policies["Objects/Policy"].Properties, "PolicyDocument", "Statement").([]any) {
 		statement := s.(object)
 		same(t, "effect", statement["Effect"], "Deny") // nobody gets anything from the bucket's side
-		denied = append(denied, tpl.text(statement["Action"])+" if "+tpl.text(statement["Condition"]))
+		about := ""
+		for _, r := range list(statement["Resource"]) {
+			about += " " + tpl.text(r)
+		}
+		denied = append(denied, tpl.text(statement["Action"])+about+" if "+tpl.text(statement["Condition"]))
 	}
 	for _, want := range []string{
-		`s3:* if {"Bool":{"aws:SecureTransport":"false"}}`,
-		`s3:* if {"NumericLessThan":{"s3:TlsVersion":1.2}}`,
-		`s3:PutObject if {"Null":{"s3:x-amz-server-side-encryption":"false"},"StringNotEquals":{"s3:x-amz-server-side-encryption":"aws:kms"}}`,
+		`s3:* Objects.Arn Objects.Arn/* if {"Bool":{"aws:SecureTransport":"false"}}`,
+		`s3:* Objects.Arn Objects.Arn/* if {"NumericLessThan":{"s3:TlsVersion":1.2}}`,
+		`s3:PutObject Objects.Arn/* if {"Null":{"s3:x-amz-server-side-encryption":"false"},"StringNotEquals":{"s3:x-amz-server-side-encryption":"aws:kms"}}`,
+		`s3:PutObject Objects.Arn/d/* Objects.Arn/o/* if {"Null":{"s3:if-none-match":"true"}}`,
 	} {
 		if !slices.Contains(denied, want) {
 			t.Errorf("the bucket does not deny %s but %q", want, denied)

@@ -25,6 +25,7 @@ case "$1 $2" in
   "configure get") echo "$CONFIGURED_REGION" ;;
   "ssm get-parameter") [ "$BOOTSTRAPPED" = yes ] ;;
   "apigateway get-account") echo "$LOG_WRITER" ;;
+  "sns get-topic-attributes") echo "{\"Statement\":[{\"Principal\":{\"Service\":\"$PUBLISHER\"}}]}" ;;
   "cloudformation describe-stacks")
     if [ -n "$OUTAGE" ]; then echo "An error occurred (Throttling): Rate exceeded" >&2; exit 254; fi
     if [ ! -e "deployed/$4" ]; then echo "Stack with id $4 does not exist" >&2; exit 254; fi
@@ -263,5 +264,20 @@ func TestTheAccountsRightToWriteGatewayLogsStaysWhoseItIs(t *testing.T) {
 		if got := strings.Contains(calls, "-c gateway-log-role=existing"); got != left {
 			t.Errorf("with the writer %q: left alone %v, want %v", writer, got, left)
 		}
+	}
+}
+
+func TestABudgetThatMayNotPublishIsSaid(t *testing.T) {
+	t.Parallel()
+	options := []string{"--yes", "-c", "budget-usd=100", "-c", "alarm-topic=arn:aws:sns:eu-west-1:111122223333:alarms"}
+	for publisher, said := range map[string]bool{"cloudwatch.amazonaws.com": true, "budgets.amazonaws.com": false} {
+		_, stderr, calls, _ := newAccount(t).deploy(t, []string{"PUBLISHER=" + publisher, "FAILS=yes"}, options...)
+		if got := strings.Contains(stderr, "AWS Budgets may not publish to arn:aws:sns:eu-west-1:111122223333:alarms"); got != said {
+			t.Errorf("where %s may publish: said %v, want %v: %s\n%s", publisher, got, said, stderr, calls)
+		}
+	}
+	_, stderr, calls, _ := newAccount(t).deploy(t, []string{"FAILS=yes"}, "--yes")
+	if strings.Contains(stderr, "Budgets") || strings.Contains(calls, "aws sns") {
+		t.Errorf("without a budget: %s\n%s", stderr, calls)
 	}
 }

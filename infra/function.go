@@ -22,6 +22,9 @@ type function struct {
 	stack  awscdk.Stack
 	data   *data
 	lambda awslambda.Function
+
+	log     awslogs.LogGroup
+	reports awssns.ITopic // see topic
 }
 
 const alarmPeriod = 5 // minutes
@@ -45,6 +48,7 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 		role.AddToPolicy(s)
 	}
 	log.GrantWrite(role)
+	f.log = log
 	f.lambda = awslambda.NewFunction(f.stack, jsii.String(h.title()+"Function"), &awslambda.FunctionProps{
 		Description: jsii.String("Vitrine: the " + h.name + " host"), Runtime: awslambda.Runtime_PROVIDED_AL2023(), Handler: jsii.String("bootstrap"),
 		Code: awslambda.Code_FromAsset(jsii.String(o.code(h.name)), nil), Architecture: f.architecture(), Role: role, LogGroup: log,
@@ -124,8 +128,7 @@ func (f *function) alarm(id, description string, m awscloudwatch.Metric) {
 func (f *function) alarmOn(id, description string, m awscloudwatch.Metric, when *awscloudwatch.CreateAlarmOptions) {
 	when.AlarmDescription = jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description))
 	a := m.CreateAlarm(f.stack, jsii.String(id), when)
-	if f.AlarmTopic != "" {
-		topic := awssns.Topic_FromTopicArn(f.stack, jsii.String(id+"Topic"), jsii.String(f.AlarmTopic))
+	if topic := f.topic(); topic != nil {
 		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
 	}
 }

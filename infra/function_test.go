@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	"vitrine/shared/boot/upload"
+	"vitrine/shared/lambdahttp"
 	"vitrine/shared/setting"
 )
 
@@ -134,7 +137,7 @@ func TestLogsForget(t *testing.T) {
 func TestAlarms(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		alarms := tpl.of("AWS::CloudWatch::Alarm")
-		same(t, "alarms", slices.Sorted(maps.Keys(alarms)), []string{"Errors", "ServerErrors", "Throttles"})
+		same(t, "alarms", slices.Sorted(maps.Keys(alarms)), []string{"ErrorLines", "Errors", "Throttles"})
 		for name, a := range alarms {
 			want := any(nil)
 			if d.AlarmTopic != "" {
@@ -143,6 +146,59 @@ func TestAlarms(t *testing.T) {
 			same(t, name+" reports to", a.Properties["AlarmActions"], want)
 		}
 	})
+}
+
+// Anybody can bring about a 503 of what a deployment is not set up for; a line of level ERROR is a failure of the
+// service.
+func TestErrorsAreCountedInTheLogAndNotAtTheGateway(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		filter := tpl.of("AWS::Logs::MetricFilter")["Log/ErrorLines"]
+		if filter == nil {
+			t.Fatal("nothing counts the lines")
+		}
+		same(t, "pattern", filter.Properties["FilterPattern"], `{ $.level = "ERROR" }`)
+		if log := tpl.text(filter.Properties["LogGroupName"]); log != "Log" {
+			t.Errorf("it counts the lines of %s", log)
+		}
+		metric := at(t, filter.Properties, "MetricTransformations", 0).(object)
+		same(t, "value", []any{metric["MetricValue"], metric["DefaultValue"]}, []any{"1", 0})
+		same(t, "metric", []any{metric["MetricNamespace"], metric["MetricName"]},
+			[]any{"Vitrine/" + d.Name, host + "-error-lines"})
+		alarm := tpl.of("AWS::CloudWatch::Alarm")["ErrorLines"].Properties
+		same(t, "alarm", []any{alarm["Namespace"], alarm["MetricName"], alarm["Statistic"], alarm["Threshold"]},
+			[]any{metric["MetricNamespace"], metric["MetricName"], "Sum", 1})
+		for name, a := range tpl.of("AWS::CloudWatch::Alarm") {
+			if a.Properties["Namespace"] == "AWS/ApiGateway" {
+				t.Errorf("%s counts what the gateway answers", name)
+			}
+		}
+	})
+}
+
+// Every level of our lines is a word that the filter compares.
+func TestALineOfAFailureIsWhatTheFilterCounts(t *testing.T) {
+	var text bytes.Buffer
+	lambdahttp.NewLog(&text).Error("request")
+	var line object
+	if err := json.Unmarshal(text.Bytes(), &line); err != nil || line["level"] != "ERROR" {
+		t.Errorf("%s, %v", text.String(), err)
+	}
+}
+
+func TestAStackHasOneTopicForAllOfItsAlarms(t *testing.T) {
+	for name, d := range made {
+		for _, f := range d.functions() {
+			topics := 0
+			for _, child := range *f.stack.Node().Children() {
+				if strings.HasSuffix(*child.Node().Id(), "Topic") {
+					topics++
+				}
+			}
+			if want := map[bool]int{true: 1, false: 0}[d.AlarmTopic != ""]; topics != want {
+				t.Errorf("%s %s: %d topics, want %d", name, f.name, topics, want)
+			}
+		}
+	}
 }
 
 func TestProductionKeepsSomeConcurrencyFromReaders(t *testing.T) {

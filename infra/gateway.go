@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
@@ -50,7 +49,7 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 		Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
 		SourceArn: jsii.String(fmt.Sprintf("arn:%s:execute-api:%s:%s:%s/*", *f.stack.Partition(), *f.stack.Region(), *f.stack.Account(), *api.Ref())),
 	})
-	f.serverErrors("5xx", map[string]*string{"ApiId": api.Ref()})
+	f.reportErrorLines()
 	suppress(route, rule{"AwsSolutions-APIG4", whoAuthorizes})
 	stage.Node().AddDependency(route)
 	return api
@@ -74,12 +73,4 @@ func accessLog(route, latency, failure string) string {
 		"status": "$context.status", "ms": latency, "bytes": "$context.responseLength", "error": failure,
 	})
 	return string(line)
-}
-
-// serverErrors reports when the gateway itself or the function behind it answers 5xx.
-func (f *function) serverErrors(metric string, dimensions map[string]*string) {
-	f.alarm("ServerErrors", "The gateway answers 5xx", awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: jsii.String("AWS/ApiGateway"), MetricName: jsii.String(metric), DimensionsMap: &dimensions,
-		Statistic: sum().Statistic, Period: sum().Period,
-	}))
 }

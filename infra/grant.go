@@ -18,9 +18,11 @@ func allow(resource *string, actions ...string) awsiam.PolicyStatement {
 }
 
 func allowIf(resource *string, conditions map[string]any, actions ...string) awsiam.PolicyStatement {
-	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings(actions...), Resources: &[]*string{resource}, Conditions: &conditions,
-	})
+	props := &awsiam.PolicyStatementProps{Actions: jsii.Strings(actions...), Resources: &[]*string{resource}}
+	if conditions != nil {
+		props.Conditions = &conditions
+	}
+	return awsiam.NewPolicyStatement(props)
 }
 
 // leading holds a right to items whose partition keys look like one of these.
@@ -39,7 +41,7 @@ func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*"
 // diffs are the uploads that files are rebuilt from.
 func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*")) }
 
-// listed lets a host list a part of the bucket.
+// listed lets a host list a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}}, "s3:ListBucket")
 }
@@ -47,17 +49,32 @@ func (d *data) listed(prefix string) awsiam.PolicyStatement {
 // readGates lets a host decide whether a reader may read, and count that it did.
 func (d *data) readGates() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
-		allow(d.hot.TableArn(), "dynamodb:UpdateItem"),
+		allowIf(d.core.TableArn(), leading("W#*", "A#*", "AL#*"), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
+		allowIf(d.hot.TableArn(), leading("r:*"), "dynamodb:UpdateItem"),
 	}
 }
 
+// write lets a host put and update items of table core: those whose keys look like these or, with narrow-writes=no,
+// all. What AWS compares when a transaction writes several items only an account shows; hence the option.
+func (d *data) write(keys ...string) awsiam.PolicyStatement {
+	var conditions map[string]any
+	if d.narrowWrites {
+		conditions = leading(keys...)
+	}
+	return allowIf(d.core.TableArn(), conditions, "dynamodb:PutItem", "dynamodb:UpdateItem")
+}
+
+// memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
+// the moves that follow them, identities, registrations, and grants with the codes that they come from.
+var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "REG#*", "CRED#*"}
+
 // serveMembers lets a host do what members do, and agents that they answer: read and change state, never files. What
-// happened is read, and only added to.
-func (d *data) serveMembers() []awsiam.PolicyStatement {
+// happened is read, and only added to. The host writes memberItems and those with further keys.
+func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
-		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
-			"dynamodb:ConditionCheckItem"),
+		allow(d.core.TableArn(),
+			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		d.write(slices.Concat(memberItems, further)...),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
 		allow(d.events.TableArn(), "dynamodb:PutItem", "dynamodb:Query"),
@@ -65,13 +82,12 @@ func (d *data) serveMembers() []awsiam.PolicyStatement {
 	}
 }
 
-// readFiles lets a host read uploaded files. Without the right to list, S3 answers 403 for an object that is not there;
-// it asks for that right without naming a prefix, while every list that a host asks for names one.
+// readFiles lets a host read uploaded files. Without the right to list the bucket, S3 answers 403 for an object that is
+// not there, which the store of objects expects.
 func (d *data) readFiles() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.files(), "s3:GetObject"),
-		allowIf(d.bucket.BucketArn(), map[string]any{"StringLikeIfExists": map[string]any{"s3:prefix": "o/*"}}, "s3:ListBucket"),
-		allowIf(d.key.KeyArn(), d.through("s3"), "kms:Decrypt"),
+		allowIf(d.key.KeyArn(), d.forObjects(), "kms:Decrypt"),
 	}
 }
 
@@ -103,6 +119,14 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 		return d.readSecret(arn)
 	}
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
+}
+
+// forObjects holds the use of the key to objects of the bucket. S3 names the bucket when it uses the bucket's own key,
+// as ours does, and else the object.
+func (d *data) forObjects() map[string]any {
+	conditions, bucket := d.through("s3"), *d.bucket.BucketArn()
+	conditions["StringLike"] = map[string]any{"kms:EncryptionContext:aws:s3:arn": []string{bucket, bucket + "/*"}}
+	return conditions
 }
 
 // through holds the use of the key to what a service does for the caller.

@@ -37,7 +37,7 @@ var hosts = []host{
 		people:   verifying, // ID tokens that somebody exchanges
 		settings: map[string]string{setting.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return slices.Concat(d.serveMembers(), []awsiam.PolicyStatement{
+			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
 				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read what happened everywhere
 				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // what they lift
 				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of requests that come twice
@@ -50,15 +50,16 @@ var hosts = []host{
 		settings: map[string]string{setting.PutMode: "direct"}, // uploadFront says edge when there is one
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return append([]awsiam.PolicyStatement{
-				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
+				d.write("U#*", "A#*", "K#*"), // sessions, drafts, and when a key was used
 				allow(d.events.TableArn(), "dynamodb:PutItem"),
 				allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 				allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to bytes that are reused
 				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // hints that lead nowhere
 				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
 				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
-				d.listed("d/*"),
-				allowIf(d.key.KeyArn(), d.through("s3"), "kms:GenerateDataKey"),
+				d.listed("o/*"), d.listed("d/*"),
+				allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
 			}, d.readFiles()...)
 		},
 	},
@@ -75,7 +76,8 @@ var hosts = []host{
 		rings:  []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
 		people: signingIn,
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.serveMembers(), allowIf(d.core.TableArn(), leading("LTX#*", "SES#*", "OAR#*"), "dynamodb:DeleteItem")) // sign-ins, sessions and consents end
+			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
+			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
 		},
 	},
 }

@@ -31,6 +31,8 @@ type identity struct {
 	Domain domain
 	Prefix string
 	Sender string // of the pool's e-mail; empty: Cognito's own, which sends little
+	// SenderIdentity is what is verified in SES: the address of the sender or a domain that it belongs to.
+	SenderIdentity string
 	// Issuer, ClientID, SecretARN and Logout describe the provider, as the context does or, for a pool, the outputs of the
 	// stack Data; without SecretARN the client is a public one.
 	Issuer, ClientID, SecretARN, Logout string
@@ -62,12 +64,35 @@ func readIdentity(c lookup, o options) (identity, error) {
 		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)
 	case i.Sender != "" && !senderShape.MatchString(i.Sender):
 		return i, fmt.Errorf("the context identity-email-from is an e-mail address, not %q", i.Sender)
-	case i.By == byOIDC:
+	}
+	if err := i.readSenderIdentity(c); err != nil {
+		return i, err
+	}
+	switch i.By {
+	case byOIDC:
 		return i, i.checkProvider()
-	case i.By == byNobody:
+	case byNobody:
 		return i, nil
 	}
 	return i, i.readAddress(c, o)
+}
+
+// readSenderIdentity reads what is verified in SES: the sender's address, unless the context names its domain.
+func (i *identity) readSenderIdentity(c lookup) error {
+	i.SenderIdentity = c.text("identity-email-identity", i.Sender)
+	_, domain, _ := strings.Cut(i.Sender, "@")
+	switch {
+	case i.SenderIdentity == i.Sender:
+		return nil
+	case i.Sender == "":
+		return fmt.Errorf("the context identity-email-identity is what an address belongs to: give identity-email-from too")
+	}
+	i.SenderIdentity = strings.ToLower(i.SenderIdentity) // as SES has domains
+	if !strings.HasSuffix("."+strings.ToLower(domain), "."+i.SenderIdentity) {
+		return fmt.Errorf(
+			"the context identity-email-identity does not cover %s: it is that address, its domain or one above", i.Sender)
+	}
+	return nil
 }
 
 // readAddress reads where the pages of the pool are.
@@ -163,7 +188,7 @@ func (d *data) newPool(o options) cognito.UserPool {
 		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
 	})
 	if o.Identity.Sender != "" {
-		d.sendBySES(pool, o.Identity.Sender)
+		d.sendBySES(pool, o.Identity)
 	}
 	suppress(pool,
 		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
@@ -178,10 +203,13 @@ func (d *data) newPool(o options) cognito.UserPool {
 }
 
 // sendBySES lets the pool send its codes from an address that is verified in SES. The CDK's own way wants to know the region.
-func (d *data) sendBySES(pool cognito.UserPool, from string) {
-	identity := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), from)
+func (d *data) sendBySES(pool cognito.UserPool, by identity) {
+	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
+		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
 	pool.Node().DefaultChild().(cognito.CfnUserPool).SetEmailConfiguration(&cognito.CfnUserPool_EmailConfigurationProperty{
-		EmailSendingAccount: jsii.String("DEVELOPER"), From: jsii.String("Vitrine <" + from + ">"), SourceArn: jsii.String(identity),
+		EmailSendingAccount: jsii.String("DEVELOPER"),
+		From:                jsii.String("Vitrine <" + by.Sender + ">"),
+		SourceArn:           jsii.String(arn),
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 	sender := map[string]any{"Named-Data": object{
 		"EmailSendingAccount": "DEVELOPER", "From": "Vitrine <vitrine@example.org>", "SourceArn": object{"Fn::Join": []any{"", []any{
-			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"}, ":identity/vitrine@example.org"}}},
+			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"}, ":identity/example.org"}}},
 	}}
 	for _, stack := range []string{"Plain-Data", "Named-Data"} {
 		p := read(t, stack).only(t, "AWS::Cognito::UserPool").Properties
@@ -106,6 +106,18 @@ func TestWithoutAPoolThereIsNone(t *testing.T) {
 	}
 }
 
+func TestTheIdentityInSESIsTheAddressUnlessItIsADomain(t *testing.T) {
+	for given, want := range map[string]string{
+		"": "a@mail.example.org", "a@mail.example.org": "a@mail.example.org", "mail.example.org": "mail.example.org", "Example.org": "example.org",
+	} {
+		from := map[string]any{"identity-email-from": "a@mail.example.org", "identity-email-identity": given}
+		o, err := readOptions(func(name string) any { return from[name] })
+		if err != nil || o.Identity.SenderIdentity != want {
+			t.Errorf("with %q it is %q, want %q; %v", given, o.Identity.SenderIdentity, want, err)
+		}
+	}
+}
+
 func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 	theirs := func(change map[string]any) map[string]any {
 		all := map[string]any{"identity": "oidc", "oidc-issuer": "https://id.example.com", "oidc-client-id": "us", "oidc-client-secret": clientSecret}
@@ -131,10 +143,17 @@ func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 		"an operator of the pool":        {map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"}, "set identity to oidc"},
 		"a sender without a pool":        {map[string]any{"identity": "none", "identity-email-from": "a@example.org"}, "for the pool"},
 		"a sender with a name":           {map[string]any{"identity-email-from": "A <a@example.org>"}, "is an e-mail address"},
-		"an odd way out":                 {theirs(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
-		"a strange prefix":               {map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
-		"a word of Amazon's":             {map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},
-		"one in the prefix":              {map[string]any{"identity-prefix": "my-cognito"}, `no address with "cognito"`},
+		"an identity without a sender":   {map[string]any{"identity-email-identity": "example.org"}, "give identity-email-from too"},
+		"an identity of somebody else": {map[string]any{
+			"identity-email-from": "a@example.org", "identity-email-identity": "ample.org",
+		}, "does not cover a@example.org"},
+		"another address as identity": {map[string]any{
+			"identity-email-from": "a@example.org", "identity-email-identity": "b@example.org",
+		}, "does not cover a@example.org"},
+		"an odd way out":     {theirs(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
+		"a strange prefix":   {map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
+		"a word of Amazon's": {map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},
+		"one in the prefix":  {map[string]any{"identity-prefix": "my-cognito"}, `no address with "cognito"`},
 		"a certificate elsewhere": {map[string]any{
 			"domain-identity": "id.example.org", "certificate": "arn:aws:acm:eu-west-1:111122223333:certificate/x",
 		}, "certificate-identity has to be in us-east-1"},

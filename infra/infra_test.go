@@ -72,6 +72,8 @@ func contexts(folder string) map[string]map[string]any {
 		"environment": "production", "domain-origin": "upload-origin.example.org", "domain-mcp": "mcp.example.org", "certificate": certificate,
 		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
 		"gateway-log-role": "existing", "domain-identity": "id.example.org", "identity-email-from": "vitrine@example.org",
+		"identity-email-identity": "example.org",
+		"table-read-units":        "9000", "table-write-units": "3000", "budget-usd": "250",
 		"settings": filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{
@@ -83,7 +85,7 @@ func contexts(folder string) map[string]map[string]any {
 	}
 	return map[string]map[string]any{
 		"Plain": {}, "Named": named, "Bare": bare,
-		"Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json"), "identity": "none"},
+		"Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json"), "identity": "none", "narrow-writes": "no"},
 	}
 }
 

@@ -40,6 +40,7 @@ func (f *function) schedule() {
 			RetryAttempts: number(0), MaxEventAge: seconds(60),
 		})},
 	})
+	f.reportBacklog()
 	f.alarmOn("Stopped", "Nothing wakes the jobs: what has ended is neither deleted nor moved", f.lambda.MetricInvocations(sum()),
 		&awscloudwatch.CreateAlarmOptions{
 			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD, Threshold: number(1), EvaluationPeriods: number(2),

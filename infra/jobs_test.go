@@ -41,7 +41,7 @@ func TestJobsReportWhatFails(t *testing.T) {
 	for name, d := range made {
 		tpl := read(t, d.stackName("jobs"))
 		alarms := tpl.of("AWS::CloudWatch::Alarm")
-		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Errors", "Stopped", "Throttles"})
+		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Stopped", "Throttles"})
 		p := alarms["Stopped"].Properties
 		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"], p["EvaluationPeriods"], p["TreatMissingData"]},
 			[]any{"Invocations", "Sum", "LessThanThreshold", 1, 300, 2, "breaching"})
@@ -49,6 +49,26 @@ func TestJobsReportWhatFails(t *testing.T) {
 			same(t, name+": reports of "+alarm, a.Properties["AlarmActions"] != nil, d.AlarmTopic != "")
 		}
 		same(t, name+": time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], workTime)
+	}
+}
+
+func TestJobsThatFallBehindAreReported(t *testing.T) {
+	for name, d := range made {
+		tpl := read(t, d.stackName("jobs"))
+		filter := tpl.only(t, "AWS::Logs::MetricFilter").Properties
+		same(t, name+": pattern", filter["FilterPattern"], "{ $.oldest_due_seconds >= 0 }")
+		metric := at(t, filter, "MetricTransformations", 0).(object)
+		same(t, name+": metric", metric, object{
+			"MetricName": "jobs-oldest-due-seconds", "MetricNamespace": "Vitrine/" + name, "MetricValue": "$.oldest_due_seconds",
+		})
+		alarm := tpl.of("AWS::CloudWatch::Alarm")["Behind"]
+		if alarm == nil {
+			t.Fatalf("%s: nobody is told", name)
+		}
+		p := alarm.Properties
+		same(t, name+": when they are behind",
+			[]any{p["Namespace"], p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"], p["TreatMissingData"]},
+			[]any{"Vitrine/" + name, metric["MetricName"], "Maximum", "GreaterThanThreshold", 3600, 300, "notBreaching"})
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -17,26 +18,37 @@ type need struct {
 	about            map[string]string
 }
 
+// String is the action, the resource and, where there is one, the leading key.
+func (n need) String() string {
+	return strings.TrimSpace(n.action + " " + n.resource + " " + n.about[leadingKeys])
+}
+
+const leadingKeys = "dynamodb:LeadingKeys"
+
 // needsOf lists the rights that a call takes, with resources named as the templates' constructs.
 func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
 	table := func(action string, name *string) {
 		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
 	}
+	// IAM compares all leading keys of a call; each is a need of its own here, which comes to the same.
 	keyed := func(action, name string, keys map[string]types.AttributeValue) {
-		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{"dynamodb:LeadingKeys": keys["pk"].(*types.AttributeValueMemberS).Value}})
+		leading := keys["pk"].(*types.AttributeValueMemberS).Value
+		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{leadingKeys: leading}})
 	}
 	object := func(action string, key *string, kms string) {
 		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
-			need{"kms:" + kms, "Key.Arn", map[string]string{"kms:ViaService": "s3.AWS::Region.amazonaws.com"}})
+			need{"kms:" + kms, "Key.Arn", map[string]string{
+				"kms:ViaService": "s3.AWS::Region.amazonaws.com", "kms:EncryptionContext:aws:s3:arn": "Objects.Arn",
+			}})
 	}
 	switch in := parameters.(type) {
 	case *dynamodb.GetItemInput:
-		table("GetItem", in.TableName)
+		keyed("GetItem", *in.TableName, in.Key)
 	case *dynamodb.PutItemInput:
-		table("PutItem", in.TableName)
+		keyed("PutItem", *in.TableName, in.Item)
 	case *dynamodb.UpdateItemInput:
-		table("UpdateItem", in.TableName)
+		keyed("UpdateItem", *in.TableName, in.Key)
 	case *dynamodb.DeleteItemInput:
 		keyed("DeleteItem", *in.TableName, in.Key)
 	case *dynamodb.BatchWriteItemInput:
@@ -50,8 +62,10 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 			}
 		}
 	case *dynamodb.BatchGetItemInput:
-		for name := range in.RequestItems {
-			table("BatchGetItem", &name)
+		for name, asked := range in.RequestItems {
+			for _, k := range asked.Keys {
+				keyed("BatchGetItem", name, k)
+			}
 		}
 	case *dynamodb.QueryInput:
 		table("Query", in.TableName)
@@ -62,18 +76,17 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 		for _, i := range in.TransactItems {
 			switch {
 			case i.Put != nil:
-				table("PutItem", i.Put.TableName)
+				keyed("PutItem", *i.Put.TableName, i.Put.Item)
 			case i.Update != nil:
-				table("UpdateItem", i.Update.TableName)
+				keyed("UpdateItem", *i.Update.TableName, i.Update.Key)
 			case i.Delete != nil:
 				keyed("DeleteItem", *i.Delete.TableName, i.Delete.Key)
 			case i.ConditionCheck != nil:
-				table("ConditionCheckItem", i.ConditionCheck.TableName)
+				keyed("ConditionCheckItem", *i.ConditionCheck.TableName, i.ConditionCheck.Key)
 			}
 		}
 	case *s3.GetObjectInput:
 		object("GetObject", in.Key, "Decrypt")
-		out = append(out, need{action: "s3:ListBucket", resource: "Objects.Arn"}) // S3 asks if there is no such object
 	case *s3.HeadObjectInput:
 		object("GetObject", in.Key, "Decrypt")
 	case *s3.DeleteObjectsInput:

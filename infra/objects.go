@@ -11,14 +11,19 @@ const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
 	accessLogDays  = 90 // records of who read and wrote objects
+	looseLogDays   = 1  // the same, where data goes with its stack
 )
 
 // objects makes the private bucket. Versions are off: a deleted artifact must not live on as an old version.
 func (d *data) objects(o options) {
+	logDays := float64(accessLogDays)
+	if !o.Keep {
+		logDays = looseLogDays
+	}
 	log := awss3.NewBucket(d.stack, jsii.String("AccessLog"), d.private(o, &awss3.BucketProps{
 		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs under a key of ours
 		LifecycleRules: &[]*awss3.LifecycleRule{
-			{Id: jsii.String("expire"), Expiration: days(accessLogDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
+			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
 	}))
 	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
@@ -31,6 +36,7 @@ func (d *data) objects(o options) {
 	}))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption", jsii.String("aws:kms")))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id", d.key.KeyArn()))
+	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
 }
 
 // private is what both buckets have.
@@ -44,11 +50,25 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 
 // refuseEncryption denies puts whose header asks for something else than the bucket's default; none asks for anything.
 func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
+	return refusePuts(id, map[string]any{
+		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
+	}, d.bucket.ArnForObjects(jsii.String("*")))
+}
+
+// refuseOverwrites denies puts to files and diffs that do not ask for If-None-Match, whoever makes them: an object is
+// written once. Copies and multipart uploads cannot ask for it, and are denied too; nothing of ours makes any.
+func (d *data) refuseOverwrites() awsiam.PolicyStatement {
+	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
+	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())
+}
+
+func refusePuts(id string, conditions map[string]any, objects ...*string) awsiam.PolicyStatement {
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid: jsii.String(id), Effect: awsiam.Effect_DENY, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
-		Actions: jsii.Strings("s3:PutObject"), Resources: &[]*string{d.bucket.ArnForObjects(jsii.String("*"))},
-		Conditions: &map[string]any{
-			"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
-		},
+		Sid:        jsii.String(id),
+		Effect:     awsiam.Effect_DENY,
+		Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
+		Actions:    jsii.Strings("s3:PutObject"),
+		Resources:  &objects,
+		Conditions: &conditions,
 	})
 }

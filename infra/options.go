@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"vitrine/shared/credential"
@@ -18,8 +17,8 @@ import (
 //	name              what the stacks are called, before "-Data" and so on (default Vitrine)
 //	arch              arm64 (default) or x86_64
 //	dist              folder of HOST.zip (default dist)
-//	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. CloudFormation
-//	                  deletes empty buckets only: first aws s3 rm --recursive s3://BUCKET, both buckets of the stack Data
+//	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. To do it
+//	                  run scripts/destroy NAME: CloudFormation by itself deletes empty buckets only
 //	domain-HOST       host name; for every host or for none
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
 //	                  also answers at the address that AWS makes up
@@ -31,6 +30,8 @@ import (
 //	                  pool that is left stays in the account if data is kept, and cognito makes a new one the next time
 //	identity-email-from  with cognito: address that its e-mail comes from, verified in SES in the deployment's region, which lets
 //	                  you write to strangers; without it Cognito sends 50 e-mails a day at most
+//	identity-email-identity  with identity-email-from: what is verified in SES, that address (default) or a domain that
+//	                  it belongs to
 //	identity-prefix   with cognito: first label of the sign-in pages' address (default NAME-ACCOUNT)
 //	domain-identity   with cognito: host name of the sign-in pages; optional. The name above it needs a record already
 //	oidc-issuer       with oidc: the issuer's URL
@@ -44,7 +45,16 @@ import (
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
 //	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
 //	                  unreserved, and starts new accounts with less than that: ask for more, or say none
+//	table-read-units, table-write-units  the most request units that each table takes in a second, or none (default:
+//	                  the account's quota, 40,000 unless it was raised). What is above is throttled for everybody, so
+//	                  it bounds a bill, and is no limit of a caller
+//	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the
+//	                  hosts need to. With no they write any item of the table; it is for a deployment whose log shows
+//	                  that AWS denies a write of theirs
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
+//	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
+//	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
+//	                  limits nothing
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
 	Name        string
@@ -60,7 +70,11 @@ type options struct {
 	Settings     string
 	Concurrency  map[string]float64 // 0: none is reserved
 	AlarmTopic   string
-	LogRole      bool // make the role that lets API Gateway write logs
+	Budget       float64 // US dollars a month; 0: none
+	LogRole      bool    // make the role that lets API Gateway write logs
+	NarrowWrites bool    // hosts write the kinds of items that they need to
+	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: what the account's quota allows.
+	ReadUnits, WriteUnits float64
 }
 
 // domain is a name of our own for a host.
@@ -106,6 +120,9 @@ func readOptions(c lookup) (options, error) {
 	if err != nil {
 		return o, err
 	}
+	if err = o.readBounds(c); err != nil {
+		return o, err
+	}
 	if o.Concurrency, err = readConcurrency(c, o.production()); err != nil {
 		return o, err
 	}
@@ -137,11 +154,11 @@ func readConcurrency(c lookup, production bool) (map[string]float64, error) {
 		if given == "" {
 			continue
 		}
-		n, err := strconv.Atoi(given)
-		if given != "none" && (err != nil || n < 1) {
-			return nil, fmt.Errorf("concurrency-%s is a number of at least 1 or none, not %q", host, given)
+		n, err := c.count("concurrency-" + host)
+		if err != nil {
+			return nil, err
 		}
-		out[host] = float64(n)
+		out[host] = n
 	}
 	return out, nil
 }

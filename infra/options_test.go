@@ -38,6 +38,11 @@ func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
 		{"a zone without name", domains(map[string]any{"zone": "Z1"}), "ID/NAME"},
 		{"a foreign zone", domains(map[string]any{"zone": "Z1/example.net"}), "ID/NAME of the zone that holds api.example.org"},
 		{"a strange answer", map[string]any{"keep": "false"}, "keep is yes or no"},
+		{"another strange answer", map[string]any{"narrow-writes": "true"}, "narrow-writes is yes or no"},
+		{"no units", map[string]any{"table-read-units": "0"}, "table-read-units is a number of at least 1 or none"},
+		{"units in words", map[string]any{"table-write-units": "few"}, "table-write-units is a number of at least 1 or none"},
+		{"a budget of nothing", map[string]any{"budget-usd": "0", "alarm-topic": "arn"}, "budget-usd is a number of at least 1 or none"},
+		{"a budget that nobody hears of", map[string]any{"budget-usd": "5"}, "give alarm-topic too"},
 		{"no concurrency", map[string]any{"concurrency-api": "0"}, "at least 1"},
 		{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
 	}

@@ -99,15 +99,23 @@ func matches(pattern, text string) bool {
 	return pattern == text
 }
 
+// forObjects is the use of the key that S3 makes for objects of the bucket: its context is the bucket, or an object
+// where one was written without the bucket's own key.
+const forObjects = " Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com" +
+	" if StringLike kms:EncryptionContext:aws:s3:arn Objects.Arn or Objects.Arn/*"
+
 // What every role may do: write its log. And what reading uploaded files takes.
 var (
 	everywhere = []string{"logs:CreateLogStream Log.Arn", "logs:PutLogEvents Log.Arn"}
 	readsFiles = []string{
 		"s3:GetObject Objects.Arn/o/*",
-		"s3:ListBucket Objects.Arn if StringLikeIfExists s3:prefix o/*",
-		"kms:Decrypt Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com",
+		"kms:Decrypt" + forObjects,
 	}
-	readsGates = []string{"dynamodb:BatchGetItem Core.Arn", "dynamodb:GetItem Core.Arn", "dynamodb:UpdateItem Hot.Arn"}
+	listsFiles = []string{
+		"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*",
+	}
+	readsGates = slices.Concat(onKeys("Core.Arn", "W#* or A#* or AL#*", "dynamodb:BatchGetItem", "dynamodb:GetItem"),
+		onKeys("Hot.Arn", "r:*", "dynamodb:UpdateItem"))
 )
 
 func readsRings(names ...string) (out []string) {
@@ -126,9 +134,17 @@ func on(resource string, actions ...string) (out []string) {
 	return out
 }
 
+// onKeys are rights to items whose leading keys look like this.
+func onKeys(resource, keys string, actions ...string) (out []string) {
+	for _, line := range on(resource, actions...) {
+		out = append(out, line+" if ForAllValues:StringLike dynamodb:LeadingKeys "+keys)
+	}
+	return out
+}
+
 // servesMembers is what members do takes, files left out.
 var servesMembers = slices.Concat(
-	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
@@ -136,31 +152,49 @@ var servesMembers = slices.Concat(
 var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
-		[]string{"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys LOCK#*"}),
+		onKeys("Core.Arn", "LOCK#*", "dynamodb:DeleteItem")),
 	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
-		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"),
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		on("Events.Arn", "dynamodb:PutItem"),
 		on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 		on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:PutObject", "s3:GetObject"),
-		[]string{
-			"s3:ListBucket Objects.Arn if StringLike s3:prefix d/*",
-			"dynamodb:BatchWriteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys O#*",
-			"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*",
-		},
-		[]string{"kms:GenerateDataKey Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com"}),
+		listsFiles,
+		onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
+		[]string{"kms:GenerateDataKey" + forObjects}),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
-		[]string{"dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys LTX#* or SES#* or OAR#*"}),
+		onKeys("Core.Arn", "LTX#* or SES#* or OAR#*", "dynamodb:DeleteItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
 			"dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
 		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
-		[]string{"s3:ListBucket Objects.Arn if StringLike s3:prefix o/*", "s3:ListBucket Objects.Arn if StringLike s3:prefix d/*"}),
+		listsFiles),
 }
 
-// moreRights are those that come with where people sign in.
+const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or REG#* or CRED#*"
+
+// writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
+var writes = map[string]string{
+	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#*",
+	"upload": "U#* or A#* or K#*",
+	"app":    membersWrite + " or SES#* or LTX#*",
+}
+
+// moreRights are those that depend on options.
 func moreRights(d *deployment, host string) []string {
+	wide := on("Core.Arn", "dynamodb:PutItem", "dynamodb:UpdateItem")
+	switch narrow := writes[host]; {
+	case narrow == "":
+		return nil
+	case d.NarrowWrites:
+		return append(signInRights(d, host), onKeys("Core.Arn", narrow, "dynamodb:PutItem", "dynamodb:UpdateItem")...)
+	}
+	return append(signInRights(d, host), wide...)
+}
+
+// signInRights are those that come with where people sign in.
+func signInRights(d *deployment, host string) []string {
 	switch {
 	case host != "app" || d.Identity.By == byNobody:
 		return nil
@@ -199,14 +233,29 @@ func TestJobsAloneDeleteFiles(t *testing.T) {
 	})
 }
 
+// Without the prefix in the condition's own terms, a list without one would name the keys of all workspaces.
+func TestNobodyListsWithoutAPrefix(t *testing.T) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		p := policyOf(t, tpl)
+		for _, prefix := range []string{"", "o", "x/"} {
+			if p.allows("s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": prefix}) {
+				t.Errorf("may list what begins with %q", prefix)
+			}
+		}
+		if p.allows("s3:ListBucket", "Objects.Arn", nil) {
+			t.Error("may list the whole bucket")
+		}
+	})
+}
+
 func TestContentWritesNothingThatLasts(t *testing.T) {
 	for name, d := range made {
 		for _, line := range policyOf(t, read(t, d.stackName("content"))).lines() {
 			action, resource, _ := strings.Cut(line, " ")
 			reads := slices.Contains([]string{
-				"dynamodb:GetItem", "dynamodb:BatchGetItem", "s3:GetObject", "s3:ListBucket", "kms:Decrypt", "secretsmanager:GetSecretValue",
+				"dynamodb:GetItem", "dynamodb:BatchGetItem", "s3:GetObject", "kms:Decrypt", "secretsmanager:GetSecretValue",
 			}, action)
-			counts := action == "dynamodb:UpdateItem" && resource == "Hot.Arn"
+			counts := slices.Contains(onKeys("Hot.Arn", "r:*", "dynamodb:UpdateItem"), line)
 			if !reads && !counts && !strings.HasPrefix(action, "logs:") {
 				t.Errorf("%s: content may %s", name, line)
 			}

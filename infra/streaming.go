@@ -44,7 +44,7 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 		suppress(method, rule{"AwsSolutions-APIG4", whoAuthorizes}, rule{"AwsSolutions-COG4", whoAuthorizes})
 	}
 	f.gatewayRefusals(api)
-	f.serverErrors("5XXError", map[string]*string{"ApiName": f.stack.StackName()})
+	f.reportErrorLines()
 	f.suppressRest(api)
 	return api
 }

@@ -33,9 +33,9 @@ func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 			t.Fatal(got.Status)
 		}
 	})
-	// The lockdown, the artifact and its workspace one after the other, then the transaction.
-	l.holds(t, "lock an artifact", budget{8, 7, 7, 12}, ask(op, 201, "POST", locksPath, lockOf("artifact", a)))
-	l.holds(t, "lifts an artifact's lock", budget{8, 7, 7, 15}, ask(op, 200, "DELETE", locksPath+"/artifact/"+a, nil))
+	// The lockdown, the artifact and its workspace one after the other, then the transaction, with their index entries.
+	l.holds(t, "lock an artifact", budget{8, 7, 7, 13}, ask(op, 201, "POST", locksPath, lockOf("artifact", a)))
+	l.holds(t, "lifts an artifact's lock", budget{8, 7, 7, 16}, ask(op, 200, "DELETE", locksPath+"/artifact/"+a, nil))
 	l.holds(t, "lockdowns", budget{6, 4, 4, 2}, ask(op, 200, "GET", locksPath, nil))
 	// Four parts of each day that events are kept; this deployment is empty before today.
 	l.holds(t, "record, one workspace", budget{5, 3, 4, 2}, ask(op, 200, "GET", recordPath+"?workspace_id="+string(w), nil))

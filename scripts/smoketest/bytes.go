@@ -47,8 +47,12 @@ func uploads(ctx context.Context, v *visit) error {
 	}
 	for i, f := range []wire.File{page, large} {
 		for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
-			if a, err := v.agent.Put(ctx, s.Files[i], f.Body); err != nil || a.Status != want {
-				return fmt.Errorf("PUT of %s answers %d, not %d (%v)", f.Path, a.Status, want, err)
+			a, err := v.agent.Put(ctx, s.Files[i], f.Body)
+			if err != nil {
+				return fmt.Errorf("PUT of %s: %w", f.Path, err)
+			}
+			if a.Status != want {
+				return fmt.Errorf("%s: %w, not %d", f.Path, unexpected{Answer: a, method: http.MethodPut}, want)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (v *visit) hosts() map[string]string {
 func expect(ctx context.Context, g *wire.Agent, status int, method, target string, headers ...string) (wire.Answer, error) {
 	a, err := g.Do(ctx, method, target, nil, headers...)
 	if err == nil && a.Status != status {
-		err = fmt.Errorf("%s answers %d %s, not %d", method, a.Status, a.Code(), status)
+		err = fmt.Errorf("%w, not %d", unexpected{method: method, Answer: a}, status)
 	}
 	return a, err
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"vitrine/scripts/journey/wire"
@@ -16,20 +17,34 @@ import (
 type step struct {
 	name string
 	run  func(context.Context, *visit) error
+	// rights are those that the roles of its hosts need for it; infra grants them.
+	rights string
+	reads  bool // it reads files
 }
 
+// The rights that steps have in common.
+const (
+	provisioning = "of api: to put W#*, K#* and CT#* in table core, and to update r:* in table hot"
+	uploading    = "of upload: to put and update U#* and A#* in table core, to list o/* and d/*, and to put files: " +
+		"s3:PutObject and kms:GenerateDataKey; of api: to update A#* and put AL#* in table core"
+	reading = "of content: to get W#*, A#* and AL#* in table core, to update r:* in table hot, and to read files: " +
+		"s3:GetObject and kms:Decrypt"
+	opening = "of api and app: to get items of table core"
+	ending  = "of api: to update A#* and K#* in table core"
+)
+
 var steps = []step{
-	{"discovery names all hosts, and each is healthy", healthy},
-	{"every host sends its security headers", headers},
-	{"a 401 carries its challenge", challenge},
-	{"unknown paths and methods are 404 with the envelope", unknown},
-	{"a 10 MB file is stored once, and only as it was declared", uploads},
-	{"the file is read back byte for byte, whole and in ranges", largeRead},
-	{"content is sealed off: media type, policy, no index", sealed},
-	{"the share link opens, and the agent view lists the files", link},
-	{"deletion holds from the next read on", deletion},
-	{"a full rate limit says when to come back, and means it", limit},
-	{"a revoked key is dead at once", revocation},
+	{name: "discovery names all hosts, and each is healthy", run: healthy, rights: provisioning},
+	{name: "every host sends its security headers", run: headers},
+	{name: "a 401 carries its challenge", run: challenge},
+	{name: "unknown paths and methods are 404 with the envelope", run: unknown},
+	{name: "a 10 MB file is stored once, and only as it was declared", run: uploads, rights: uploading},
+	{name: "the file is read back byte for byte, whole and in ranges", run: largeRead, rights: reading, reads: true},
+	{name: "content is sealed off: media type, policy, no index", run: sealed, rights: reading, reads: true},
+	{name: "the share link opens, and the agent view lists the files", run: link, rights: opening},
+	{name: "deletion holds from the next read on", run: deletion, rights: ending},
+	{name: "a full rate limit says when to come back, and means it", run: limit, rights: provisioning},
+	{name: "a revoked key is dead at once", run: revocation, rights: ending},
 }
 
 // requestMost bounds every single request.
@@ -70,6 +85,9 @@ func run(ctx context.Context, api string) int {
 		}
 		failed++
 		fmt.Printf("FAIL  %s: %v\n", s.name, err)
+		if hint := denied(s, err); hint != "" {
+			fmt.Println("      " + strings.ReplaceAll(hint, "\n", "\n      "))
+		}
 	}
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
 	return min(failed, 1)

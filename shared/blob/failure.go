@@ -10,9 +10,14 @@ import (
 	"vitrine/shared/fault"
 )
 
-// failure says why an object could not be had: it is not there, or S3 did not answer.
+// absent are the codes of S3 for an object that is not there. It denies to read one to a role that may not list the
+// bucket, as ours may not, which nobody can tell from a role that may not read: the meter puts object_denied into the
+// log line of the request. The answer to HeadObject has no body, so that its code is the status.
+var absent = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
+
+// failure says why an object could not be read: it is not there, or S3 did not answer.
 func failure(err error) error {
-	if hasCode(err, "NoSuchKey", "NotFound") {
+	if hasCode(err, absent...) {
 		return fault.Bare(fault.NotFound)
 	}
 	return unavailable(err)

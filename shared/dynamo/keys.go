@@ -240,7 +240,8 @@ func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
 // stamped orders what a partition lists by an instant, then by name.
 func stamped[name ~string](at time.Time, n name) string { return sortable(at) + "#" + string(n) }
 
-// linkSort orders the links of a workspace as they were made. It ends with the artifact, which the index carries nowhere else.
+// linkSort orders the links of a workspace as they were made. It ends with the artifact, which older indexes carry
+// nowhere else.
 func linkSort(made time.Time, p id.Public, a id.Artifact) string {
 	return stamped(made, p) + "#" + string(a)
 }

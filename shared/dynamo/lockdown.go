@@ -14,7 +14,7 @@ import (
 )
 
 // lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes are called as those that
-// the list index carries: own is the target, title the reason, name who set it, and entry who lifted it.
+// older list indexes carry: own is the target, title the reason, name who set it, and entry who lifted it.
 func lockdownItem(l lockdown.Lockdown) item {
 	k, list := lockdownKey(l.Scope, l.Target), lockdowns
 	if !l.LiftedAt.IsZero() {

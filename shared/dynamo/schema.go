@@ -11,17 +11,13 @@ import (
 
 // The indexes of table core; table events has the first one too.
 const (
-	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact
+	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact; whole items
 	dueIndex  = "gsi2" // g2p, g2s: what falls due, and the links of an artifact; keys alone
 )
 
-// Listed are the attributes that listIndex carries beside the keys: what rows of lists show. CloudFormation takes 20 and no
-// more, so that items of one kind name theirs as those of another do.
-var Listed = []string{
-	"status", "title", "entry", "n", "bytes", "exp", "pin_at", "cur", "created", "updated", "deleted", "own", "pub_at", "links_off", "name", "scopes", "rev_at", "used_at", "id", "kind",
-}
-
-// CreateTables makes the tables where they are missing, as a deployment has them.
+// CreateTables makes the tables where they are missing, as a deployment has them. Tables that are there stay as they
+// are: the listIndex of older ones carries the 20 attributes that lists show. A list that shows more has to do without
+// there.
 func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
 	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")} {
 		_, err := client.CreateTable(ctx, in)
@@ -45,8 +41,8 @@ func coreTable(name string) *dynamodb.CreateTableInput {
 	in := table(name, "pk", "sk")
 	in.AttributeDefinitions = append(in.AttributeDefinitions, texts("g1p", "g1s", "g2p", "g2s")...)
 	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
-		{IndexName: aws.String(listIndex), KeySchema: schema("g1p", "g1s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: Listed}},
-		{IndexName: aws.String(dueIndex), KeySchema: schema("g2p", "g2s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}},
+		index(listIndex, types.ProjectionTypeAll, "g1p", "g1s"),
+		index(dueIndex, types.ProjectionTypeKeysOnly, "g2p", "g2s"),
 	}
 	return in
 }
@@ -56,9 +52,15 @@ func eventsTable(name string) *dynamodb.CreateTableInput {
 	in := table(name, "pk", "sk")
 	in.AttributeDefinitions = append(in.AttributeDefinitions, texts("g1p", "g1s")...)
 	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{
-		{IndexName: aws.String(listIndex), KeySchema: schema("g1p", "g1s"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}},
+		index(listIndex, types.ProjectionTypeAll, "g1p", "g1s"),
 	}
 	return in
+}
+
+func index(name string, carries types.ProjectionType, keys ...string) types.GlobalSecondaryIndex {
+	return types.GlobalSecondaryIndex{
+		IndexName: &name, KeySchema: schema(keys...), Projection: &types.Projection{ProjectionType: carries},
+	}
 }
 
 func table(name string, keys ...string) *dynamodb.CreateTableInput {

@@ -75,14 +75,31 @@ func (c *Counts) List() []Call {
 // Attrs are the fields of the request's log line.
 func (c *Counts) Attrs() []slog.Attr {
 	t := c.total()
-	return []slog.Attr{
+	attrs := []slog.Attr{
 		slog.Int("aws_calls", t.calls), slog.Int("aws_round_trips", t.trips), slog.Int("aws_retries", t.retries),
 		slog.Float64("rru", t.rru), slog.Float64("wru", t.wru),
 	}
+	if t.denied > 0 {
+		attrs = append(attrs, slog.Int("object_denied", t.denied))
+	}
+	return attrs
+}
+
+// objectDenied tells whether S3 denied to read an object. It does so too when there is no such object, because the
+// hosts may not list the bucket. The answer to HeadObject has no body and so no code but its status.
+func (c Call) objectDenied() bool {
+	switch c.Operation {
+	case "GetObject":
+		return c.Code == "AccessDenied"
+	case "HeadObject":
+		return c.Code == "Forbidden"
+	}
+	return false
 }
 
 type totals struct {
 	calls, trips, retries int
+	denied                int // objects
 	rru, wru              float64
 }
 
@@ -94,6 +111,9 @@ func (c *Counts) total() totals {
 		t.rru += call.RRU
 		t.wru += call.WRU
 		t.retries += max(call.Attempts-1, 0)
+		if call.objectDenied() {
+			t.denied++
+		}
 	}
 	return t
 }

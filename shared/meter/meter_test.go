@@ -253,3 +253,33 @@ func (nothing) HandleInitialize(context.Context, middleware.InitializeInput) (
 ) {
 	return out, md, nil
 }
+
+func TestDeniedObjectsAreInTheLogLine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bucket/gone" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+		if r.Method != http.MethodHead {
+			fmt.Fprint(w, `<Error><Code>AccessDenied</Code></Error>`)
+		}
+	}))
+	defer server.Close()
+	client := s3.New(s3.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), UsePathStyle: true, APIOptions: []func(*middleware.Stack) error{meter.Add},
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	})
+	ctx, counts := meter.With(t.Context())
+	bucket := aws.String("bucket")
+	client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("gone")})
+	if said := fmt.Sprint(counts.Attrs()); strings.Contains(said, "object_denied") {
+		t.Errorf("of an object that is gone: %s", said)
+	}
+	client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: bucket, Key: aws.String("denied")})
+	client.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("denied")})
+	client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket, Prefix: aws.String("denied")})
+	if said := fmt.Sprint(counts.Attrs()); !strings.Contains(said, "object_denied=2") {
+		t.Errorf("of two denied objects: %s", said)
+	}
+}

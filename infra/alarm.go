@@ -1,0 +1,58 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// behindSeconds is how long what is due may wait for the jobs.
+const behindSeconds = 3600
+
+// reportErrorLines reports failures that the function survives, as those of an engine behind it. They are counted in
+// its log: the gateway counts every 5xx, and anybody can bring about those of what a deployment is not set up for.
+func (f *function) reportErrorLines() {
+	filter := f.count("ErrorLines", f.name+"-error-lines", &awslogs.MetricFilterOptions{
+		FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.level"), jsii.String("="), jsii.String("ERROR")),
+		MetricValue:   jsii.String("1"),
+		DefaultValue:  number(0),
+	})
+	f.alarm("ErrorLines", "Requests fail because of the service", filter.Metric(sum()))
+}
+
+// reportBacklog reports that the jobs are behind. They log how long the oldest of what they found due has waited.
+func (f *function) reportBacklog() {
+	const field = "$.oldest_due_seconds"
+	filter := f.count("Behind", f.name+"-oldest-due-seconds", &awslogs.MetricFilterOptions{
+		FilterPattern: awslogs.FilterPattern_NumberValue(jsii.String(field), jsii.String(">="), number(0)),
+		MetricValue:   jsii.String(field),
+	})
+	waited := filter.Metric(&awscloudwatch.MetricOptions{
+		Statistic: jsii.String("Maximum"), Period: awscdk.Duration_Minutes(number(alarmPeriod)),
+	})
+	f.alarmOn("Behind", "What is due waits for more than an hour", waited, &awscloudwatch.CreateAlarmOptions{
+		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
+		Threshold:          number(behindSeconds),
+		EvaluationPeriods:  number(1),
+		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
+	})
+}
+
+// count makes a metric of lines of the function's log.
+func (f *function) count(id, name string, o *awslogs.MetricFilterOptions) awslogs.MetricFilter {
+	o.MetricNamespace, o.MetricName = jsii.String("Vitrine/"+f.Name), jsii.String(name)
+	return f.log.AddMetricFilter(jsii.String(id), o)
+}
+
+// topic is where alarms report to; nil: nowhere.
+func (f *function) topic() awssns.ITopic {
+	if f.AlarmTopic == "" {
+		return nil
+	}
+	if f.reports == nil {
+		f.reports = awssns.Topic_FromTopicArn(f.stack, jsii.String("AlarmTopic"), jsii.String(f.AlarmTopic))
+	}
+	return f.reports
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// readBounds reads how far the roles of the hosts go, and what the tables and the account may cost.
+func (o *options) readBounds(c lookup) (err error) {
+	if o.NarrowWrites, err = c.yes("narrow-writes"); err != nil {
+		return err
+	}
+	if o.ReadUnits, err = c.count("table-read-units"); err != nil {
+		return err
+	}
+	if o.WriteUnits, err = c.count("table-write-units"); err != nil {
+		return err
+	}
+	if o.Budget, err = c.count("budget-usd"); err != nil {
+		return err
+	}
+	if o.Budget > 0 && o.AlarmTopic == "" {
+		return fmt.Errorf("a budget reports to the topic of the alarms: give alarm-topic too, or leave budget-usd away")
+	}
+	return nil
+}
+
+// yes reads what is yes unless the context says no.
+func (c lookup) yes(name string) (bool, error) {
+	said := c.text(name, "yes")
+	if said != "yes" && said != "no" {
+		return false, fmt.Errorf("the context %s is yes or no, not %q", name, said)
+	}
+	return said == "yes", nil
+}
+
+// count reads a number; 0 if there is none.
+func (c lookup) count(name string) (float64, error) {
+	said := c.text(name, "none")
+	n, err := strconv.Atoi(said)
+	if said != "none" && (err != nil || n < 1) {
+		return 0, fmt.Errorf("%s is a number of at least 1 or none, not %q", name, said)
+	}
+	return float64(n), nil
+}
