@@ -83,6 +83,9 @@ func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.
 		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
 		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", rec.bytes),
 	}, slices.Concat(n.attrs, more)...)
+	if given, _ := r.Context().Value(gatewayIDKey{}).(string); given != "" {
+		attrs = append(attrs, slog.String(GatewayRequestIDField, given))
+	}
 	level, failure := n.failure()
 	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
 }
