@@ -45,6 +45,9 @@ const (
 	PutMode = "VITRINE_PUT_MODE"
 	// Pow is when proof of work is asked: adaptive (default), always or off. Optional.
 	Pow = "VITRINE_POW"
+	// HSTS is how much of its domain each host tells browsers to ask by HTTPS only: host (default), subdomains, or preload,
+	// which means both and lets browsers be built with it. Optional.
+	HSTS = "VITRINE_HSTS"
 	// Limits is "off" to lift the rate limits, refused in production. Optional.
 	Limits = "VITRINE_LIMITS"
 	// ResponseMode is "stream" where the gateway streams a function's answers; empty or "buffered" otherwise. Optional.
