@@ -61,7 +61,8 @@ func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
 		if !known {
 			return fmt.Errorf("function %s has no budget", host)
 		}
-		fmt.Fprintf(stdout, "| %s | %.2f | %.0f | %.1f | %.1f | %.1f | %d |\n", host, float64(sizes[host])/1e6, float64(budgets[host])/1e6,
+		fmt.Fprintf(stdout, "| %s | %.2f | %.0f | %.1f | %.1f | %.1f | %d |\n",
+			host, float64(sizes[host])/1e6, float64(budgets[host])/1e6,
 			millis(took[(len(took)-1)/2]), millis(took[0]), millis(took[len(took)-1]), start.Milliseconds())
 	}
 	fmt.Fprintf(stdout, "\nStarts are of programs for %s, %d each on one core, with the connections to the local engines; "+

@@ -53,7 +53,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f\n", host, *arch, float64(size)/1e6, float64(bootstrap.Budgets[*arch][host])/1e6)
+		most := bootstrap.Budgets[*arch][host]
+		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f\n", host, *arch, float64(size)/1e6, float64(most)/1e6)
 		sizes[host] = size
 	}
 	if sentence := bootstrap.OverBudget(*arch, sizes); sentence != "" {

@@ -160,8 +160,9 @@ func TestABuildOverBudgetWarnsAndSucceeds(t *testing.T) {
 	bootstrap.Budgets["arm64"]["upload"] = 1000
 	var stderr bytes.Buffer
 	err := run(t.Context(), []string{"-out", t.TempDir(), "upload"}, io.Discard, &stderr)
-	if err != nil || !strings.Contains(stderr.String(), "over budget on arm64: upload ") || strings.Count(stderr.String(), "\n") != 1 {
-		t.Errorf("got %v and %q, want one line", err, stderr.String())
+	said := stderr.String()
+	if err != nil || !strings.Contains(said, "over budget on arm64: upload ") || strings.Count(said, "\n") != 1 {
+		t.Errorf("got %v and %q, want one line", err, said)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // A gateway logs its own id of a request and that of the invocation. Lambda reads level and timestamp.
 func TestTheLineOfARequestNamesItAsGatewayAndLambdaDo(t *testing.T) {
 	v2, v1 := httpAPIEvent("GET", "/healthz"), restEvent("GET", "/healthz")
-	v2.Headers, v1.AllHeaders = map[string]string{"x-request-id": "client-chose-it"}, map[string][]string{"X-Request-Id": {"client-chose-it"}}
+	v2.Headers = map[string]string{"x-request-id": "client-chose-it"}
+	v1.AllHeaders = map[string][]string{"X-Request-Id": {"client-chose-it"}}
 	for kind, e := range map[string]event{"HTTP API": v2, "REST API": v1} {
 		var log bytes.Buffer
 		surface := web.Surface{Log: NewLog(&log), Now: time.Now}
@@ -37,7 +38,11 @@ func TestTheLineOfARequestNamesItAsGatewayAndLambdaDo(t *testing.T) {
 			t.Fatalf("%s: %v: %s", kind, err, log.String())
 		}
 		for field, want := range map[string]any{
-			"request_id": "client-chose-it", web.GatewayRequestIDField: "gateway-1", "requestId": "invocation-1", "level": "INFO", "message": "request",
+			"request_id":              "client-chose-it",
+			web.GatewayRequestIDField: "gateway-1",
+			"requestId":               "invocation-1",
+			"level":                   "INFO",
+			"message":                 "request",
 		} {
 			if line[field] != want {
 				t.Errorf("%s: %s is %v, want %v", kind, field, line[field], want)

@@ -45,8 +45,8 @@ const (
 	PutMode = "VITRINE_PUT_MODE"
 	// Pow is when proof of work is asked: adaptive (default), always or off. Optional.
 	Pow = "VITRINE_POW"
-	// HSTS is how much of its domain each host tells browsers to ask by HTTPS only: host (default), subdomains, or preload,
-	// which means both and lets browsers be built with it. Optional.
+	// HSTS is for which names each host tells browsers to use HTTPS only: host (default, its own), subdomains, or preload,
+	// which means those too and lets browsers be built with the rule. Optional.
 	HSTS = "VITRINE_HSTS"
 	// Limits is "off" to lift the rate limits, refused in production. Optional.
 	Limits = "VITRINE_LIMITS"

@@ -352,7 +352,8 @@ func TestBrowsersAreToldOfOtherNamesOnlyWhenTheDeployerSaysSo(t *testing.T) {
 		s := newStand(t)
 		s.surface.HSTS = rule
 		s.host = s.surface.Handler()
-		if got := s.ask(t, "GET", "/healthz", "").Header()["Strict-Transport-Security"]; len(got) != 1 || got[0] != want || !rule.Valid() {
+		got := s.ask(t, "GET", "/healthz", "").Header()["Strict-Transport-Security"]
+		if len(got) != 1 || got[0] != want || !rule.Valid() {
 			t.Errorf("%q says %q, want %q", rule, got, want)
 		}
 	}
