@@ -20,6 +20,9 @@ var edgeFields = []string{
 // edgeLog lets a distribution log into a group of the stack. CloudFront delivers from one region alone, so that a
 // deployment elsewhere has no such log: its templates are the same, and the condition leaves this out.
 func (f *function) edgeLog(edge cf.Distribution) {
+	if !f.EdgeLogs {
+		return
+	}
 	here := awscdk.NewCfnCondition(f.stack, jsii.String("EdgeLogsHere"), &awscdk.CfnConditionProps{
 		Expression: awscdk.Fn_ConditionEquals(f.stack.Region(), jsii.String(edgeRegion)),
 	})

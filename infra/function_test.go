@@ -151,7 +151,7 @@ func TestLogsHaveNames(t *testing.T) {
 		want := []string{"AccessLog", "Log"}
 		if host == "jobs" {
 			want = want[1:]
-		} else if len(tpl.of("AWS::CloudFront::Distribution")) > 0 {
+		} else if len(tpl.of("AWS::CloudFront::Distribution")) > 0 && d.EdgeLogs {
 			want = []string{"AccessLog", "EdgeLog", "Log"}
 		}
 		same(t, "log groups", slices.Sorted(maps.Keys(logs)), want)

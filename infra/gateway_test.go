@@ -323,7 +323,7 @@ func TestEdgesLogInTheOneRegionThatHasTheirLogs(t *testing.T) {
 		same(t, kind, tpl.Conditions[tpl.only(t, kind).Condition], here)
 	}
 	same(t, "log group", tpl.Conditions[tpl.of("AWS::Logs::LogGroup")["EdgeLog"].Condition], here)
-	for _, without := range []string{"Plain-Upload", "Named-Content"} {
+	for _, without := range []string{"Plain-Upload", "Named-Content", "Loose-Content"} {
 		if n := len(read(t, without).of("AWS::Logs::Delivery")); n > 0 {
 			t.Errorf("%s has %d deliveries", without, n)
 		}

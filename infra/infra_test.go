@@ -86,7 +86,7 @@ func contexts(folder string) map[string]map[string]any {
 	}
 	return map[string]map[string]any{
 		"Plain": {}, "Named": named, "Bare": bare,
-		"Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json"), "identity": "none"},
+		"Loose": {"keep": "no", "arch": "x86_64", "edge-logs": "no", "settings": filepath.Join(folder, "settings.json"), "identity": "none"},
 	}
 }
 

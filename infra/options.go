@@ -53,6 +53,8 @@ import (
 //	hsts              for which names browsers are told to use HTTPS only: host (default, each host's own), subdomains
 //	                  (those below it too) or preload (the same, and browsers may be built with the rule, which is hard
 //	                  to take back)
+//	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in us-east-1
+//	                  alone, so that a deployment elsewhere has none
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
@@ -70,6 +72,7 @@ type options struct {
 	Concurrency  map[string]float64  // 0: none is reserved
 	Throttles    map[string]throttle // of the hosts that have one
 	HSTS         web.HSTS
+	EdgeLogs     bool
 	Warnings     []string // what is allowed, but not wise
 	AlarmTopic   string
 	LogRole      bool // make the role that lets API Gateway write logs
@@ -119,12 +122,14 @@ func readOptions(c lookup) (options, error) {
 		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
 		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
-		HSTS: web.HSTS(c.text("hsts", string(web.HSTSHost))),
+		HSTS: web.HSTS(c.text("hsts", string(web.HSTSHost))), EdgeLogs: c.text("edge-logs", "yes") != "no",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
 	err := o.checkWords()
-	if keep := c.text("keep", "yes"); err == nil && keep != "yes" && keep != "no" {
-		err = fmt.Errorf("the context keep is yes or no, not %q", keep)
+	for _, name := range []string{"keep", "edge-logs"} {
+		if answer := c.text(name, "yes"); err == nil && answer != "yes" && answer != "no" {
+			err = fmt.Errorf("the context %s is yes or no, not %q", name, answer)
+		}
 	}
 	if err != nil {
 		return o, err

@@ -38,6 +38,7 @@ func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
 		{"a zone without name", domains(map[string]any{"zone": "Z1"}), "ID/NAME"},
 		{"a foreign zone", domains(map[string]any{"zone": "Z1/example.net"}), "ID/NAME of the zone that holds api.example.org"},
 		{"a strange answer", map[string]any{"keep": "false"}, "keep is yes or no"},
+		{"another strange answer", map[string]any{"edge-logs": "false"}, "edge-logs is yes or no"},
 		{"no concurrency", map[string]any{"concurrency-api": "0"}, "at least 1"},
 		{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
 		{
