@@ -24,11 +24,7 @@ func unknown(host string) string { return "https://" + host + ".invalid" }
 func findAddresses(o options, known settings) addresses {
 	if o.named() {
 		at := func(host string) string { return "https://" + o.Domains[host].Name }
-		a := addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
-		if _, named := o.Domains["mcp"]; named {
-			a.MCP = at("mcp")
-		}
-		return a
+		return addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
 	}
 	at := func(host string) string {
 		if url := known[o.stackName(host)]["Url"]; url != "" {

@@ -66,7 +66,17 @@ node -e '
 
 const buildStandIn = "#!/usr/bin/env bash\necho \"build $*\" >>\"$CALLS\"\n"
 
-const goStandIn = "#!/usr/bin/env bash\necho \"go $*\" >>\"$CALLS\"\n"
+// The stand-in of the program that checks options is made where the real one is built.
+const goStandIn = `#!/usr/bin/env bash
+echo "go $*" >>"$CALLS"
+[ "$1 $2" = "build -o" ] || exit 0
+mkdir -p "$(dirname "$3")" && cat >"$3" <<'END'
+#!/usr/bin/env bash
+echo "check in $AWS_REGION: $*" >>"$CALLS"
+[ -z "$REFUSES" ] || { echo "$REFUSES" >&2; exit 1; }
+END
+chmod +x "$3"
+`
 
 func newAccount(t *testing.T) *account {
 	t.Helper()
@@ -78,7 +88,8 @@ func newAccount(t *testing.T) *account {
 		executable.Write(t, filepath.Join(a.folder, name), text)
 	}
 	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(a.folder, "calls"),
-		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=", "POOL=", "ROTATED=")
+		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=",
+		"POOL=", "ROTATED=", "REFUSES=")
 	return a
 }
 
@@ -119,6 +130,7 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 		{"nobody to ask", nil, nil, "pass --yes"},
 		{"no credentials", []string{"CREDENTIALS=no"}, []string{"--yes"}, "AWS does not accept your credentials"},
 		{"no region", []string{"CONFIGURED_REGION="}, []string{"--yes"}, "No region is chosen"},
+		{"an option that cannot be", []string{"REFUSES=it is elsewhere"}, []string{"--yes"}, "it is elsewhere"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,10 +138,24 @@ func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {
 			if ok || !strings.Contains(stderr, tt.want) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("got %v with %q, want one sentence with %q", ok, stderr, tt.want)
 			}
-			if strings.Contains(calls, "build ") || strings.Contains(calls, "cdk deploy") {
+			if strings.Contains(calls, "\nbuild ") || strings.Contains(calls, "cdk deploy") {
 				t.Errorf("it did\n%s", calls)
 			}
 		})
+	}
+}
+
+func TestDeployChecksTheOptionsForTheRegionThatItDeploysTo(t *testing.T) {
+	t.Parallel()
+	for want, given := range map[string][]string{
+		"check in eu-west-1: -check -c keep=no":                     {"--yes", "-c", "keep=no"},
+		"check in us-west-2: -check -c keep=no -c region=us-west-2": {"--yes", "-c", "keep=no", "-c", "region=us-west-2"},
+	} {
+		_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FINAL=yes"}, given...)
+		check, build := strings.Index(calls, want+"\n"), strings.Index(calls, "build -arch")
+		if !ok || check < 0 || check > build {
+			t.Errorf("want %q before anything is built: %s\n%s", want, stderr, calls)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"vitrine/shared/setting"
+	"vitrine/shared/web"
 )
 
 // description is what scripts need to know of a synthesis; it lies beside the templates as deployment.json.
@@ -53,7 +54,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		for _, name := range f.people { // all of them: what is not local is not told
 			env[name] = localPeople[name]
 		}
-		env[setting.RingsVersion] = ""
+		env[setting.RingsVersion], env[setting.HSTS] = "", string(web.HSTSHost)
 		if f.name == "content" {
 			env[setting.ResponseMode] = "buffered" // sam local does not stream
 		}

@@ -14,37 +14,51 @@ import (
 // httpDomain serves an HTTP API under a domain of ours.
 func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	d := awsapigatewayv2.NewDomainName(f.stack, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
-		DomainName: jsii.String(named.Name), EndpointType: awsapigatewayv2.EndpointType_REGIONAL, SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
-		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), jsii.String(named.Certificate)),
+		DomainName:     jsii.String(named.Name),
+		EndpointType:   awsapigatewayv2.EndpointType_REGIONAL,
+		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
+		IpAddressType:  awsapigatewayv2.IpAddressType_DUAL_STACK,
+		Certificate:    f.certificate(named),
 	})
 	mapping := awsapigatewayv2.NewCfnApiMapping(f.stack, jsii.String("Mapping"), &awsapigatewayv2.CfnApiMappingProps{
 		ApiId: api.Ref(), DomainName: d.Name(), Stage: jsii.String("$default"),
 	})
 	mapping.Node().AddDependency(f.stack.Node().FindChild(jsii.String("Stage")))
-	f.record("Record", named, d.RegionalDomainName(), awsroute53targets.NewApiGatewayv2DomainProperties(d.RegionalDomainName(), d.RegionalHostedZoneId()), awsroute53.RecordType_A)
+	target := awsroute53targets.NewApiGatewayv2DomainProperties(d.RegionalDomainName(), d.RegionalHostedZoneId())
+	f.record("Record", named, d.RegionalDomainName(), target)
 }
 
 // restDomain serves a REST API under a domain of ours.
 func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
 	d := awsapigateway.NewDomainName(f.stack, jsii.String("Domain"), &awsapigateway.DomainNameProps{
 		DomainName: jsii.String(named.Name), EndpointType: awsapigateway.EndpointType_REGIONAL, SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
-		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), jsii.String(named.Certificate)),
+		Certificate: f.certificate(named),
 		Mapping:     api,
 	})
-	f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d), awsroute53.RecordType_A)
+	// The CDK's domain has no property for it.
+	made := d.Node().DefaultChild().(awsapigateway.CfnDomainName)
+	made.AddPropertyOverride(jsii.String("EndpointConfiguration.IpAddressType"), jsii.String("dualstack"))
+	f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
+}
+
+// certificate is that of a domain, in the region of its gateway.
+func (f *function) certificate(named domain) awscertificatemanager.ICertificate {
+	arn := jsii.String(named.Certificate)
+	return awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), arn)
 }
 
 // edgeRecord points a domain at a distribution.
 func (f *function) edgeRecord(edge awscloudfront.Distribution, named domain) {
-	f.record("EdgeRecord", named, edge.DistributionDomainName(), awsroute53targets.NewCloudFrontTarget(edge), awsroute53.RecordType_A, awsroute53.RecordType_AAAA)
+	f.record("EdgeRecord", named, edge.DistributionDomainName(), awsroute53targets.NewCloudFrontTarget(edge))
 }
 
-func (f *function) record(id string, named domain, target *string, alias awsroute53.IAliasRecordTarget, kinds ...awsroute53.RecordType) {
-	record(f.stack, id, named, target, alias, kinds...)
+func (f *function) record(id string, named domain, target *string, alias awsroute53.IAliasRecordTarget) {
+	record(f.stack, id, named, target, alias)
 }
 
-// record makes the DNS records where the zone is given; the output says what they have to point at where it is not.
-func record(stack awscdk.Stack, id string, named domain, target *string, alias awsroute53.IAliasRecordTarget, kinds ...awsroute53.RecordType) {
+// record makes the DNS records, for IPv4 and IPv6, where the zone is given; the output says what they have to point at
+// where it is not.
+func record(stack awscdk.Stack, id string, named domain, target *string, alias awsroute53.IAliasRecordTarget) {
 	output(stack, id+"Target", target)
 	if named.ZoneID == "" {
 		return
@@ -52,7 +66,7 @@ func record(stack awscdk.Stack, id string, named domain, target *string, alias a
 	zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String(id+"Zone"), &awsroute53.HostedZoneAttributes{
 		HostedZoneId: jsii.String(named.ZoneID), ZoneName: jsii.String(named.ZoneName),
 	})
-	for _, kind := range kinds {
+	for _, kind := range []awsroute53.RecordType{awsroute53.RecordType_A, awsroute53.RecordType_AAAA} {
 		awsroute53.NewRecordSet(stack, jsii.String(id+string(kind)), &awsroute53.RecordSetProps{
 			Zone: zone, RecordName: jsii.String(named.Name + "."), RecordType: kind, Target: awsroute53.RecordTarget_FromAlias(alias),
 		})

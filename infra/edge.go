@@ -47,6 +47,7 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 		ErrorResponses:      neverCached(),
 	})
 	edge.Node().AddDependency(api)
+	f.edgeLog(edge)
 	suppress(edge, edgeRules()...)
 	return edge
 }
@@ -58,6 +59,7 @@ func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 		DefaultBehavior: passing(origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(60)})),
 		ErrorResponses:  neverCached(),
 	})
+	f.edgeLog(edge)
 	suppress(edge, append(edgeRules(), rule{"AwsSolutions-CFR4", "the address that AWS makes up has the certificate of CloudFront, whose TLS version cannot be chosen; production has a domain"})...)
 	return edge
 }

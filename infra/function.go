@@ -31,7 +31,7 @@ const alarmPeriod = 5 // minutes
 
 func newFunction(app awscdk.App, o options, d *data, h host) *function {
 	f := &function{options: o, host: h, data: d, stack: o.newStack(app, h.name, "Vitrine: the "+h.name+" host")}
-	log := f.newLog("Log")
+	log := f.newLog("Log", "/aws/lambda")
 	role := awsiam.NewRole(f.stack, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("What the " + h.name + " host of Vitrine may do"),
@@ -54,6 +54,12 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 		Code: awslambda.Code_FromAsset(jsii.String(o.code(h.name)), nil), Architecture: f.architecture(), Role: role, LogGroup: log,
 		MemorySize: number(h.memory), Timeout: seconds(h.timeout), Tracing: awslambda.Tracing_DISABLED, Environment: f.environment(),
 		ReservedConcurrentExecutions: f.reserved(),
+		// Lambda takes the lines of lambdahttp.NewLog as they are, because they are JSON with level and timestamp; a line
+		// that is not, as of a runtime that dies, counts as INFO. Of its own lines, which otherwise are three a request, it
+		// keeps those of failures: a timeout, a process that ended.
+		LoggingFormat:         awslambda.LoggingFormat_JSON,
+		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
+		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
 	})
 	f.cfn().AddMetadata(jsii.String("vitrine:host"), h.name)
 	suppressFiles(role)
@@ -93,6 +99,7 @@ func (f *function) environment() *map[string]*string {
 	for name, value := range map[string]string{
 		setting.Environment: string(f.Environment), setting.APIURL: a.API, setting.UploadURL: a.Upload, setting.ContentURL: a.Content,
 		setting.AppURL: a.App, setting.MCPURL: a.MCP, setting.Limits: "on", setting.RingsVersion: f.RingsVersion,
+		setting.HSTS:             string(f.HSTS),
 		setting.DynamoDBEndpoint: "", setting.S3Endpoint: "", setting.S3Domain: "",
 	} {
 		env[name] = jsii.String(value)
@@ -110,10 +117,16 @@ func (f *function) environment() *map[string]*string {
 	return &env
 }
 
-// newLog makes a log group that forgets.
-func (f *function) newLog(id string) awslogs.LogGroup {
+// newLog makes a log group that forgets. Groups that AWS delivers to are below /aws/vendedlogs, where its right to
+// write is one for all; elsewhere each of them makes a policy of the account longer, which has room for a few dozen. A
+// part of the stack's own id ends the name, because groups are kept if data is: a stack that is made again must not
+// meet them.
+func (f *function) newLog(id, below string) awslogs.LogGroup {
+	stackID := awscdk.Fn_Select(number(2), awscdk.Fn_Split(jsii.String("/"), f.stack.StackId(), nil))
+	start := awscdk.Fn_Select(number(0), awscdk.Fn_Split(jsii.String("-"), stackID, nil))
 	return awslogs.NewLogGroup(f.stack, jsii.String(id), &awslogs.LogGroupProps{
-		Retention: awslogs.RetentionDays_ONE_MONTH, RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+		LogGroupName: jsii.String(below + "/" + *f.stack.StackName() + "-" + *start),
+		Retention:    awslogs.RetentionDays_ONE_MONTH, RemovalPolicy: f.removal(),
 	})
 }
 

@@ -23,7 +23,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
 		setting.Environment, setting.APIURL, setting.UploadURL, setting.ContentURL, setting.AppURL, setting.MCPURL, setting.CoreTable,
 		setting.EventsTable, setting.HotTable, setting.Bucket, setting.Limits, setting.DynamoDBEndpoint, setting.S3Endpoint, setting.S3Domain,
-		setting.RingsVersion,
+		setting.RingsVersion, setting.HSTS,
 	}
 	checking := []string{setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCOperatorClaim, setting.OIDCOperatorValue}
 	own := map[string][]string{
@@ -83,7 +83,9 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Loose-App", setting.ContentURL, "https://content.invalid"},
 		{"Named-Api", setting.Environment, "production"},
 		{"Named-Api", setting.ContentURL, "https://files.example.net"},
-		{"Named-Api", setting.MCPURL, "https://mcp.example.org"},
+		{"Named-Api", setting.MCPURL, "https://api.example.org"},
+		{"Named-Content", setting.HSTS, "preload"},
+		{"Bare-App", setting.HSTS, "host"},
 		{"Named-Content", setting.AppURL, "https://app.example.org"},
 		{"Named-Upload", setting.PutMode, "edge"},
 	}
@@ -120,17 +122,53 @@ func TestFunctionsRunOurBinaryAndNothingElse(t *testing.T) {
 }
 
 func TestLogsForget(t *testing.T) {
-	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
-		logs := tpl.of("AWS::Logs::LogGroup")
-		for name, log := range logs {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for name, log := range tpl.of("AWS::Logs::LogGroup") {
 			same(t, name, log.Properties["RetentionInDays"], 30)
-		}
-		if len(logs) != 2 {
-			t.Errorf("%d log groups, want one of the function and one of the gateway", len(logs))
+			want := map[bool]string{true: "Retain", false: "Delete"}[d.Keep]
+			if log.DeletionPolicy != want || log.UpdateReplacePolicy != want {
+				t.Errorf("%s: deleted %s, replaced %s, want %s", name, log.DeletionPolicy, log.UpdateReplacePolicy, want)
+			}
 		}
 		if got := tpl.text(at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig", "LogGroup")); got != "Log" {
 			t.Errorf("the function logs to %q", got)
 		}
+	})
+}
+
+// Below /aws/vendedlogs the right of AWS to write logs is one for all groups; elsewhere each group makes a policy
+// longer that has room for a few dozen. Groups are kept, so that a part of the stack's id is in each name: a stack that
+// is made again could not make those of the one before it.
+func TestLogsHaveNames(t *testing.T) {
+	names := map[string]string{
+		"Log": "/aws/lambda/", "AccessLog": "/aws/vendedlogs/apigateway/", "EdgeLog": "/aws/vendedlogs/cloudfront/",
+	}
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		logs := tpl.of("AWS::Logs::LogGroup")
+		for id, log := range logs {
+			name := tpl.text(log.Properties["LogGroupName"])
+			if !strings.HasPrefix(name, names[id]+d.stackName(host)+"-") || !strings.Contains(name, "AWS::StackId") {
+				t.Errorf("%s is called %s", id, name)
+			}
+		}
+		want := []string{"AccessLog", "Log"}
+		if host == "jobs" {
+			want = want[1:]
+		} else if len(tpl.of("AWS::CloudFront::Distribution")) > 0 && d.EdgeLogs {
+			want = []string{"AccessLog", "EdgeLog", "Log"}
+		}
+		same(t, "log groups", slices.Sorted(maps.Keys(logs)), want)
+	})
+}
+
+// Our lines are JSON with a level, which Lambda reads; what it would say itself of a request that went well, it leaves
+// out.
+func TestLogsAreJSON(t *testing.T) {
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		logging := at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig").(object)
+		same(t, "format", logging["LogFormat"], "JSON")
+		same(t, "what Lambda says", logging["SystemLogLevel"], "WARN")
+		same(t, "what we say", logging["ApplicationLogLevel"], "INFO")
 	})
 }
 

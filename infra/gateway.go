@@ -11,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"vitrine/shared/lambdahttp"
+	"vitrine/shared/web"
 )
 
 // httpFront gives a host an HTTP API under its own domain or, without one, under the address that AWS makes up.
@@ -25,10 +26,13 @@ func httpFront(f *function) {
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
 }
 
-// httpAPI is a gateway whose only route leads to the function; hidden closes the address that AWS makes up.
+// httpAPI is a gateway whose only route leads to the function; hidden closes the address that AWS makes up. What it
+// refuses by itself, above its throttle or without an answer of the function, has AWS's body {"message":…} and no
+// Retry-After: HTTP APIs let nobody change that.
 func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name: f.stack.StackName(), ProtocolType: jsii.String("HTTP"), DisableExecuteApiEndpoint: jsii.Bool(hidden),
+		IpAddressType: jsii.String("dualstack"),
 	})
 	integration := awsapigatewayv2.NewCfnIntegration(f.stack, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId: api.Ref(), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.lambda.FunctionArn(), PayloadFormatVersion: jsii.String("2.0"),
@@ -38,12 +42,13 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 		ApiId: api.Ref(), RouteKey: jsii.String("$default"), Target: jsii.String("integrations/" + *integration.Ref()),
 		AuthorizationType: jsii.String("NONE"),
 	})
-	log := f.newLog("AccessLog")
+	log := f.newLog("AccessLog", "/aws/vendedlogs/apigateway")
 	stage := awsapigatewayv2.NewCfnStage(f.stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: api.Ref(), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			DestinationArn: log.LogGroupArn(), Format: jsii.String(accessLog("$context.routeKey", "$context.responseLatency", "$context.integrationErrorMessage")),
+			DestinationArn: log.LogGroupArn(), Format: jsii.String(accessLog("$context.integrationErrorMessage")),
 		},
+		DefaultRouteSettings: f.routeSettings(),
 	})
 	f.lambda.AddPermission(jsii.String("Gateway"), &awslambda.Permission{
 		Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
@@ -66,11 +71,29 @@ func (f *function) challenge() any {
 	}}}}
 }
 
-// accessLog is the format of a gateway's log. It names the route and never the path: paths carry signed tokens.
-func accessLog(route, latency, failure string) string {
+// routeSettings hold the throttle of an HTTP API.
+func (f *function) routeSettings() any {
+	t, limited := f.Throttles[f.name]
+	if !limited {
+		return nil
+	}
+	return &awsapigatewayv2.CfnStage_RouteSettingsProperty{
+		ThrottlingRateLimit: number(t.Rate), ThrottlingBurstLimit: number(t.Burst),
+	}
+}
+
+// accessLog is the format of a gateway's log. It has no path, because paths carry signed tokens; which route it was the
+// function's line tells, whose requestId and gateway_request_id are the same.
+func accessLog(failure string) string {
 	line, _ := json.Marshal(map[string]string{
-		"request_id": "$context.requestId", "time": "$context.requestTimeEpoch", "method": "$context.httpMethod", "route": route,
-		"status": "$context.status", "ms": latency, "bytes": "$context.responseLength", "error": failure,
+		"requestId":               "$context.integration.requestId",
+		web.GatewayRequestIDField: "$context.requestId",
+		"time":                    "$context.requestTimeEpoch",
+		"method":                  "$context.httpMethod",
+		"status":                  "$context.status",
+		"ms":                      "$context.responseLatency",
+		"bytes":                   "$context.responseLength",
+		"error":                   failure,
 	})
 	return string(line)
 }

@@ -6,7 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vitrine/shared/web"
 )
+
+// dualStack is how a REST API and its domain are reached.
+var dualStack = object{"IpAddressType": "dualstack", "Types": []string{"REGIONAL"}}
 
 func TestContentStreams(t *testing.T) {
 	for name, d := range made {
@@ -16,22 +21,25 @@ func TestContentStreams(t *testing.T) {
 		for method, m := range methods {
 			integration := at(t, m.Properties, "Integration").(object)
 			same(t, method+": transfer", integration["ResponseTransferMode"], "STREAM")
-			same(t, method+": timeout", integration["TimeoutInMillis"], 15*60*1000)
+			same(t, method+": timeout", integration["TimeoutInMillis"], 240*1000)
 			same(t, method+": kind", integration["Type"], "AWS_PROXY")
 			if uri := tpl.text(integration["Uri"]); !strings.HasSuffix(uri, "/response-streaming-invocations") {
 				t.Errorf("%s calls %s", method, uri)
 			}
 		}
 		api := tpl.only(t, "AWS::ApiGateway::RestApi")
-		same(t, name+": endpoint", api.Properties["EndpointConfiguration"], object{"Types": []string{"REGIONAL"}})
+		same(t, name+": endpoint", api.Properties["EndpointConfiguration"], dualStack)
 		same(t, name+": compression", api.Properties["MinimumCompressionSize"], nil)
-		same(t, name+": the function's time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], 15*60)
+		same(t, name+": the function's time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], 240)
 	}
 }
 
 func TestTheGatewayOfContentRefusesWithOurEnvelope(t *testing.T) {
 	tpl := read(t, "Plain-Content")
-	for name, code := range map[string]string{"Api/Refused": "invalid_request", "Api/Failed": "internal_error"} {
+	codes := map[string]string{
+		"Api/Refused": "invalid_request", "Api/Failed": "internal_error", "Api/Throttled": "rate_limited_artifact",
+	}
+	for name, code := range codes {
 		r := tpl.of("AWS::ApiGateway::GatewayResponse")[name]
 		if r == nil {
 			t.Fatalf("there is no %s", name)
@@ -50,6 +58,48 @@ func TestTheGatewayOfContentRefusesWithOurEnvelope(t *testing.T) {
 			t.Errorf("%s answers %s", name, body)
 		}
 	}
+}
+
+// A gateway that lets no more through says when to come again, as our own limits do.
+func TestTheGatewayOfContentSaysWhenToComeAgain(t *testing.T) {
+	r := read(t, "Plain-Content").of("AWS::ApiGateway::GatewayResponse")["Api/Throttled"]
+	if r == nil {
+		t.Fatal("it has the answer of all refusals")
+	}
+	same(t, "what it answers", r.Properties["ResponseType"], "THROTTLED")
+	same(t, "status", r.Properties["StatusCode"], "429")
+	same(t, "header", at(t, r.Properties, "ResponseParameters", "gatewayresponse.header.Retry-After"), "'5'")
+	same(t, "cache", at(t, r.Properties, "ResponseParameters", "gatewayresponse.header.Cache-Control"), "'no-store'")
+}
+
+func TestNoHostTakesTheRequestsOfTheWholeAccount(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		limit := func(rate, burst int) object {
+			return object{"ThrottlingBurstLimit": burst, "ThrottlingRateLimit": rate}
+		}
+		want := map[string]object{
+			"content": limit(500, 1000), "api": limit(200, 400), "upload": limit(100, 200), "app": limit(100, 200),
+		}
+		if d.Name == "Named" {
+			want = map[string]object{"api": limit(1000, 2000), "upload": limit(100, 200)}
+		}
+		var got any
+		if host == "content" {
+			settings := at(t, tpl.only(t, "AWS::ApiGateway::Stage").Properties, "MethodSettings", 0).(object)
+			same(t, "of what", []any{settings["HttpMethod"], settings["ResourcePath"]}, []any{"*", "/*"})
+			rate, burst := settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]
+			if rate != nil {
+				got = object{"ThrottlingBurstLimit": burst, "ThrottlingRateLimit": rate}
+			}
+		} else {
+			got = tpl.only(t, "AWS::ApiGatewayV2::Stage").Properties["DefaultRouteSettings"]
+		}
+		if want[host] == nil {
+			same(t, "throttle", got, nil)
+		} else {
+			same(t, "throttle", got, want[host])
+		}
+	})
 }
 
 // Every path, method and header reaches the function, preflights too: the one route is the default one, and the gateway
@@ -77,33 +127,78 @@ func TestChallengesAreMappedBack(t *testing.T) {
 	}
 }
 
-func TestAccessLogsNameRoutesAndNoPaths(t *testing.T) {
+func TestAccessLogsHaveNoPaths(t *testing.T) {
 	known := []string{
-		"$context.requestId", "$context.requestTimeEpoch", "$context.httpMethod", "$context.routeKey", "$context.resourcePath", "$context.status",
-		"$context.responseLatency", "$context.responseLength", "$context.integrationErrorMessage", "$context.integration.error",
+		"$context.requestId", "$context.integration.requestId", "$context.requestTimeEpoch", "$context.httpMethod",
+		"$context.status", "$context.responseLatency", "$context.responseLength", "$context.integrationErrorMessage",
+		"$context.integration.error",
 	}
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
-		kind, property := "AWS::ApiGatewayV2::Stage", "AccessLogSettings"
-		if host == "content" {
-			kind, property = "AWS::ApiGateway::Stage", "AccessLogSetting"
-		}
-		stage := tpl.only(t, kind)
-		if log := tpl.text(at(t, stage.Properties, property, "DestinationArn")); log != "AccessLog.Arn" {
-			t.Errorf("the gateway logs to %s", log)
-		}
-		var line map[string]string
-		if err := json.Unmarshal([]byte(at(t, stage.Properties, property, "Format").(string)), &line); err != nil {
-			t.Fatal(err)
-		}
-		for name, value := range line {
+		for name, value := range accessLogOf(t, host, tpl) {
 			if !slices.Contains(known, value) {
 				t.Errorf("the log has %s = %s", name, value)
 			}
 		}
 	})
-	stage := read(t, "Plain-Content").only(t, "AWS::ApiGateway::Stage")
-	same(t, "execution logs", at(t, stage.Properties, "MethodSettings", 0), object{"DataTraceEnabled": false, "HttpMethod": "*", "LoggingLevel": "OFF", "ResourcePath": "/*"})
+	stage := read(t, "Named-Content").only(t, "AWS::ApiGateway::Stage")
+	same(t, "execution logs", at(t, stage.Properties, "MethodSettings", 0),
+		object{"DataTraceEnabled": false, "HttpMethod": "*", "LoggingLevel": "OFF", "ResourcePath": "/*"})
 	same(t, "tracing", stage.Properties["TracingEnabled"], false)
+}
+
+// The lines of a gateway and of the function behind it have the same ids under the same names.
+func TestALineOfTheGatewayLeadsToThatOfTheFunction(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		line := accessLogOf(t, host, tpl)
+		same(t, "the function's id", line["requestId"], "$context.integration.requestId")
+		same(t, "the gateway's id", line[web.GatewayRequestIDField], "$context.requestId")
+		if line["request_id"] != "" {
+			t.Error("request_id is the name that the function's lines have for an id that the gateway does not know")
+		}
+	})
+}
+
+// accessLogOf is the format of the log of a host's gateway.
+func accessLogOf(t *testing.T, host string, tpl *template) (line map[string]string) {
+	t.Helper()
+	kind, property := "AWS::ApiGatewayV2::Stage", "AccessLogSettings"
+	if host == "content" {
+		kind, property = "AWS::ApiGateway::Stage", "AccessLogSetting"
+	}
+	stage := tpl.only(t, kind)
+	if log := tpl.text(at(t, stage.Properties, property, "DestinationArn")); log != "AccessLog.Arn" {
+		t.Errorf("the gateway logs to %s", log)
+	}
+	if err := json.Unmarshal([]byte(at(t, stage.Properties, property, "Format").(string)), &line); err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+func TestEveryAddressIsReachedByIPv6(t *testing.T) {
+	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		for _, r := range tpl.of("AWS::ApiGatewayV2::Api") {
+			same(t, "gateway", r.Properties["IpAddressType"], "dualstack")
+		}
+		for _, r := range tpl.of("AWS::ApiGatewayV2::DomainName") {
+			same(t, "domain", at(t, r.Properties, "DomainNameConfigurations", 0, "IpAddressType"), "dualstack")
+		}
+		for _, r := range tpl.of("AWS::ApiGateway::DomainName") {
+			same(t, "domain", r.Properties["EndpointConfiguration"], dualStack)
+		}
+		for _, r := range tpl.of("AWS::CloudFront::Distribution") {
+			same(t, "edge", at(t, r.Properties, "DistributionConfig", "IPV6Enabled"), true)
+		}
+		kinds := map[string][]string{}
+		for _, r := range tpl.of("AWS::Route53::RecordSet") {
+			name := r.Properties["Name"].(string)
+			kinds[name] = append(kinds[name], r.Properties["Type"].(string))
+		}
+		for name, of := range kinds {
+			slices.Sort(of)
+			same(t, "records of "+name, of, []string{"A", "AAAA"})
+		}
+	})
 }
 
 func TestAddressesOfAWSAreClosedWhereThereAreDomains(t *testing.T) {
@@ -191,6 +286,46 @@ func TestEdgesKeepNoRefusal(t *testing.T) {
 	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
 		for _, e := range at(t, read(t, stack).only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig", "CustomErrorResponses").([]any) {
 			same(t, stack, e.(object)["ErrorCachingMinTTL"], 0)
+		}
+	}
+}
+
+// Paths, queries, cookies and referrers of requests hold signed URLs, and addresses are of people.
+func TestEdgesLogWhatIsNoSecret(t *testing.T) {
+	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
+		tpl := read(t, stack)
+		delivery := tpl.only(t, "AWS::Logs::Delivery")
+		same(t, stack+": fields", delivery.Properties["RecordFields"], []string{
+			"date", "time", "x-edge-location", "x-edge-request-id", "cs-method", "cache-behavior-path-pattern", "sc-status",
+			"sc-bytes", "cs-bytes", "time-taken", "time-to-first-byte", "x-edge-result-type",
+			"x-edge-detailed-result-type", "cs-protocol-version", "ssl-protocol",
+		})
+		source := tpl.only(t, "AWS::Logs::DeliverySource")
+		same(t, stack+": of what", source.Properties["LogType"], "ACCESS_LOGS")
+		arn := tpl.text(source.Properties["ResourceArn"])
+		same(t, stack+": of which", arn, "arn:AWS::Partition:cloudfront::AWS::AccountId:distribution/Edge")
+		same(t, stack+": from", delivery.Properties["DeliverySourceName"], source.Properties["Name"])
+		destination := tpl.only(t, "AWS::Logs::DeliveryDestination")
+		arn = tpl.text(destination.Properties["DestinationResourceArn"])
+		same(t, stack+": where to", arn, "arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:EdgeLog")
+		same(t, stack+": form", destination.Properties["OutputFormat"], "json")
+		if to := tpl.text(delivery.Properties["DeliveryDestinationArn"]); to != "EdgeLogDestination.Arn" {
+			t.Errorf("%s delivers to %s", stack, to)
+		}
+	}
+}
+
+// AWS keeps what it knows of distributions in one region, and refuses to make these anywhere else.
+func TestEdgesLogInTheOneRegionThatHasTheirLogs(t *testing.T) {
+	tpl := read(t, "Plain-Content")
+	here := object{"Fn::Equals": []any{object{"Ref": "AWS::Region"}, "us-east-1"}}
+	for _, kind := range []string{"AWS::Logs::Delivery", "AWS::Logs::DeliverySource", "AWS::Logs::DeliveryDestination"} {
+		same(t, kind, tpl.Conditions[tpl.only(t, kind).Condition], here)
+	}
+	same(t, "log group", tpl.Conditions[tpl.of("AWS::Logs::LogGroup")["EdgeLog"].Condition], here)
+	for _, without := range []string{"Plain-Upload", "Named-Content", "Loose-Content"} {
+		if n := len(read(t, without).of("AWS::Logs::Delivery")); n > 0 {
+			t.Errorf("%s has %d deliveries", without, n)
 		}
 	}
 }

@@ -23,10 +23,11 @@ type host struct {
 // title is the name as a construct has it.
 func (h host) title() string { return strings.ToUpper(h.name[:1]) + h.name[1:] }
 
-// Below what an HTTP API waits for, so that the function's own refusal arrives; and enough for a slow reader of a large file.
+// Below what an HTTP API waits for, so that the function's own refusal arrives; and enough for a slow reader of a large
+// file, while one that hangs gives its place back.
 const (
 	answerTime = 28
-	streamTime = 15 * 60
+	streamTime = 240
 )
 
 // hosts holds no construct: those of the CDK come with a process, which is started when something is to be made.

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	cognito "github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
@@ -269,6 +268,7 @@ func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserP
 	})
 	look.Node().AddDependency(address)
 	if own {
-		record(d.stack, "SignInRecord", named, address.CloudFrontEndpoint(), awsroute53targets.NewUserPoolDomainTarget(address), awsroute53.RecordType_A, awsroute53.RecordType_AAAA)
+		target := awsroute53targets.NewUserPoolDomainTarget(address)
+		record(d.stack, "SignInRecord", named, address.CloudFrontEndpoint(), target)
 	}
 }

@@ -66,10 +66,12 @@ func settle(rules bool) error {
 }
 
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, and is deployed for the
-// first time, Named has domains and every option, Bare has domains and a provider of somebody else's, Loose goes away with its stacks and lets nobody sign in.
+// first time, Named has domains and every option, Bare has domains in another region and a provider of somebody else's,
+// Loose goes away with its stacks and lets nobody sign in.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
-		"environment": "production", "domain-origin": "upload-origin.example.org", "domain-mcp": "mcp.example.org", "certificate": certificate,
+		"environment": "production", "domain-origin": "upload-origin.example.org", "certificate": certificate,
+		"hsts": "preload", "throttle-api": "1000/2000", "throttle-app": "none", "throttle-content": "none",
 		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
 		"gateway-log-role": "existing", "domain-identity": "id.example.org", "identity-email-from": "vitrine@example.org",
 		"identity-email-identity": "example.org",
@@ -77,7 +79,8 @@ func contexts(folder string) map[string]map[string]any {
 		"settings": filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{
-		"certificate": certificate, "identity": "oidc", "oidc-issuer": "https://id.example.com/tenant", "oidc-client-id": "vitrine-at-id",
+		"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate,
+		"identity": "oidc", "oidc-issuer": "https://id.example.com/tenant", "oidc-client-id": "vitrine-at-id",
 		"oidc-client-secret": clientSecret, "oidc-logout": "rp_initiated", "oidc-operator-claim": "roles", "oidc-operator-value": "vitrine-admin",
 	}
 	for host, name := range domainNames {
@@ -85,14 +88,18 @@ func contexts(folder string) map[string]map[string]any {
 	}
 	return map[string]map[string]any{
 		"Plain": {}, "Named": named, "Bare": bare,
-		"Loose": {"keep": "no", "arch": "x86_64", "settings": filepath.Join(folder, "settings.json"), "identity": "none", "narrow-writes": "no"},
+		"Loose": {
+			"keep": "no", "arch": "x86_64", "edge-logs": "no", "settings": filepath.Join(folder, "settings.json"),
+			"identity": "none", "narrow-writes": "no",
+		},
 	}
 }
 
 const (
-	certificate  = "arn:aws:acm:us-east-1:111122223333:certificate/one"
-	poolSecret   = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
-	clientSecret = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
+	certificate   = "arn:aws:acm:us-east-1:111122223333:certificate/one"
+	euCertificate = "arn:aws:acm:eu-west-1:111122223333:certificate/two"
+	poolSecret    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
+	clientSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
 )
 
 var domainNames = map[string]string{

@@ -1,5 +1,6 @@
 // Command infra describes a deployment of Vitrine on AWS: stack Data keeps everything that has to survive, and each host
 // has a stack of its own, so that sam local can serve it. The CDK command line runs it; options.go lists its context.
+// With -check it only checks the context that follows.
 package main
 
 import (
@@ -12,8 +13,13 @@ import (
 )
 
 func main() {
-	err := run()
-	jsii.Close()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "-check" {
+		err = checkOnly(os.Args[2:])
+	} else {
+		err = run()
+		jsii.Close()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -31,9 +37,13 @@ func run() (err error) {
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{ // also without the command line: sam local needs them
 		"aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true,
 	}})
-	o, err := readOptions(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
+	context := lookup(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
+	o, err := readOptions(context.within(os.Getenv))
 	if err != nil {
 		return err
+	}
+	for _, w := range o.Warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
 	}
 	made, err := build(app, o)
 	if err != nil {

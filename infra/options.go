@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"vitrine/shared/credential"
 	"vitrine/shared/setting"
+	"vitrine/shared/web"
 )
 
 // options is the context of a synthesis, given as -c NAME=VALUE or in cdk.json. HOST is api, upload, content or app.
@@ -22,8 +24,10 @@ import (
 //	domain-HOST       host name; for every host or for none
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
 //	                  also answers at the address that AWS makes up
-//	domain-mcp        host name of the MCP host; optional, without it discovery names the api host
-//	certificate-HOST  ARN of its certificate in ACM (those of upload and identity in us-east-1); certificate stands for all that are not given
+//	certificate-HOST  ARN of its certificate in ACM; certificate stands for all that are not given. Those of upload and
+//	                  identity are in us-east-1, because CloudFront serves them, and all others in the region of the
+//	                  deployment: elsewhere than in us-east-1 give two, certificate and certificate-upload
+//	region            where it is deployed (default AWS_REGION, as for the AWS command line)
 //	zone-HOST         ID/NAME of a Route 53 zone that gets its record; zone stands for all; optional
 //	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect provider)
 //	                  or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out. It can change: a
@@ -51,6 +55,13 @@ import (
 //	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the
 //	                  hosts need to. With no they write any item of the table; it is for a deployment whose log shows
 //	                  that AWS denies a write of theirs
+//	throttle-HOST     RATE/BURST: requests a second that its gateway passes on and how many at once, or none. Default:
+//	                  500/1000 for content, 200/400 for api, 100/200 for upload and app; all share the account's 10,000
+//	hsts              for which names browsers are told to use HTTPS only: host (default, each host's own), subdomains
+//	                  (those below it too) or preload (the same, and browsers may be built with the rule, which is hard
+//	                  to take back)
+//	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in us-east-1
+//	                  alone, so that a deployment elsewhere has none
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
 //	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
@@ -68,7 +79,11 @@ type options struct {
 	// RingsVersion differs after a rotation, and starts every function anew when it is told.
 	RingsVersion string
 	Settings     string
-	Concurrency  map[string]float64 // 0: none is reserved
+	Concurrency  map[string]float64  // 0: none is reserved
+	Throttles    map[string]throttle // of the hosts that have one
+	HSTS         web.HSTS
+	EdgeLogs     bool
+	Warnings     []string // what is allowed, but not wise
 	AlarmTopic   string
 	Budget       float64 // US dollars a month; 0: none
 	LogRole      bool    // make the role that lets API Gateway write logs
@@ -105,17 +120,30 @@ func (c lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
+// within completes the context by the region that the environment of the AWS command line and the CDK names.
+func (c lookup) within(getenv func(string) string) lookup {
+	return func(name string) any {
+		if v := c(name); v != nil || name != "region" {
+			return v
+		}
+		return cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), getenv("CDK_DEFAULT_REGION"))
+	}
+}
+
 // readOptions reads and checks the context. Its errors are one sentence.
 func readOptions(c lookup) (options, error) {
 	o := options{
 		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
 		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
 		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
+		HSTS: web.HSTS(c.text("hsts", string(web.HSTSHost))), EdgeLogs: c.text("edge-logs", "yes") != "no",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
 	err := o.checkWords()
-	if keep := c.text("keep", "yes"); err == nil && keep != "yes" && keep != "no" {
-		err = fmt.Errorf("the context keep is yes or no, not %q", keep)
+	for _, name := range []string{"keep", "edge-logs"} {
+		if answer := c.text(name, "yes"); err == nil && answer != "yes" && answer != "no" {
+			err = fmt.Errorf("the context %s is yes or no, not %q", name, answer)
+		}
 	}
 	if err != nil {
 		return o, err
@@ -126,6 +154,9 @@ func readOptions(c lookup) (options, error) {
 	if o.Concurrency, err = readConcurrency(c, o.production()); err != nil {
 		return o, err
 	}
+	if o.Throttles, err = readThrottles(c); err != nil {
+		return o, err
+	}
 	if o.Domains, err = readDomains(c); err != nil {
 		return o, err
 	}
@@ -133,6 +164,9 @@ func readOptions(c lookup) (options, error) {
 		return o, fmt.Errorf("production needs a host name for every host: give the context domain-api, domain-upload, domain-content and domain-app")
 	}
 	if o.Identity, err = readIdentity(c, o); err != nil {
+		return o, err
+	}
+	if err = o.checkSites(); err != nil {
 		return o, err
 	}
 	known, err := readSettings(o.Settings)
@@ -171,6 +205,8 @@ func (o options) checkWords() error {
 		return fmt.Errorf("the context environment is preview or production, not %q", o.Environment)
 	case o.Arch != "arm64" && o.Arch != "x86_64":
 		return fmt.Errorf("the context arch is arm64 or x86_64, not %q", o.Arch)
+	case !o.HSTS.Valid():
+		return fmt.Errorf("the context hsts is host, subdomains or preload, not %q", o.HSTS)
 	case o.production() && !o.Keep:
 		return fmt.Errorf("production keeps its data: leave the context keep away")
 	}
@@ -180,9 +216,13 @@ func (o options) checkWords() error {
 // readDomains reads the names of the hosts: all or none, because half of them would leave the other half without an
 // address until a second deployment.
 func readDomains(c lookup) (map[string]domain, error) {
+	if c.text("domain-mcp", "") != "" {
+		return nil, fmt.Errorf(
+			"domain-mcp names a host that Vitrine does not have yet: leave it away, and discovery names the api host")
+	}
 	found := map[string]domain{}
 	var missing []string
-	for _, host := range append(slices.Clone(hostNames), "origin", "mcp") {
+	for _, host := range append(slices.Clone(hostNames), "origin") {
 		name := c.text("domain-"+host, "")
 		if name == "" {
 			if slices.Contains(hostNames, host) {
@@ -204,19 +244,13 @@ func readDomains(c lookup) (map[string]domain, error) {
 	case related(found["content"].Name, found["app"].Name):
 		return nil, fmt.Errorf("the content host must not share a name with the app host, whose cookies it would see: give domain-content one of its own")
 	}
-	return found, nil
+	return found, checkGatewayCertificates(found, c.text("region", ""))
 }
 
 func readDomain(c lookup, host, name string) (domain, error) {
 	d := domain{Name: strings.ToLower(name), Certificate: c.text("certificate-"+host, c.text("certificate", ""))}
-	if host == "mcp" { // only its address is needed yet
-		return d, nil
-	}
-	if d.Certificate == "" {
-		return d, fmt.Errorf("the context lacks certificate-%s, the ARN of a certificate for %s", host, d.Name)
-	}
-	if (host == "upload" || host == "identity") && !strings.Contains(d.Certificate, ":acm:us-east-1:") {
-		return d, fmt.Errorf("certificate-%s has to be in us-east-1, because CloudFront serves that host", host)
+	if err := d.checkCertificate(host); err != nil {
+		return d, err
 	}
 	zone := c.text("zone-"+host, c.text("zone", ""))
 	if zone == "" {

@@ -43,8 +43,61 @@ func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
 		{"units in words", map[string]any{"table-write-units": "few"}, "table-write-units is a number of at least 1 or none"},
 		{"a budget of nothing", map[string]any{"budget-usd": "0", "alarm-topic": "arn"}, "budget-usd is a number of at least 1 or none"},
 		{"a budget that nobody hears of", map[string]any{"budget-usd": "5"}, "give alarm-topic too"},
+		{"another strange answer", map[string]any{"edge-logs": "false"}, "edge-logs is yes or no"},
 		{"no concurrency", map[string]any{"concurrency-api": "0"}, "at least 1"},
 		{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
+		{
+			"gateways elsewhere than their certificate", domains(map[string]any{"region": "eu-west-1"}),
+			"certificate-api, certificate-content, certificate-app have to be in eu-west-1",
+		},
+		{
+			"one gateway elsewhere than its certificate",
+			domains(map[string]any{"region": "us-east-1", "certificate-app": euCertificate}),
+			"certificate-app has to be in us-east-1",
+		},
+		{
+			"gateways in two regions", domains(map[string]any{"certificate-content": euCertificate}),
+			"certificate-content has to be in us-east-1",
+		},
+		{
+			"a certificate for CloudFront elsewhere", domains(map[string]any{"region": "eu-west-1", "certificate": euCertificate}),
+			"certificate-upload has to be in us-east-1",
+		},
+		{
+			"a certificate for the sign-in pages elsewhere", domains(map[string]any{
+				"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate, "domain-identity": "id.example.org",
+			}),
+			"certificate-identity has to be in us-east-1",
+		},
+		{
+			"a certificate that is none", domains(map[string]any{"certificate-app": "arn:aws:iam::111122223333:server-certificate/x"}),
+			"certificate-app is the ARN",
+		},
+		{
+			"a host for tools that do not exist", domains(map[string]any{"domain-mcp": "mcp.example.org"}),
+			"domain-mcp names a host that Vitrine does not have yet",
+		},
+		{
+			"content beside app in production",
+			domains(map[string]any{"environment": "production", "domain-content": "files.example.org"}),
+			"give domain-content a name that is not under example.org",
+		},
+		{
+			"content beside api in production", domains(map[string]any{
+				"environment": "production", "domain-content": "files.example.co.uk", "domain-api": "api.example.co.uk",
+			}),
+			"example.co.uk",
+		},
+		{
+			"content beside the sign-in pages in production", domains(map[string]any{
+				"environment": "production", "domain-content": "files.example.com", "domain-identity": "id.example.com",
+			}),
+			"domain-identity",
+		},
+		{"a throttle without a burst", map[string]any{"throttle-api": "100"}, "throttle-api is RATE/BURST"},
+		{"a throttle that lets nobody in", map[string]any{"throttle-app": "0/5"}, "throttle-app is RATE/BURST"},
+		{"a throttle in words", map[string]any{"throttle-content": "many/more"}, "throttle-content is RATE/BURST"},
+		{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,6 +106,117 @@ func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
 				t.Errorf("got %v, want one sentence with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestEachRegionTakesItsOwnCertificates(t *testing.T) {
+	for name, given := range map[string]map[string]any{
+		"one in us-east-1":          {"region": "us-east-1"},
+		"two in eu-west-1":          {"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate},
+		"two, the region not known": {"certificate": euCertificate, "certificate-upload": certificate},
+		"two, and one for sign-in": {
+			"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate,
+			"certificate-identity": certificate, "domain-identity": "id.example.org",
+		},
+	} {
+		from := domains(given)
+		if _, err := readOptions(func(name string) any { return from[name] }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheRegionIsThatOfTheCommandLine(t *testing.T) {
+	for _, tt := range []struct {
+		given any
+		env   map[string]string
+		want  any
+	}{
+		{nil, map[string]string{"AWS_REGION": "eu-west-1", "AWS_DEFAULT_REGION": "eu-west-2"}, "eu-west-1"},
+		{nil, map[string]string{"AWS_DEFAULT_REGION": "eu-west-2", "CDK_DEFAULT_REGION": "eu-west-3"}, "eu-west-2"},
+		{nil, map[string]string{"CDK_DEFAULT_REGION": "eu-west-3"}, "eu-west-3"},
+		{"eu-north-1", map[string]string{"AWS_REGION": "eu-west-1"}, "eu-north-1"},
+		{nil, nil, ""},
+	} {
+		c := lookup(func(string) any { return tt.given }).within(func(name string) string { return tt.env[name] })
+		if got := c("region"); got != tt.want {
+			t.Errorf("%v with %v is %v, want %v", tt.given, tt.env, got, tt.want)
+		}
+		if got := c("name"); got != tt.given {
+			t.Errorf("other values become %v", got)
+		}
+	}
+}
+
+func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
+	t.Setenv("AWS_REGION", "eu-west-1")
+	t.Chdir(t.TempDir())
+	file := `{"context": {"environment": "production", "keep": "yes"}}`
+	if err := os.WriteFile("cdk.json", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := func(change map[string]any) (args []string) {
+		for name, value := range domains(change) {
+			args = append(args, "-c", name+"="+value.(string))
+		}
+		return args
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"one certificate of us-east-1": {given(nil), "certificate-api, certificate-content, certificate-app have to be in eu-west-1"},
+		"what the file says":           {nil, "production needs a host name"},
+		"no value":                     {[]string{"-c"}, "give -c NAME=VALUE"},
+		"a name alone":                 {[]string{"-c", "keep"}, "NAME=VALUE, not \"keep\""},
+	} {
+		err := checkOnly(tt.args)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one sentence with %q", name, err, tt.want)
+		}
+	}
+	for name, args := range map[string][]string{
+		"two certificates":     given(map[string]any{"certificate": euCertificate, "certificate-upload": certificate}),
+		"the region in a word": append(given(nil), "-c", "region=us-east-1"),
+		"a word over the file": {"-c", "environment=preview"},
+	} {
+		if err := checkOnly(args); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
+	unnamed := map[string]any{"domain-api": "", "domain-upload": "", "domain-content": "", "domain-app": ""}
+	for name, tt := range map[string]struct {
+		change map[string]any
+		want   int
+	}{
+		"beside app":                       {map[string]any{"domain-content": "files.example.org"}, 1},
+		"apart":                            {nil, 0},
+		"under a suffix of many":           {map[string]any{"domain-content": "files.github.io", "domain-app": "app.github.io"}, 0},
+		"without names":                    {unnamed, 0},
+		"production with names of its own": {map[string]any{"environment": "production"}, 0},
+	} {
+		from := domains(tt.change)
+		o, err := readOptions(func(name string) any { return from[name] })
+		if err != nil || len(o.Warnings) != tt.want {
+			t.Errorf("%s: %d warnings, want %d: %q, %v", name, len(o.Warnings), tt.want, o.Warnings, err)
+		}
+	}
+}
+
+func TestThrottlesAreOptions(t *testing.T) {
+	given := map[string]any{"throttle-api": "1000/2000", "throttle-app": "none"}
+	o, err := readOptions(func(name string) any { return given[name] })
+	want := map[string]throttle{"content": {500, 1000}, "api": {1000, 2000}, "upload": {100, 200}}
+	if err != nil || !maps.Equal(o.Throttles, want) {
+		t.Errorf("got %v, %v, want %v", o.Throttles, err, want)
+	}
+	o, err = readOptions(func(string) any { return nil })
+	want = map[string]throttle{"content": {500, 1000}, "api": {200, 400}, "upload": {100, 200}, "app": {100, 200}}
+	if err != nil || !maps.Equal(o.Throttles, want) {
+		t.Errorf("got %v, %v, want %v", o.Throttles, err, want)
 	}
 }
 
@@ -84,7 +248,7 @@ func TestADamagedSettingsFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestWithoutAnMCPHostDiscoveryNamesTheAPI(t *testing.T) {
+func TestDiscoveryOfTheMCPHostNamesTheAPINamesTheAPI(t *testing.T) {
 	from := domains(nil)
 	o, err := readOptions(func(name string) any { return from[name] })
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/fault"
 )
 
 // streamingFront gives the content host a REST API: only that kind streams, which files above 6 MB need. Nothing on its
@@ -21,16 +23,22 @@ func streamingFront(f *function) {
 }
 
 func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
-	log := f.newLog("AccessLog")
+	log := f.newLog("AccessLog", "/aws/vendedlogs/apigateway")
 	props := &awsapigateway.RestApiProps{
-		RestApiName: f.stack.StackName(), EndpointTypes: &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+		RestApiName: f.stack.StackName(),
+		EndpointConfiguration: &awsapigateway.EndpointConfiguration{
+			Types:         &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
+			IpAddressType: awsapigateway.IpAddressType_DUAL_STACK,
+		},
 		DisableExecuteApiEndpoint: jsii.Bool(hidden), CloudWatchRole: jsii.Bool(f.LogRole),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName: jsii.String("live"), TracingEnabled: jsii.Bool(false), LoggingLevel: awsapigateway.MethodLoggingLevel_OFF,
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(log),
-			AccessLogFormat: awsapigateway.AccessLogFormat_Custom(jsii.String(
-				accessLog("$context.resourcePath", "$context.responseLatency", "$context.integration.error"))),
+			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLog("$context.integration.error"))),
 		},
+	}
+	if t, limited := f.Throttles[f.name]; limited {
+		props.DeployOptions.ThrottlingRateLimit, props.DeployOptions.ThrottlingBurstLimit = number(t.Rate), number(t.Burst)
 	}
 	if f.LogRole { // it serves the whole account, other gateways too
 		props.CloudWatchRoleRemovalPolicy = awscdk.RemovalPolicy_RETAIN
@@ -49,17 +57,57 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 	return api
 }
 
+// refusal is what the gateway answers by itself.
+type refusal struct {
+	id      string
+	kind    awsapigateway.ResponseType
+	status  string // empty: AWS's own
+	code    fault.Code
+	message string
+	wait    string // seconds; empty: it does not say
+}
+
+// comeAgain is after how many seconds those ask again whom the throttle kept out: it admits more each second.
+const comeAgain = "5"
+
 // gatewayRefusals gives the envelope of our refusals to what the gateway refuses by itself.
 func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
-	refuse := func(id string, kind awsapigateway.ResponseType, code, message string) {
-		api.AddGatewayResponse(jsii.String(id), &awsapigateway.GatewayResponseOptions{
-			Type: kind, Templates: &map[string]*string{"application/json": jsii.String(
-				`{"error":{"code":"` + code + `","message":"` + message + `","request_id":"$context.requestId"}}`)},
-			ResponseHeaders: &map[string]*string{
-				"Cache-Control": jsii.String("'no-store'"), "X-Content-Type-Options": jsii.String("'nosniff'"), "X-Robots-Tag": jsii.String("'noindex, nofollow'"),
-			},
-		})
+	refuse := func(r refusal) {
+		headers := map[string]*string{
+			"Cache-Control":          jsii.String("'no-store'"),
+			"X-Content-Type-Options": jsii.String("'nosniff'"),
+			"X-Robots-Tag":           jsii.String("'noindex, nofollow'"),
+		}
+		if r.wait != "" {
+			headers["Retry-After"] = jsii.String("'" + r.wait + "'")
+		}
+		options := &awsapigateway.GatewayResponseOptions{
+			Type: r.kind, ResponseHeaders: &headers, Templates: &map[string]*string{"application/json": jsii.String(
+				`{"error":{"code":"` + string(r.code) + `","message":"` + r.message + `","request_id":"$context.requestId"}}`)},
+		}
+		if r.status != "" {
+			options.StatusCode = jsii.String(r.status)
+		}
+		api.AddGatewayResponse(jsii.String(r.id), options)
 	}
-	refuse("Refused", awsapigateway.ResponseType_DEFAULT_4XX(), "invalid_request", "the gateway does not pass this request on")
-	refuse("Failed", awsapigateway.ResponseType_DEFAULT_5XX(), "internal_error", "the content host did not answer; try again")
+	refuse(refusal{
+		id:      "Refused",
+		kind:    awsapigateway.ResponseType_DEFAULT_4XX(),
+		code:    fault.InvalidRequest,
+		message: "the gateway does not pass this request on",
+	})
+	refuse(refusal{
+		id:      "Throttled",
+		kind:    awsapigateway.ResponseType_THROTTLED(),
+		status:  "429",
+		code:    fault.RateLimitedArtifact,
+		message: "the content host has more requests than it takes; try again in " + comeAgain + " seconds",
+		wait:    comeAgain,
+	})
+	refuse(refusal{
+		id:      "Failed",
+		kind:    awsapigateway.ResponseType_DEFAULT_5XX(),
+		code:    fault.Internal,
+		message: "the content host did not answer; try again",
+	})
 }

@@ -13,8 +13,9 @@ type object = map[string]any
 
 // template is a synthesised stack.
 type template struct {
-	Resources map[string]*resource
-	Outputs   map[string]struct {
+	Resources  map[string]*resource
+	Conditions map[string]any
+	Outputs    map[string]struct {
 		Value  any
 		Export struct{ Name string }
 	}
@@ -26,6 +27,7 @@ type resource struct {
 	Type                string
 	Properties          object
 	Metadata            object
+	Condition           string
 	DeletionPolicy      string
 	UpdateReplacePolicy string
 }

@@ -160,7 +160,7 @@ func TestHeaders(t *testing.T) {
 	h.ContentURL = "https://content.example:8443/some/path" // the policy holds the origin alone
 	handler := h.Handler()
 	common := map[string]string{
-		"Strict-Transport-Security":    "max-age=31536000; includeSubDomains; preload",
+		"Strict-Transport-Security":    "max-age=31536000",
 		"X-Content-Type-Options":       "nosniff",
 		"X-Frame-Options":              "DENY",
 		"Referrer-Policy":              "strict-origin-when-cross-origin",

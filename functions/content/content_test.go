@@ -263,7 +263,7 @@ func TestFileIsServed(t *testing.T) {
 		"Content-Disposition": "", "X-Robots-Tag": "", "X-Request-Id": "request-1", "Vary": "Sec-Fetch-Dest, Sec-Fetch-Mode",
 		"Access-Control-Allow-Origin": "", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin",
 		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-		"Strict-Transport-Security": "max-age=31536000; includeSubDomains; preload",
+		"Strict-Transport-Security": "max-age=31536000",
 		"Permissions-Policy":        "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 	} {
 		if got := w.Header().Get(name); got != want {

@@ -50,7 +50,7 @@ func TestWhatElseIsDeniedIsAnOutage(t *testing.T) {
 	_, err := denied.List(t.Context(), home, o.Session, false)
 	wantCode(t, err, fault.StorageUnavailable)
 	wantCode(t, denied.Put(t.Context(), home, o, []byte("x"), tree.Digest{}), fault.StorageUnavailable)
-	wantCode(t, denied.Delete(t.Context(), home, []tree.Object{o}), fault.StorageUnavailable)
+	wantCode(t, denied.DeleteAll(t.Context(), map[id.Workspace][]tree.Object{home: {o}}), fault.StorageUnavailable)
 	for _, code := range []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"} {
 		_, err := refusing(t, code).Open(t.Context(), home, o, 0, 1)
 		wantCode(t, err, fault.StorageUnavailable)

@@ -38,6 +38,8 @@ func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, s
 	if err != nil {
 		return upload.PutTarget{}, unavailable(err)
 	}
+	// Those that Lambda gives to a function do not say when they end, and a URL ends with them: one of a function that
+	// runs for long may end before it says so, and clients then ask for another.
 	if credentials.CanExpire && credentials.Expires.Before(expires) {
 		expires = credentials.Expires
 	}

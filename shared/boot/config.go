@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/keyring"
 	"vitrine/shared/limits"
 	"vitrine/shared/setting"
+	"vitrine/shared/web"
 )
 
 // Config is everything that a deployment is told. It is read once; what is missing stops the start.
@@ -37,8 +38,10 @@ type Config struct {
 	DirectPut bool
 	// ResponseMode is how the gateway of a function takes its answers.
 	ResponseMode string
-	Limits       limits.Limits
-	Now          func() time.Time
+	// HSTS is for which names the hosts tell browsers to use HTTPS only.
+	HSTS   web.HSTS
+	Limits limits.Limits
+	Now    func() time.Time
 	// Middleware joins the AWS clients' stacks; fault tests use it.
 	Middleware []func(*middleware.Stack) error
 }

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/dynamo"
 	"vitrine/shared/limits"
 	"vitrine/shared/setting"
+	"vitrine/shared/web"
 )
 
 // FromEnvironment reads the configuration of a function: the settings that shared/setting names, and the key rings that
@@ -43,6 +44,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	choose(setting.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(setting.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
 	choose(setting.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
+	choose(setting.HSTS, func(v string) bool { c.HSTS = web.HSTS(v); return c.HSTS.Valid() })
 	for _, name := range append([]string{setting.Region, setting.AccessKeyID, setting.SecretAccessKey}, needs...) {
 		if getenv(name) == "" {
 			wrong = append(wrong, fmt.Errorf("%s is not set", name))

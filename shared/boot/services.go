@@ -77,7 +77,7 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 
 // Public is the surface of a host whose callers hold signed URLs.
 func (s *Services) Public(title, origin string, log *slog.Logger) *web.Surface {
-	return &web.Surface{Title: title, Origin: origin, Log: log, Observe: observe, Now: s.Config.Now}
+	return &web.Surface{Title: title, Origin: origin, HSTS: s.Config.HSTS, Log: log, Observe: observe, Now: s.Config.Now}
 }
 
 // observe counts the AWS calls of a request for its log line.

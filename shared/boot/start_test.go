@@ -11,6 +11,7 @@ import (
 
 	"vitrine/shared/keyring"
 	"vitrine/shared/setting"
+	"vitrine/shared/web"
 )
 
 // environment is what a function needs to start, with rings in a file of their own.
@@ -56,6 +57,20 @@ func TestAHostHasTheRingsThatItIsTold(t *testing.T) {
 	}
 }
 
+func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
+	env, _ := environment(t)
+	for given, want := range map[string]web.HSTS{"": "", "host": web.HSTSHost, "preload": web.HSTSPreload} {
+		env[setting.HSTS] = given
+		c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Services{Config: c}).Public("Vitrine", "https://app.example", nil).HSTS; got != want {
+			t.Errorf("%q becomes %q", given, got)
+		}
+	}
+}
+
 // broken are starts that have to fail: what is changed about a good one, and what the complaint names.
 var broken = map[string]struct {
 	change func(env map[string]string, rings string) error
@@ -75,6 +90,10 @@ var broken = map[string]struct {
 		env[setting.Environment], env[setting.Limits] = "production", "off"
 		return nil
 	}, "production"},
+	"a strange rule for HTTPS": {func(env map[string]string, _ string) error {
+		env[setting.HSTS] = "everywhere"
+		return nil
+	}, setting.HSTS + " cannot be"},
 	"production with rings of a development machine": {func(env map[string]string, _ string) error {
 		env[setting.Environment] = "production"
 		return nil

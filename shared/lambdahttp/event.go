@@ -80,7 +80,8 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if from.IsValid() {
 		r.RemoteAddr = netip.AddrPortFrom(from, 0).String()
 	}
-	return r.WithContext(web.WithClientAddress(r.Context(), from)), nil
+	ctx = web.WithGatewayRequestID(r.Context(), e.Context.RequestID)
+	return r.WithContext(web.WithClientAddress(ctx, from)), nil
 }
 
 // convert leaves to the library what it does well: the body and the context.

@@ -45,6 +45,9 @@ const (
 	PutMode = "VITRINE_PUT_MODE"
 	// Pow is when proof of work is asked: adaptive (default), always or off. Optional.
 	Pow = "VITRINE_POW"
+	// HSTS is for which names each host tells browsers to use HTTPS only: host (default, its own), subdomains, or preload,
+	// which means those too and lets browsers be built with the rule. Optional.
+	HSTS = "VITRINE_HSTS"
 	// Limits is "off" to lift the rate limits, refused in production. Optional.
 	Limits = "VITRINE_LIMITS"
 	// ResponseMode is "stream" where the gateway streams a function's answers; empty or "buffered" otherwise. Optional.

@@ -79,6 +79,9 @@ func requestID(r *http.Request) string {
 func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if given, _ := r.Context().Value(gatewayIDKey{}).(string); given != "" {
+		more = append(more, slog.String(GatewayRequestIDField, given))
+	}
 	attrs := append([]slog.Attr{
 		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
 		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", rec.bytes),

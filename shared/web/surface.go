@@ -25,6 +25,8 @@ type Surface struct {
 	Origin string // where the host is reached, without trailing slash
 	// Metadata is the URL that every 401 names as the protected resource metadata; empty: 401s carry no challenge.
 	Metadata string
+	// HSTS is how much of its domain the host tells browsers to ask by HTTPS only.
+	HSTS HSTS
 	// Headers replace or join the security headers.
 	Headers map[string]string
 	// Serves tells under which host names requests are answered, /healthz aside; the others get 421. nil: under all.
@@ -48,9 +50,8 @@ type Surface struct {
 	Now     func() time.Time
 }
 
-// securityHeaders go with every answer.
+// securityHeaders go with every answer, beside Strict-Transport-Security.
 var securityHeaders = map[string]string{
-	"Strict-Transport-Security":  "max-age=31536000; includeSubDomains; preload",
 	"X-Content-Type-Options":     "nosniff",
 	"X-Frame-Options":            "DENY",
 	"Referrer-Policy":            "strict-origin-when-cross-origin",
@@ -154,6 +155,7 @@ func (s *Surface) headers() http.Header {
 	for name, value := range securityHeaders {
 		h.Set(name, value)
 	}
+	h.Set("Strict-Transport-Security", s.HSTS.header())
 	for name, value := range s.Headers {
 		h.Set(name, value)
 	}

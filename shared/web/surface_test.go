@@ -329,7 +329,7 @@ func TestSecurityHeadersGoWithEveryAnswer(t *testing.T) {
 	for _, path := range []string{"/healthz", "/openapi.json", "/nothing", "/v1/policy", "/v/token/file", "/v/token/missing"} {
 		h := s.ask(t, "GET", path, "", authorized...).Header()
 		for name, want := range map[string]string{
-			"Strict-Transport-Security": "max-age=31536000; includeSubDomains; preload", "X-Content-Type-Options": "nosniff",
+			"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff",
 			"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
 			"Cross-Origin-Resource-Policy": "cross-origin",
 			"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -341,6 +341,24 @@ func TestSecurityHeadersGoWithEveryAnswer(t *testing.T) {
 		if h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s allows other origins", path)
 		}
+	}
+}
+
+func TestBrowsersAreToldOfOtherNamesOnlyWhenTheDeployerSaysSo(t *testing.T) {
+	for rule, want := range map[web.HSTS]string{
+		"": "max-age=31536000", web.HSTSHost: "max-age=31536000", web.HSTSSubdomains: "max-age=31536000; includeSubDomains",
+		web.HSTSPreload: "max-age=31536000; includeSubDomains; preload",
+	} {
+		s := newStand(t)
+		s.surface.HSTS = rule
+		s.host = s.surface.Handler()
+		got := s.ask(t, "GET", "/healthz", "").Header()["Strict-Transport-Security"]
+		if len(got) != 1 || got[0] != want || !rule.Valid() {
+			t.Errorf("%q says %q, want %q", rule, got, want)
+		}
+	}
+	if web.HSTS("everywhere").Valid() {
+		t.Error("any word is a rule")
 	}
 }
 

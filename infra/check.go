@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// checkOnly checks the options that are given to a synthesis, as -c NAME=VALUE or in cdk.json, without the CDK:
+// scripts/deploy asks so before it builds anything.
+func checkOnly(args []string) error {
+	c, err := givenContext("cdk.json", args)
+	if err != nil {
+		return err
+	}
+	_, err = readOptions(c.within(os.Getenv))
+	return err
+}
+
+// givenContext reads the context as the CDK command line does: what is given by -c wins over the file.
+func givenContext(file string, args []string) (lookup, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var given struct{ Context map[string]any }
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", file, err)
+	}
+	if given.Context == nil {
+		given.Context = map[string]any{}
+	}
+	for i := 0; i < len(args); i += 2 {
+		if args[i] != "-c" || i+1 == len(args) {
+			return nil, fmt.Errorf("%s is no option: give -c NAME=VALUE", args[i])
+		}
+		name, value, both := strings.Cut(args[i+1], "=")
+		if !both {
+			return nil, fmt.Errorf("-c is followed by NAME=VALUE, not %q", args[i+1])
+		}
+		given.Context[name] = value
+	}
+	return func(name string) any { return given.Context[name] }, nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// site is the part of a host name that browsers treat as one: its hosts can set cookies for each other, and requests
+// among them pass as each other's own.
+func site(name string) string {
+	if s, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
+		return s
+	}
+	return name // a public suffix itself
+}
+
+// checkSites refuses, in production, a content host that is one site with a host that knows people by cookies or tokens:
+// what strangers published would run beside it. A preview is warned.
+func (o *options) checkSites() error {
+	content, named := o.Domains["content"]
+	if !named {
+		return nil
+	}
+	var beside []string
+	for _, other := range []struct{ host, name string }{
+		{"app", o.Domains["app"].Name}, {"api", o.Domains["api"].Name}, {"identity", o.Identity.Domain.Name},
+	} {
+		if other.name != "" && site(other.name) == site(content.Name) {
+			beside = append(beside, fmt.Sprintf("domain-%s (%s)", other.host, other.name))
+		}
+	}
+	if len(beside) == 0 {
+		return nil
+	}
+	problem := fmt.Errorf("domain-content (%s) is one site to browsers with %s, so that published pages could reach what is signed in there: "+
+		"give domain-content a name that is not under %s", content.Name, strings.Join(beside, " and "), site(content.Name))
+	if o.production() {
+		return problem
+	}
+	o.Warnings = append(o.Warnings, problem.Error())
+	return nil
+}
