@@ -19,7 +19,7 @@ func (f *function) reportErrorLines() {
 		MetricValue:   jsii.String("1"),
 		DefaultValue:  number(0),
 	})
-	f.alarm("ErrorLines", "Requests fail because of the service", filter.Metric(sum()))
+	f.alarm("ErrorLines", "Requests fail because of the service", 1, filter.Metric(sum()))
 }
 
 // reportBacklog reports that the jobs are behind. They log how long the oldest of what they found due has waited.

@@ -63,8 +63,8 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 	})
 	f.cfn().AddMetadata(jsii.String("vitrine:host"), h.name)
 	suppressFiles(role)
-	f.alarm("Errors", "The function fails or times out", f.lambda.MetricErrors(sum()))
-	f.alarm("Throttles", "The function has no free concurrency", f.lambda.MetricThrottles(sum()))
+	f.alarm("Errors", "The function fails or times out", f.tolerated(), f.lambda.MetricErrors(sum()))
+	f.alarm("Throttles", "The function has no free concurrency", 1, f.lambda.MetricThrottles(sum()))
 	output(f.stack, "FunctionName", f.lambda.FunctionName())
 	output(f.stack, "LogGroup", log.LogGroupName())
 	return f
@@ -131,9 +131,23 @@ func (f *function) newLog(id, below string) awslogs.LogGroup {
 }
 
 // alarm reports when a metric is above zero.
-func (f *function) alarm(id, description string, m awscloudwatch.Metric) {
+// cutStreams is how many functions a period may lose to readers who take nothing: such a function ends, which is an error
+// to Lambda, and anybody can be such a reader.
+const cutStreams = 50
+
+// tolerated is how many errors in a period are reported.
+func (f *function) tolerated() float64 {
+	if f.timeout == streamTime {
+		return cutStreams
+	}
+	return 1
+}
+
+func (f *function) alarm(id, description string, threshold float64, m awscloudwatch.Metric) {
 	f.alarmOn(id, description, m, &awscloudwatch.CreateAlarmOptions{
-		Threshold: number(1), EvaluationPeriods: number(1), TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
+		Threshold:         number(threshold),
+		EvaluationPeriods: number(1),
+		TreatMissingData:  awscloudwatch.TreatMissingData_NOT_BREACHING,
 	})
 }
 

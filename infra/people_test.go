@@ -238,6 +238,7 @@ func (h *held) person(t *testing.T) {
 		b.visit(path)
 	}
 	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
+	b.visit("/keys/ended")
 	b.visit("/keys")
 	b.twice("/keys", map[string]string{"name": "a key"})
 	b.visit("/keys")
