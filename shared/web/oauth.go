@@ -53,7 +53,7 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 	return Route{func(s *Surface, api huma.API) {
 		declared := entrance{Surface: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
-		declared.SkipValidateParams, declared.SkipValidateBody = true, true
+		declared.SkipValidateBody = true
 		declared.Responses = oauthResponses[O](schemas, op)
 		huma.Register(api, declared, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
