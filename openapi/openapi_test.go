@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pb33f/libopenapi"
@@ -188,4 +189,37 @@ func equalJSON(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// TestOperationsDeclareWhatTheyCanAnswer holds what the routes of the authorization server declare, and statuses that others
+// of the same kind have but that nothing can provoke at these.
+func TestOperationsDeclareWhatTheyCanAnswer(t *testing.T) {
+	byID := map[string]operation{}
+	for _, operations := range read(t, "api.json").Paths {
+		for _, op := range operations {
+			byID[op.OperationID] = op
+		}
+	}
+	for id, want := range map[string]string{
+		"oauth.token":                 "200 400 401 429 500 503",
+		"oauth.deviceAuthorization":   "200 400 401 429 500 503",
+		"oauth.revoke":                "200 400 429 500 503",
+		"oauth.register":              "201 400 429 500 503",
+		"agentAuth.register":          "200 400 429 500 503",
+		"agentAuth.startClaim":        "200 400 429 500 503",
+		"agentAuth.notify":            "429 500 503",
+		"mcp.whoami":                  "200 400 401 429 500 503",
+		"ephemeral.claim":             "200 400 401 404 409 429 500 503",
+		"web.auth.callback":           "200 400 401 500 503",
+		"web.workspace.get":           "200 400 401 429 500 503",
+		"web.accessLinks.revoke":      "200 400 401 403 404 429 500 503",
+		"web.agentAuth.claimComplete": "200 400 401 403 429 500 503",
+	} {
+		if got := strings.Join(slices.Sorted(maps.Keys(byID[id].Responses)), " "); got != want {
+			t.Errorf("%s declares %s, want %s", id, got, want)
+		}
+	}
+	if got := byID["web.admin.lockdown.lift"].Responses["400"].Description; got != "invalid_idempotency_key" {
+		t.Errorf("lifting a lockdown declares 400 for %s", got)
+	}
 }

@@ -24,6 +24,7 @@ type Operation struct {
 	CacheControl     string       // of a success; empty: no-store
 	AnyOrigin        bool         // scripts of every origin may read the JSON: nothing in it depends on who asks
 	Answers          []Answer     // successes of a plain route, which nothing else documents
+	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
