@@ -8,7 +8,7 @@ type Discovery struct {
 	UploadURL  string `json:"upload_url" format:"uri"`
 	ContentURL string `json:"content_url" format:"uri"`
 	AppURL     string `json:"app_url" format:"uri"`
-	MCPURL     string `json:"mcp_url" format:"uri"`
+	MCPURL     string `json:"mcp_url,omitempty" format:"uri" doc:"only where there is an MCP host"`
 	Version    string `json:"version"`
 }
 
