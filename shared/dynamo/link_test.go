@@ -1,10 +1,13 @@
 package dynamo
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"vitrine/shared/artifact"
+	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/link"
 	"vitrine/shared/sharing"
@@ -79,5 +82,38 @@ func TestTheNewestLinksAreListed(t *testing.T) {
 	early := d.linked(t, w, artifacts[1], -1, true)
 	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 231}); more || !slices.Equal(got, append(newest, early)) {
 		t.Errorf("%t; %d links with one of before", more, len(got))
+	}
+}
+
+// TestAClosingLosesAgainstAPublication closes an artifact as it was read before and after a revision was published.
+func TestAClosingLosesAgainstAPublication(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	a := artifact.Artifact{
+		ID: id.NewArtifact(), Owner: p.home.ID, Home: p.home.ID, Status: artifact.Live, ExpiresAt: d.clock.Add(time.Hour), CreatedAt: d.clock,
+	}
+	d.store(t, artifactItem(a))
+	closing := func(number int) error {
+		read := a
+		read.Number = number
+		return d.CloseLinks(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: event.Event{
+			ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.VisibilityUpdated, Actor: event.ByMember(p.member.ID),
+		}})
+	}
+	if err := closing(0); err != nil {
+		t.Error("nothing is published:", err)
+	}
+	a.Number = 2
+	d.store(t, artifactItem(a))
+	for _, stale := range []int{0, 1, 3} {
+		if err := closing(stale); !errors.Is(err, artifact.ErrMoved) {
+			t.Errorf("read with %d revisions of 2: %v", stale, err)
+		}
+	}
+	if err := closing(2); err != nil {
+		t.Error(err)
+	}
+	if got, err := d.Artifact(ctx, a.ID); err != nil || got.ViewsClosed != 2 || !got.LinksClosed.Equal(d.clock) {
+		t.Errorf("%+v %v", got, err)
 	}
 }

@@ -54,7 +54,8 @@ type Changes interface {
 	// RevokeLink ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
 	// time says that the link is gone. It is no ErrMoved that the artifact changed.
 	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
-	// CloseLinks ends all links of an artifact that were made up to now.
+	// CloseLinks ends all links of an artifact that were made up to now, and the public views of all revisions that were
+	// published. It is ErrMoved too that a link was made or a revision published since the artifact was read.
 	CloseLinks(ctx context.Context, c Closing) error
 	// LockLinks locks or unlocks all links of an artifact, or records that there was nothing to do.
 	LockLinks(ctx context.Context, l Lock) error
