@@ -7,15 +7,17 @@ import (
 
 	"vitrine/shared/agentauth"
 	"vitrine/shared/contract"
-	"vitrine/shared/fault"
 	"vitrine/shared/web"
 )
 
 // Agents registers agents and asks people to claim them.
 type Agents interface {
-	// Register makes an anonymous registration. Refusals: temporarily_unavailable where agents cannot register,
-	// ephemeral_provision_rate_limited, ephemeral_provision_unavailable.
+	// Register makes an anonymous registration. Refusals: temporarily_unavailable where agents cannot register and for
+	// providers, slow_down in its place for an address that comes too often, ephemeral_provision_rate_limited,
+	// ephemeral_provision_unavailable.
 	Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error)
+	// RefuseProvider counts and refuses what an identity provider sends. Refusals: slow_down, temporarily_unavailable.
+	RefuseProvider(ctx context.Context, from netip.Addr) error
 	// StartClaim begins an attempt. Refusals: expired_token, slow_down, access_denied.
 	StartClaim(ctx context.Context, c contract.StartClaim, admitted agentauth.Admitted, requestID string) (contract.StartedClaim, error)
 }
@@ -28,16 +30,15 @@ func (h *Host) agentRoutes() []web.Route {
 		web.OAuthJSON(web.Operation{
 			ID: "agentAuth.startClaim", Method: "POST", Path: "/agent/identity/claim", Summary: "Get a code that a person confirms to claim the agent",
 		}, h.startClaim),
-		web.OAuthText(web.Operation{
-			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify", Summary: "Receive a security event of an identity provider",
-			Status: http.StatusAccepted,
-		}, "application/secevent+jwt", refuseEvent),
+		web.OAuthClosed(web.Operation{
+			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify", Summary: "Receive a security event of an identity provider; none is trusted yet",
+		}, "application/secevent+jwt", h.refuseEvent),
 	}
 }
 
-// refuseEvent answers every security event unread: no provider is trusted to send one.
-func refuseEvent(*http.Request) (web.Nothing, error) {
-	return web.Nothing{}, fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here")
+// refuseEvent answers every security event unread, because no provider is trusted to send one.
+func (h *Host) refuseEvent(r *http.Request) error {
+	return h.Agents.RefuseProvider(r.Context(), web.ClientAddress(r))
 }
 
 func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contract.RegisteredAgent, error) {

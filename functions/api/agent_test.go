@@ -224,3 +224,54 @@ func TestSecurityEventsAreRefusedWhoeverSendsThem(t *testing.T) {
 		t.Error(r.Status)
 	}
 }
+
+// TestWhatIsNotSetUpIsCountedByAddressAndIsNoOutage asks for what needs an identity provider that is trusted. Anybody can, so
+// that it must neither be free nor look like a failure of the service.
+func TestWhatIsNotSetUpIsCountedByAddressAndIsNoOutage(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, body string
+		off        bool // agents cannot register at all
+	}{
+		"a security event": {"/agent/event/notify", "", false},
+		"an assertion of a provider": {
+			"/agent/identity", `{"type":"identity_assertion","assertion_type":"urn:ietf:params:oauth:token-type:id-jag","assertion":"e30.e30.e30"}`, false,
+		},
+		"a registration where there is none": {"/agent/identity", `{"type":"anonymous"}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := withAgents(t)
+			if c.off {
+				a.host.Agents.(*agentauth.Service).Signer = nil
+			}
+			seen := map[int]int{}
+			for range 40 {
+				r := a.send(t, "POST", c.path, c.body, "Content-Type", asJSON)
+				code := map[int]string{503: "temporarily_unavailable", 429: "slow_down"}[r.StatusCode]
+				if seen[r.StatusCode]++; code == "" || r.json(t)["error"] != code || r.StatusCode == 429 && r.Header.Get("Retry-After") == "" {
+					t.Fatal(r.Status, r.Header, r.body)
+				}
+			}
+			if seen[503] != 30 || seen[429] != 10 {
+				t.Errorf("one address is answered %v", seen)
+			}
+			for _, line := range a.lines(t) {
+				if line["level"] == "ERROR" || line["status"] == 503.0 && (line["level"] != "INFO" || line["code"] != "temporarily_unavailable") {
+					t.Fatalf("the log says %v", line)
+				}
+			}
+		})
+	}
+}
+
+// lines are what the host logged.
+func (a *authority) lines(t *testing.T) (lines []map[string]any) {
+	t.Helper()
+	for _, text := range strings.Split(strings.TrimSpace(a.log.String()), "\n") {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(text, err)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -72,7 +72,7 @@ type revisionInput struct {
 	Revision string `path:"revision_id"`
 }
 
-// publishInput spells its parameters out: those of an embedded type stay empty.
+// publishInput spells its parameters out, as every input does: huma skips those of an embedded type.
 type publishInput struct {
 	Artifact string `path:"artifact_id"`
 	Revision string `path:"revision_id"`
@@ -102,8 +102,8 @@ func (h *Host) pinned(ctx context.Context, call *web.Call, _ *revisionInput) (co
 }
 
 type fileInput struct {
-	artifactInput
-	Path     string `query:"path" doc:"of the file, as the agent view lists it"`
+	Artifact string `path:"artifact_id"`
+	Path     string `query:"path" required:"true" doc:"of the file, as the agent view lists it"`
 	Revision string `query:"revision_id" doc:"published; the newest one if left out"`
 }
 

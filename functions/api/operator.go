@@ -28,7 +28,7 @@ func (h *Host) operatorRoutes() []web.Route {
 		}, h.lockdowns),
 		web.Operator(web.Operation{
 			ID: "web.admin.lockdown.lift", Method: "DELETE", Path: "/v1/web/admin/lockdowns/{scope}/{target_id}", Summary: "Open what a lockdown closed",
-			Command: web.Command{Operation: idempotency.LiftLockdown, Target: "target_id"}, Errors: []fault.Code{fault.InvalidRequest},
+			Command: web.Command{Operation: idempotency.LiftLockdown, Target: "target_id"},
 		}, h.unlock),
 		web.Operator(web.Operation{
 			ID: "web.admin.events.list", Method: "GET", Path: "/v1/web/admin/events", Summary: "What was done in all workspaces, newest first",

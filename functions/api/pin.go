@@ -58,8 +58,8 @@ func (h *Host) webRevisions(ctx context.Context, call *web.Call, in *artifactInp
 }
 
 type renameInput struct {
-	artifactInput
-	Body contract.UpdateMetadata
+	Artifact string `path:"artifact_id"`
+	Body     contract.UpdateMetadata
 }
 
 func (h *Host) rename(ctx context.Context, call *web.Call, in *renameInput) (contract.DisplayMetadata, error) {

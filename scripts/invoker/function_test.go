@@ -247,7 +247,7 @@ func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
 				t.Fatalf("it logs %s: %v", log.String(), err)
 			}
 			for _, name := range append(needs[host], setting.Environment, setting.APIURL, setting.UploadURL, setting.ContentURL, setting.AppURL,
-				setting.MCPURL, setting.CoreTable, setting.EventsTable, setting.HotTable, setting.Bucket, setting.ResponseMode, setting.Region) {
+				setting.CoreTable, setting.EventsTable, setting.HotTable, setting.Bucket, setting.ResponseMode, setting.Region) {
 				if !strings.Contains(said.Error, name) {
 					t.Errorf("it does not name %s: %s", name, said.Error)
 				}

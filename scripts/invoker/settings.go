@@ -47,7 +47,7 @@ func settings(r request, e *engine.Engines, rings string) map[string]string {
 	return map[string]string{
 		setting.Environment: "preview", setting.ResponseMode: r.mode,
 		setting.APIURL: url("localhost", 1), setting.UploadURL: url("localhost", 2), setting.ContentURL: url("127.0.0.1", 3),
-		setting.AppURL: url("localhost", 4), setting.MCPURL: url("localhost", 5),
+		setting.AppURL:    url("localhost", 4),
 		setting.CoreTable: tables.Core, setting.EventsTable: tables.Events, setting.HotTable: tables.Hot, setting.Bucket: e.Bucket,
 		setting.ContentRing: rings, setting.LinksRing: rings, setting.PepperRing: rings, setting.SealRing: rings,
 		setting.DynamoDBEndpoint: e.DynamoDB, setting.S3Endpoint: e.S3, setting.S3Domain: e.S3Domain,

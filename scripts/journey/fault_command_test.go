@@ -72,21 +72,34 @@ func faultRoutes(g *wire.Agent, a id.Artifact, r id.Revision, u id.Session) map[
 func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	s := newFaultStand(t)
-	owner, stranger := s.agent(t), s.agent(t)
-	p := published(t, owner, "mine")
+	owner, guest, member := s.agent(t), s.agent(t), s.agent(t)
+	s.change(t, "W#"+string(parsed(t, member).Workspace), "META", map[string]any{"claimed_at": s.options.Now()})
+	p, deleted := published(t, owner, "mine"), published(t, owner, "gone")
 	u := s.uploaded(t, owner, "", "mine, too")
-	do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
-	foreign := faultRoutes(stranger, p.ArtifactID, p.RevisionID, u.UploadSessionID)
-	unknown := faultRoutes(stranger, id.NewArtifact(), id.NewRevision(), id.NewSession())
+	if a := tryDelete(t, owner, deleted.ArtifactID); a.Status != http.StatusOK {
+		t.Fatal(a.Status, a.Code())
+	}
+	for who, stranger := range map[string]*wire.Agent{"a guest": guest, "a member": member} {
+		do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
+		unknown := faultRoutes(stranger, id.NewArtifact(), id.NewRevision(), id.NewSession())
+		s.alike(t, who+", somebody else's", faultRoutes(stranger, p.ArtifactID, p.RevisionID, u.UploadSessionID), unknown)
+		s.alike(t, who+", one that was deleted", faultRoutes(stranger, deleted.ArtifactID, deleted.RevisionID, id.NewSession()), unknown)
+	}
+}
+
+// alike checks that requests about things of others make the same calls and get the same answers as those about things
+// that never were.
+func (s *faultStand) alike(t *testing.T, which string, foreign, unknown map[string]func(*testing.T) wire.Answer) {
+	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
 		one := s.calls(t, func() { a = foreign[name](t) })
 		other := s.calls(t, func() { b = unknown[name](t) })
 		if !slices.Equal(one, other) {
-			t.Errorf("%s: somebody else's costs %q, an unknown one %q", name, one, other)
+			t.Errorf("%s, %s: it costs %q, an unknown one %q", which, name, one, other)
 		}
 		if a.Status != b.Status || a.Code() != b.Code() || a.Message() != b.Message() {
-			t.Errorf("%s: somebody else's answers %d %q, an unknown one %d %q", name, a.Status, a.Message(), b.Status, b.Message())
+			t.Errorf("%s, %s: it answers %d %q, an unknown one %d %q", which, name, a.Status, a.Message(), b.Status, b.Message())
 		}
 	}
 }

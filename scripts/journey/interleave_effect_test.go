@@ -225,12 +225,12 @@ func (c *scene) shows(t testing.TB, what, url, words string, open bool) {
 	}
 }
 
-// reading checks every way to the artifact.
+// reading checks every way to the artifact. Private closes the view of what was published before it.
 func (c *scene) reading(t testing.TB, s standing) {
 	t.Helper()
 	c.shows(t, "the content URL of the publication", c.shown.RevisionContentURL, "first", s.open)
 	c.shows(t, "the content URL from before", c.viewed, "first", s.open)
-	c.shows(t, "the public view", c.shown.AgentViewURL, "", s.open && s.links)
+	c.shows(t, "the public view", c.shown.AgentViewURL, "", s.open && s.links && !c.did("private"))
 	a := do(t, s.owner, "GET", c.Origins.API+"/v1/artifacts/"+string(c.shown.ArtifactID)+"/agent-view", nil)
 	if !s.open {
 		if a.Status != http.StatusNotFound && a.Status != http.StatusUnauthorized {
@@ -245,7 +245,7 @@ func (c *scene) reading(t testing.TB, s standing) {
 	if c.did("publish") {
 		p := answerOf[contract.Published](t, c, "publish")
 		c.shows(t, "the content URL of the second publication", p.RevisionContentURL, "second", s.open)
-		c.shows(t, "the public view of the second publication", p.AgentViewURL, "", s.open && s.links)
+		c.shows(t, "the public view of the second publication", p.AgentViewURL, "", s.open && s.links && text(s.meta["views_closed"]) != "2")
 	}
 }
 

@@ -290,3 +290,43 @@ func TestAnArtifactWithoutAccountMayBePrivateToo(t *testing.T) {
 		t.Error("the old link opens again")
 	}
 }
+
+// TestPrivateClosesThePublicViewsThatWereThere has a view of each revision: those of before the closing stay closed, whatever
+// comes, files that were copied stay open, and a later publication has a view again.
+func TestPrivateClosesThePublicViewsThatWereThere(t *testing.T) {
+	t.Parallel()
+	s := newLinkStand(t)
+	guest := s.faultStand.agent(t)
+	for name, g := range map[string]*wire.Agent{"a member's artifact, which had no link": s.agent, "a guest's, which has one": guest} {
+		first := published(t, g, "first")
+		a := first.ArtifactID
+		second := must(g.PublishFiles(ctx, "second", a, page("second")))(t)
+		views := []string{first.AgentViewURL, second.AgentViewURL}
+		for _, url := range views {
+			if view := s.get(t, url); view.Status != http.StatusOK {
+				t.Errorf("%s: a view answers %d before", name, view.Status)
+			}
+		}
+		closed := func(when string) {
+			t.Helper()
+			for _, url := range views {
+				if view := s.get(t, url); view.Status != http.StatusNotFound {
+					t.Errorf("%s: a view answers %d %s", name, view.Status, when)
+				}
+			}
+		}
+		sees(t, g, a, "private")
+		closed("after private")
+		s.reads(t, second.RevisionContentURL, page("second").Body) // a file that was copied
+		sees(t, g, a, "unlisted")
+		closed("after unlisted")
+		third := must(g.PublishFiles(ctx, "third", a, page("third")))(t)
+		if view := s.get(t, third.AgentViewURL); view.Status != http.StatusOK {
+			t.Errorf("%s: the view of a publication after private answers %d", name, view.Status)
+		}
+		closed("after the next publication")
+		sees(t, g, a, "private")
+		views = append(views, third.AgentViewURL)
+		closed("after private again")
+	}
+}

@@ -174,9 +174,23 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	other := s.colleague(t, w)
 	tries(t, other, "GET", "/v1/web/workspace", nil)
 	do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
+	do(t, claimed, "GET", s.Origins.API+"/v1/whoami", nil)
 	foreign, unknown := linkRequests(t, stranger, s.made.ArtifactID, l.ID, s.made.RevisionID), linkRequests(t, stranger, id.NewArtifact(), id.NewLink(), id.NewRevision())
 	maps.Copy(foreign, webLinkRequests(t, other, s.made.ArtifactID, l.ID))
 	maps.Copy(unknown, webLinkRequests(t, other, id.NewArtifact(), id.NewLink()))
+	s.alikeLinks(t, foreign, unknown)
+	s.alikeLinks(t, linkRequests(t, claimed, s.made.ArtifactID, l.ID, s.made.RevisionID), linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision()))
+	for name, ask := range linkRequests(t, s.agent, "art_1", "al_1", s.made.RevisionID) {
+		refused(t, ask(), 404, missingCode(name))
+	}
+	if list := asks[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil); len(list.Items) != 0 {
+		t.Errorf("others see %+v", list.Items)
+	}
+}
+
+// alikeLinks checks that requests about links of others are refused with the same calls as those about links that never were.
+func (s *linkStand) alikeLinks(t *testing.T, foreign, unknown map[string]func() wire.Answer) {
+	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
 		one := s.calls(t, func() { a = foreign[name]() })
@@ -188,12 +202,6 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 		if a.Message() != b.Message() || a.Code() != b.Code() {
 			t.Errorf("%s: somebody else's answers %q, an unknown one %q", name, a.Message(), b.Message())
 		}
-	}
-	for name, ask := range linkRequests(t, s.agent, "art_1", "al_1", s.made.RevisionID) {
-		refused(t, ask(), 404, missingCode(name))
-	}
-	if list := asks[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil); len(list.Items) != 0 {
-		t.Errorf("others see %+v", list.Items)
 	}
 }
 

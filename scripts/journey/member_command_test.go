@@ -221,7 +221,7 @@ func TestEveryRouteOfMembersStaysWithinItsBudget(t *testing.T) {
 	p := pry(t, now.rule)
 	p.faults.On("").Always().Before(chaos.Delay(callDelay))
 	who := p.person(t)
-	there := p.lets(t, who, "oc_x", p.Origins.MCP)
+	there := p.lets(t, who, "oc_x", p.Origins.Delegated())
 	l := &ledger{deployment: p.deployment, clock: now, last: &lastAnswer{RoundTripper: p.anyone.HTTP.Transport}}
 	p.anyone.HTTP.Transport = l.last
 	made := keyIn(t, makeKey(t, who, "first", wire.NewKey()))

@@ -75,7 +75,7 @@ func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
 	p := pry(t, unlimited)
 	who, agent := p.person(t), p.agent(t)
 	strangers := map[string]*person{
-		"nobody": who.with(""), "T70: an ephemeral key": who.with(agent.Key), "T05: a token of the MCP host": p.lets(t, who, oauth.CLI, p.Origins.MCP),
+		"nobody": who.with(""), "T70: an ephemeral key": who.with(agent.Key), "T05: a token for another host": p.lets(t, who, oauth.CLI, "https://mcp.test"),
 		"T05: a registered client": p.lets(t, who, id.NewClient(), p.Origins.API),
 	}
 	for _, kind := range []credential.Kind{
@@ -101,7 +101,7 @@ func TestT03RoutesOfKeysTakeNoAccessToken(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited)
 	who := p.person(t)
-	there, live := p.lets(t, who, id.NewClient(), p.Origins.MCP), p.agent(t).Key
+	there, live := p.lets(t, who, id.NewClient(), p.Origins.Delegated()), p.agent(t).Key
 	for name, bearer := range map[string]*person{
 		"a token of the MCP host": there, "T06: a token of the api host": who,
 		"a live key, called an access token":        who.with(relabelled(t, live, "ap_pk_", "ap_at_")),

@@ -41,12 +41,12 @@ func TestT47OperatorRoutesAreNotThereForAnybodyElse(t *testing.T) {
 	op := s.operator(t)
 	stale := s.promotes(t, s.lets(t, op, "cli", s.Origins.API), s.options.Now().Add(-limits.OperatorFresh))
 	future := s.promotes(t, s.lets(t, op, "cli", s.Origins.API), s.options.Now().Add(time.Hour))
-	delegated := s.promotes(t, s.lets(t, op, "cli", s.Origins.MCP), s.options.Now())
+	delegated := s.promotes(t, s.lets(t, op, "cli", "https://mcp.test"), s.options.Now())
 	strange := s.promotes(t, s.lets(t, op, id.NewClient(), s.Origins.API), s.options.Now())
 	nowhere := requestIDs.ReplaceAllString(string(do(t, s.anyone, "GET", s.Origins.API+"/v1/web/admin/nowhere", nil).Body), "")
 	for name, g := range map[string]*wire.Agent{
 		"nobody": s.anyone, "an API key": s.agent, "a member": s.who.Agent, "a stale operator": stale.Agent, "one of the future": future.Agent,
-		"a token for the MCP host": delegated.Agent, "a strange client": strange.Agent,
+		"a token for another host": delegated.Agent, "a strange client": strange.Agent,
 		"a malformed token": {HTTP: s.anyone.HTTP, At: s.anyone.At, Key: "x"},
 	} {
 		for _, r := range operatorRoutes {

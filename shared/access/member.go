@@ -34,8 +34,8 @@ type Members struct {
 	Environment credential.Environment
 	// Audience is the origin of the host that asks. Tokens for any other are refused.
 	Audience string
-	// Delegated hosts serve clients that the member need not trust in full: there a token can do no more than its scopes.
-	// Elsewhere the clients are our own, and the member's scopes count.
+	// Delegated hosts serve clients of others, which the member need not trust in full: there a token can do no more than
+	// its scopes. Elsewhere the clients are our own, and the member's scopes count.
 	Delegated bool
 	Now       func() time.Time
 }
@@ -96,9 +96,11 @@ func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Ti
 	return found
 }
 
-// accepts tells whether a grant is for the host that asks.
+// accepts tells whether a grant is for the host that asks. Our own clients are let in where nobody else's are, and nowhere
+// else, because both kinds get tokens for one origin where a deployment has no MCP host.
 func (m *Members) accepts(g oauth.Grant) bool {
-	return g.Audience == m.Audience && (m.Delegated || g.Client == oauth.CLI || g.Client == oauth.Dashboard)
+	own := g.Client == oauth.CLI || g.Client == oauth.Dashboard
+	return g.Audience == m.Audience && own != m.Delegated
 }
 
 func stranger() error {

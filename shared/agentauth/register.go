@@ -27,11 +27,8 @@ const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
 // Register makes a registration with an ephemeral workspace of its own; assertion and claim token are shown this once.
 // Every refusal for coming too often, or while workspaces cannot be made, is a 429.
 func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error) {
-	if err := s.off(); err != nil {
-		return contract.RegisteredAgent{}, err
-	}
-	if err := wanted(r); err != nil {
-		return contract.RegisteredAgent{}, err
+	if err := either(s.off(), wanted(r)); err != nil {
+		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
 	}
 	if err := s.admit(ctx, from); err != nil {
 		return contract.RegisteredAgent{}, err
@@ -64,6 +61,27 @@ func wanted(r contract.RegisterAgent) error {
 		return fault.Refuse(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
 	}
 	return fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
+}
+
+// RefuseProvider refuses what an identity provider sends, because none is trusted here.
+func (s *Service) RefuseProvider(ctx context.Context, from netip.Addr) error {
+	return s.unserved(ctx, from, fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
+}
+
+// unserved counts a request that this deployment is not set up to serve, and returns its refusal: without the count one
+// address could be answered 503 as often as it likes. Other refusals pass uncounted.
+func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) error {
+	if fault.RefusalOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
+		return refusal
+	}
+	wait, err := s.Limiter.Allow(ctx, "unserved", address.Subject(from, s.Peppers), s.Limits.Unserved)
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		return fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
+	}
+	return refusal
 }
 
 // admit counts a registration: everybody and the address together with provisions, then a gate of its own.

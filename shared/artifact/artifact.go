@@ -42,6 +42,7 @@ type Artifact struct {
 	ShareUntil  time.Time // when it ends by itself; zero: never
 	LinksAt     time.Time // of the newest link; zero: none, or not known
 	LinksClosed time.Time // every link that was made up to then is dead; zero: none was closed
+	ViewsClosed int       // number of the newest revision when the links were closed; zero: they were not, or by older code
 
 	Title      string
 	Entrypoint string
@@ -78,6 +79,23 @@ func (a *Artifact) Linked() bool {
 // LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
 func (a *Artifact) LinksOpen(made time.Time) bool {
 	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))
+}
+
+// ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not closed
+// since the revision was published. Numbers decide that, because clocks of hosts differ.
+func (a *Artifact) ViewOpen(r Revision) bool {
+	switch {
+	case !a.LinksOff.IsZero():
+		return false
+	case a.ViewsClosed > 0:
+		return r.Number > a.ViewsClosed
+	}
+	return a.LinksClosed.IsZero() || r.PublishedAt.After(a.LinksClosed)
+}
+
+// Shown is what the artifact itself tells of its current revision.
+func (a *Artifact) Shown() Revision {
+	return Revision{ID: a.Current, Artifact: a.ID, Status: Published, Number: a.Number, PublishedAt: a.PublishedAt}
 }
 
 // NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that of

@@ -15,13 +15,18 @@ type Workspaces interface {
 
 // Follow returns an artifact as a workspace has it that may have claimed its owner: from the commit of a claim on
 // everything belongs to the destination, long before the artifacts say so themselves. It costs a read for an artifact
-// that says another owner, and none for a workspace that cannot have claimed anything.
+// that says another owner, and none for a workspace that cannot have claimed anything. An artifact that was looked for and
+// is not there, which is nil, costs the same read, because the time of an answer must not tell that somebody else has it.
 func Follow(ctx context.Context, store Workspaces, w workspace.Workspace, a *Artifact) (*Artifact, error) {
-	if a == nil || a.Owner == w.ID || w.ClaimedAt.IsZero() {
+	if w.ClaimedAt.IsZero() || a != nil && a.Owner == w.ID {
 		return a, nil
 	}
-	source, err := store.Workspace(ctx, a.Owner)
-	if err != nil || source == nil || source.Into != w.ID {
+	owner := w.ID
+	if a != nil {
+		owner = a.Owner
+	}
+	source, err := store.Workspace(ctx, owner)
+	if err != nil || a == nil || source == nil || source.Into != w.ID {
 		return a, err
 	}
 	return a.ClaimedFrom(*source), nil

@@ -68,6 +68,9 @@ func (c *Config) check() error {
 	for _, host := range []struct{ name, origin string }{
 		{setting.APIURL, o.API}, {setting.UploadURL, o.Upload}, {setting.ContentURL, o.Content}, {setting.AppURL, o.App}, {setting.MCPURL, o.MCP},
 	} {
+		if host.name == setting.MCPURL && host.origin == "" {
+			continue
+		}
 		if u, err := url.Parse(host.origin); err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http") || u.Path != "" {
 			wrong = append(wrong, fmt.Errorf("%s is %q, not an http origin without path", host.name, host.origin))
 		}

@@ -17,7 +17,7 @@ func (s *Services) ForMembers(surface *web.Surface) error {
 	if err != nil {
 		return err
 	}
-	there, err := s.Members(s.Config.Origins.MCP, true)
+	there, err := s.Members(s.Config.Origins.Delegated(), true)
 	surface.AuthenticateMember, surface.AuthenticateMCP = here.Open, there.Open
 	return err
 }

@@ -8,7 +8,7 @@ type Discovery struct {
 	UploadURL  string `json:"upload_url" format:"uri"`
 	ContentURL string `json:"content_url" format:"uri"`
 	AppURL     string `json:"app_url" format:"uri"`
-	MCPURL     string `json:"mcp_url" format:"uri"`
+	MCPURL     string `json:"mcp_url,omitempty" format:"uri" doc:"only where there is an MCP host"`
 	Version    string `json:"version"`
 }
 
@@ -36,7 +36,7 @@ type RevokedKey struct {
 // ProvisionRequest asks for an ephemeral workspace (strict). ClaimCode may be any value; a malformed one is ignored.
 type ProvisionRequest struct {
 	_         struct{}   `json:"-" additionalProperties:"false"`
-	ClaimCode any        `json:"claim_code,omitempty"`
+	ClaimCode any        `json:"claim_code,omitempty" documentType:"string,null" pattern:"^clm_[0-9A-HJKMNP-TV-Z]{26}$" doc:"whom to credit; anything else is ignored"`
 	Challenge *Challenge `json:"challenge,omitempty" doc:"of the refusal pow_required, as it came"`
 	Solution  *Solution  `json:"solution,omitempty"`
 }

@@ -93,6 +93,7 @@ type PublicAgentView struct {
 	ArtifactID         id.Artifact     `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	RevisionID         id.Revision     `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Title              string          `json:"title" minLength:"1" maxLength:"160"`
+	Description        *string         `json:"description,omitempty" nullable:"true" maxLength:"2000" doc:"not sent yet"`
 	CreatedAt          Time            `json:"created_at" format:"date-time" doc:"when the artifact was made"`
 	ExpiresAt          Time            `json:"expires_at" format:"date-time"`
 	Entrypoint         string          `json:"entrypoint" minLength:"1" maxLength:"4096"`

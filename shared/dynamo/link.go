@@ -162,7 +162,13 @@ func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
 		condition += " AND #links_at = :newest"
 		v["newest"] = c.Artifact.LinksAt
 	}
-	t.update(s.tables.Core, artifactKey(c.Artifact.ID), "SET #links_closed = :at REMOVE #share, #share_exp ADD #ver :one", condition, v, moved)
+	if v["no"] = c.Artifact.Number; c.Artifact.Number == 0 {
+		condition += " AND (attribute_not_exists(#no) OR #no = :no)"
+	} else {
+		condition += " AND #no = :no"
+	}
+	t.update(s.tables.Core, artifactKey(c.Artifact.ID), "SET #links_closed = :at, #views_closed = :no REMOVE #share, #share_exp ADD #ver :one",
+		condition, v, moved)
 	s.checkFence(&t, c.Event.Workspace)
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)

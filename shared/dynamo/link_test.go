@@ -1,12 +1,14 @@
 package dynamo
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	"vitrine/shared/artifact"
+	"vitrine/shared/event"
 	"vitrine/shared/id"
 	"vitrine/shared/limits"
 	"vitrine/shared/link"
@@ -155,5 +157,38 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 	}
 	if last := list.Items[limits.LinksListed]; last.RevokedAt != nil {
 		t.Errorf("%+v, want %s", last, live)
+	}
+}
+
+// TestAClosingLosesAgainstAPublication closes an artifact as it was read before and after a revision was published.
+func TestAClosingLosesAgainstAPublication(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	a := artifact.Artifact{
+		ID: id.NewArtifact(), Owner: p.home.ID, Home: p.home.ID, Status: artifact.Live, ExpiresAt: d.clock.Add(time.Hour), CreatedAt: d.clock,
+	}
+	d.store(t, artifactItem(a))
+	closing := func(number int) error {
+		read := a
+		read.Number = number
+		return d.CloseLinks(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: event.Event{
+			ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.VisibilityUpdated, Actor: event.ByMember(p.member.ID),
+		}})
+	}
+	if err := closing(0); err != nil {
+		t.Error("nothing is published:", err)
+	}
+	a.Number = 2
+	d.store(t, artifactItem(a))
+	for _, stale := range []int{0, 1, 3} {
+		if err := closing(stale); !errors.Is(err, artifact.ErrMoved) {
+			t.Errorf("read with %d revisions of 2: %v", stale, err)
+		}
+	}
+	if err := closing(2); err != nil {
+		t.Error(err)
+	}
+	if got, err := d.Artifact(ctx, a.ID); err != nil || got.ViewsClosed != 2 || !got.LinksClosed.Equal(d.clock) {
+		t.Errorf("%+v %v", got, err)
 	}
 }

@@ -135,6 +135,28 @@ func TestT03TokensOfTheMCPHostHaveTheRightsThatTokenAndMemberShare(t *testing.T)
 	}
 }
 
+// TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi has both kinds of clients at one origin.
+func TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi(t *testing.T) {
+	d := newDesk(t)
+	d.mcp.Audience = apiOrigin
+	own, foreign := d.person(t), d.person(t, func(p *person) { p.grant.Client = id.NewClient() })
+	for name, c := range map[string]struct {
+		host  *access.Members
+		token credential.Token
+		opens bool
+	}{
+		"ours, on the api":               {d.api, own.token, true},
+		"ours, where others' are let in": {d.mcp, own.token, false},
+		"another's, on the api":          {d.api, foreign.token, false},
+		"another's, where it is let in":  {d.mcp, foreign.token, true},
+	} {
+		_, err := c.host.Open(ctx, c.token.Reveal(), access.Wants{}, "")
+		if (err == nil) != c.opens || err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // misfits make a good person one who must not come in.
 var misfits = map[string]func(*person){
 	"the grant is revoked":          func(p *person) { p.grant.RevokedAt = p.grant.CreatedAt },

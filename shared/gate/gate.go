@@ -103,17 +103,32 @@ func (s State) Spares(n Names, now time.Time) bool {
 
 // Shown checks that a revision may be read. The current one may; any other costs a read.
 func Shown(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	_, err := revision(ctx, store, a, r)
+	return err
+}
+
+// Viewed checks that the public view of a revision may be read, at the same cost.
+func Viewed(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	rev, err := revision(ctx, store, a, r)
+	if err == nil && !a.ViewOpen(rev) {
+		err = NotFound()
+	}
+	return err
+}
+
+// revision finds a revision that may be read: of the current one what the artifact tells.
+func revision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) (artifact.Revision, error) {
 	if a.Current == r {
-		return nil
+		return a.Shown(), nil
 	}
 	rev, err := store.Revision(ctx, a.ID, r)
+	if err == nil && (rev == nil || rev.Status != artifact.Published) {
+		err = NotFound()
+	}
 	if err != nil {
-		return err
+		return artifact.Revision{}, err
 	}
-	if rev == nil || rev.Status != artifact.Published {
-		return NotFound()
-	}
-	return nil
+	return *rev, nil
 }
 
 // NotFound is the one answer for everything that is wrong with a signed URL.

@@ -191,6 +191,7 @@ type Limits struct {
 	WrongCode    Rate // codes that one member types wrong, agents' and devices' each
 	SignIn       Rate // sign-ins begun from one address
 	Registration Rate // OAuth clients registered from one address
+	Unserved     Rate // requests from one address for what is not set up
 	Clients      Rate // OAuth clients registered by anybody
 	Device       Rate // device authorizations begun from one address
 
@@ -258,6 +259,7 @@ func Default() Limits {
 		WrongCode:    Rate{10, 10 * time.Minute},
 		SignIn:       Rate{60, time.Minute},
 		Registration: Rate{10, time.Hour},
+		Unserved:     Rate{30, time.Minute},
 		Clients:      Rate{600, time.Hour},
 		Device:       Rate{30, time.Minute},
 

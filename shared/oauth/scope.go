@@ -46,12 +46,12 @@ func within(granted []credential.Scope, asked string) error {
 
 func words(scopes []credential.Scope) string { return strings.Join(credential.Words(scopes), " ") }
 
-// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host.
+// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is one.
 func (s *Server) audienceFor(c Client) string {
 	if c.FirstParty {
 		return s.Origins.API
 	}
-	return s.Origins.MCP
+	return s.Origins.Delegated()
 }
 
 // aims refuses a resource (RFC 8707) that is not the audience; leaving it out is fine.

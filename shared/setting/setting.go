@@ -8,7 +8,7 @@ const (
 	UploadURL   = "VITRINE_UPLOAD_URL"
 	ContentURL  = "VITRINE_CONTENT_URL"
 	AppURL      = "VITRINE_APP_URL"
-	MCPURL      = "VITRINE_MCP_URL"
+	MCPURL      = "VITRINE_MCP_URL" // optional: without it, or with the api's, nothing names an MCP host
 	CoreTable   = "VITRINE_TABLE_CORE"
 	EventsTable = "VITRINE_TABLE_EVENTS"
 	HotTable    = "VITRINE_TABLE_HOT"

@@ -41,7 +41,7 @@ const (
 )
 
 // SetVisibility makes an artifact reachable by a share link, whose fresh URL it answers, or by no link at all. The latter
-// ends every link of the artifact at once, those to one revision too.
+// ends every link of the artifact at once, those to one revision too, and the public views of what was published.
 func (s *Sharer) SetVisibility(ctx context.Context, by credential.Actor, t Target, word string) (contract.Visibility, error) {
 	switch word {
 	case Unlisted:
@@ -62,7 +62,7 @@ func (s *Sharer) publicise(ctx context.Context, by credential.Actor, t Target) (
 	return out, err
 }
 
-// close ends all links. Those that it names are the ones that the index shows; all others end too.
+// close ends all links and public views. The links that it names are the ones that the index shows; all others end too.
 func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
 	now := s.Now()
 	ended := []id.Link{}
@@ -70,8 +70,8 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 		if !a.Active(now) {
 			return artifact.NotFound()
 		}
-		if !a.Linked() {
-			return nil
+		if !a.Linked() && a.Number <= a.ViewsClosed {
+			return nil // nothing was made or published since
 		}
 		links, _, err := s.Store.Links(ctx, s.query(by, a.ID, "", limits.LinksListed))
 		if err != nil {

@@ -57,7 +57,8 @@ type Changes interface {
 	// RevokeLink ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
 	// time says that the link is gone. It is no ErrMoved that the artifact changed.
 	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
-	// CloseLinks ends all links of an artifact that were made up to now.
+	// CloseLinks ends all links of an artifact that were made up to now, and the public views of all revisions that were
+	// published. It is ErrMoved too that a link was made or a revision published since the artifact was read.
 	CloseLinks(ctx context.Context, c Closing) error
 	// LockLinks locks or unlocks all links of an artifact, or records that there was nothing to do.
 	LockLinks(ctx context.Context, l Lock) error
@@ -137,7 +138,7 @@ func (s *Sharer) settle(ctx context.Context, by credential.Actor, t Target, deci
 }
 
 // owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so
-// is what is somebody else's: that costs as much as what is not there.
+// is what is somebody else's, because that has to cost as much as what is not there.
 func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
 	if a := t.Artifact; a != nil && a.Owner == by.Workspace.ID {
 		return a, nil
@@ -146,33 +147,20 @@ func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*art
 		return nil, artifact.NotFound()
 	}
 	a, err := s.Store.Artifact(ctx, t.Named)
+	if err == nil {
+		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
+	}
+	if err == nil && (a == nil || a.Owner != by.Workspace.ID) {
+		err = artifact.NotFound()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if a == nil {
-		return nil, s.nobodys(ctx, by, artifact.NotFound())
-	}
-	if a, err = artifact.Follow(ctx, s.Store, by.Workspace, a); err != nil {
-		return nil, err
-	}
-	if a.Owner != by.Workspace.ID {
-		return nil, artifact.NotFound()
 	}
 	return a, nil
 }
 
-// nobodys refuses what is not there after the read that somebody else's would have cost.
-func (s *Sharer) nobodys(ctx context.Context, by credential.Actor, refusal error) error {
-	if by.Workspace.ClaimedAt.IsZero() {
-		return refusal
-	}
-	if _, err := s.Store.Workspace(ctx, by.Workspace.ID); err != nil {
-		return err
-	}
-	return refusal
-}
-
-// find reads a link of the caller's workspace, one included that a claim is still moving.
+// find reads a link of the caller's workspace, one included that a claim is still moving. One that is not there costs as
+// much as somebody else's.
 func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
 	public, err := named.Public()
 	if err != nil {
@@ -182,20 +170,21 @@ func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (
 	if err != nil {
 		return nil, err
 	}
-	if l == nil || l.ID != named {
-		return nil, s.nobodys(ctx, by, NotFound())
+	found, owner := l != nil && l.ID == named, by.Workspace.ID
+	if found {
+		owner = l.Workspace
 	}
-	if l.Workspace == by.Workspace.ID {
+	switch {
+	case found && owner == by.Workspace.ID:
 		return l, nil
-	}
-	if by.Workspace.ClaimedAt.IsZero() {
+	case by.Workspace.ClaimedAt.IsZero():
 		return nil, NotFound()
 	}
-	source, err := s.Store.Workspace(ctx, l.Workspace)
+	source, err := s.Store.Workspace(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	if source == nil || source.Into != by.Workspace.ID {
+	if !found || source == nil || source.Into != by.Workspace.ID {
 		return nil, NotFound()
 	}
 	return l, nil

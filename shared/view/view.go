@@ -154,7 +154,7 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 
 // admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
 // that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
-// while members lock the links of the artifact.
+// while members lock the links of the artifact, and from when they end them all.
 func (v *Viewer) admit(ctx context.Context, n gate.Names, named id.Revision) (gate.State, id.Revision, error) {
 	limited := make(chan rate.Read, 1)
 	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
@@ -164,11 +164,13 @@ func (v *Viewer) admit(ctx context.Context, n gate.Names, named id.Revision) (ga
 		return state, named, err
 	}
 	shown, err := named, gate.NotFound()
-	if state.Open(n, now) && state.Artifact.LinksOff.IsZero() && state.Artifact.Current != "" {
-		if named == "" {
+	if state.Open(n, now) && state.Artifact.Current != "" {
+		if named == "" { // the link is open, so that links are
 			shown = followed(state)
+			err = gate.Shown(ctx, v.Store, state.Artifact, shown)
+		} else {
+			err = gate.Viewed(ctx, v.Store, state.Artifact, named)
 		}
-		err = gate.Shown(ctx, v.Store, state.Artifact, shown)
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.Spares(n, now) {
 		v.Limiter.GiveBack(ctx, read)

@@ -87,7 +87,7 @@ func (e entrance) operation(api huma.API, parameters bool) huma.Operation {
 		OperationID: e.op.ID, Method: e.op.Method, Path: e.op.Path, Summary: e.op.Summary, DefaultStatus: e.op.Status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has read it already
 		Middlewares: huma.Middlewares{e.enter}, Metadata: map[string]any{}, Responses: map[string]*huma.Response{},
-		Security: []map[string][]string{},
+		Security: []map[string][]string{}, SkipValidateParams: !parameters,
 	}
 	if e.op.CacheControl != "" {
 		op.Metadata[cacheControl] = e.op.CacheControl

@@ -26,6 +26,8 @@ type note struct {
 	err   error
 	stack []byte
 	attrs []slog.Attr
+
+	expected bool // err follows from how the deployment is set up, so that nobody has to look at it
 }
 
 type noteKey struct{}
@@ -41,7 +43,19 @@ func noteOf(ctx context.Context) *note {
 func (n *note) failed(code fault.Code, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.code, n.err = code, err
+	n.code, n.err, n.expected = code, err, false
+}
+
+// notSetUp stands in the log line of a request for something that the deployment is not set up to serve. It is no code of
+// the contract.
+const notSetUp fault.Code = "temporarily_unavailable"
+
+// unserved notes that a request asked for something that the deployment is not set up to serve. Anybody can ask for that, so
+// that its log line must not look like that of an outage, although its status does.
+func (n *note) unserved(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.code, n.err, n.expected = notSetUp, err, true
 }
 
 // Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text of a client.
@@ -91,7 +105,7 @@ func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.
 }
 
 // failure is what went wrong and how much it matters to the operator: a client that left, or that reads too slowly, does
-// not.
+// not, nor does what is not set up. Level ERROR means that the service failed.
 func (n *note) failure(slow bool) (slog.Level, []slog.Attr) {
 	var attrs []slog.Attr
 	if slow {
@@ -104,6 +118,9 @@ func (n *note) failure(slow bool) (slog.Level, []slog.Attr) {
 		return slog.LevelInfo, []slog.Attr{slog.Bool("client_left", true)}
 	}
 	level, attrs := slog.LevelInfo, append(attrs, slog.String("code", string(n.code)))
+	if n.expected {
+		return level, attrs
+	}
 	if cause := n.cause(); cause != "" {
 		level, attrs = slog.LevelWarn, append(attrs, slog.String("error", cause))
 	}

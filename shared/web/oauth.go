@@ -42,18 +42,27 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
-// OAuthText is the same with a body of another media type, which is not read before the handler is asked.
-func OAuthText[O any](op Operation, media string, handle func(*http.Request) (O, error)) Route {
-	return oauthRoute(op, func(huma.Registry) *huma.RequestBody {
+// OAuthClosed is the same for a route that takes nothing yet: it refuses every request, whose body it does not read. The
+// document tells the media type of that body, and no success.
+func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
+	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
-	}, func(*http.Request) (struct{}, error) { return struct{}{}, nil }, func(r *http.Request, _ struct{}) (O, error) { return handle(r) })
+	}, func(*http.Request) (struct{}, error) { return struct{}{}, nil }, func(r *http.Request, _ struct{}) (Nothing, error) {
+		return Nothing{}, refuse(r)
+	})
+	return Route{func(s *Surface, api huma.API) {
+		route.register(s, api)
+		answers := api.OpenAPI().Paths[op.Path].Post.Responses
+		delete(answers, strconv.Itoa(http.StatusOK))
+		delete(answers, strconv.Itoa(http.StatusBadRequest))
+	}}
 }
 
 func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
 	return Route{func(s *Surface, api huma.API) {
 		declared := entrance{Surface: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
-		declared.SkipValidateParams, declared.SkipValidateBody = true, true
+		declared.SkipValidateBody = true
 		declared.Responses = oauthResponses[O](schemas, op)
 		huma.Register(api, declared, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
@@ -84,9 +93,14 @@ func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma
 	}
 	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
 	out := map[string]*huma.Response{strconv.Itoa(max(op.Status, http.StatusOK)): success}
-	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+	statuses := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	if op.ClientAuth {
+		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	for _, status := range statuses {
 		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": refusal}}
 	}
+	out[strconv.Itoa(http.StatusInternalServerError)] = refusalResponse(schemas, []fault.Code{fault.Internal})
 	return out
 }
 
@@ -120,7 +134,11 @@ func readJSON[I any](r *http.Request) (in I, err error) {
 // writeRefusal answers a failure of the authorization server. Nothing may have been written before.
 func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	refused := fault.RefusalOf(err)
-	noteOf(r.Context()).failed(logCode(refused.Code), err)
+	if refused.Code == fault.OAuthTemporarilyUnavailable {
+		noteOf(r.Context()).unserved(err)
+	} else {
+		noteOf(r.Context()).failed(logCode(refused.Code), err)
+	}
 	RetryAfter(w.Header(), refused.RetryAfter)
 	status := oauthStatus(refused)
 	if refused.Code == fault.OAuthInvalidClient && len(r.Header.Values("Authorization")) > 0 { // RFC 6749, section 5.2
@@ -132,8 +150,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 
 // logCode is the contract's code that comes closest, for the level of the log line.
 func logCode(code fault.OAuthCode) fault.Code {
-	switch code {
-	case fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
+	if code == fault.OAuthServerError {
 		return fault.DatabaseUnavailable
 	}
 	return fault.InvalidRequest

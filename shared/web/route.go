@@ -24,6 +24,7 @@ type Operation struct {
 	CacheControl     string       // of a success; empty: no-store
 	AnyOrigin        bool         // scripts of every origin may read the JSON: nothing in it depends on who asks
 	Answers          []Answer     // successes of a plain route, which nothing else documents
+	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
@@ -83,7 +84,7 @@ func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(contex
 			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
 		}
 		entry := entrance{Surface: s, op: op, body: takesBody[I](), door: door}
-		huma.Register(api, entry.operation(api, takesParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+		huma.Register(api, entry.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
 			call := callOf(ctx)
 			out, err := handle(ctx, call, in)
 			if refused := call.limited(); refused != nil {
@@ -98,7 +99,7 @@ func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(contex
 func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
 	return Route{func(s *Surface, api huma.API) {
 		entry := entrance{Surface: s, op: op, body: takesBody[I]()}
-		declared := entry.operation(api, takesParameters[I]())
+		declared := entry.operation(api, checksParameters[I]())
 		huma.Register(api, declared, func(ctx context.Context, in *I) (*answer[O], error) {
 			out, err := handle(ctx, in)
 			return &answer[O]{out}, err
@@ -114,7 +115,6 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
 	return Route{func(s *Surface, api huma.API) {
 		declared := entrance{Surface: s, op: op}.operation(api, false)
-		declared.SkipValidateParams = true
 		huma.Register(api, declared, func(context.Context, *I) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
 				r, w := humago.Unwrap(c)
@@ -134,10 +134,12 @@ func takesBody[I any]() bool {
 	return ok
 }
 
-// takesParameters tells whether I has parameters that may be wrong; path parameters are just unknown then.
-func takesParameters[I any]() bool {
+// checksParameters tells whether I has parameters that are refused before the handler runs: those that are no texts. Texts
+// are judged by the handler, required ones too, because one that is missing or empty names nothing, as any other unknown one
+// does.
+func checksParameters[I any]() bool {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
-		if f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
+		if (f.Tag.Get("query") != "" || f.Tag.Get("header") != "") && f.Type.Kind() != reflect.String {
 			return true
 		}
 	}

@@ -68,7 +68,7 @@ func (s *Surface) Handler(routes ...Route) http.Handler {
 	for _, r := range routes {
 		r.register(s, api)
 	}
-	nullObjects(api.OpenAPI().Components.Schemas)
+	completeSchemas(api.OpenAPI().Components.Schemas)
 	mux.HandleFunc("GET /openapi.json", document(api))
 	mux.HandleFunc("GET /healthz", healthz)
 	mux.HandleFunc("/", notFound)

@@ -27,7 +27,11 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	if err := c.do(ctx, call{method: http.MethodGet, host: root, path: "/.well-known/vitrine"}, &hosts); err != nil {
 		return nil, err
 	}
-	for _, host := range []*string{&hosts.APIURL, &hosts.UploadURL, &hosts.ContentURL, &hosts.AppURL, &hosts.MCPURL} {
+	named := []*string{&hosts.APIURL, &hosts.UploadURL, &hosts.ContentURL, &hosts.AppURL}
+	if hosts.MCPURL != "" {
+		named = append(named, &hosts.MCPURL)
+	}
+	for _, host := range named {
 		*host = strings.TrimRight(*host, "/")
 		if !isAddress(*host) || !noStepDown(*host, root) {
 			return nil, c.senseless(root, "its discovery document names %q, which is no address of a host", origin(*host))

@@ -118,6 +118,19 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 	}
 }
 
+func TestDiscoverTakesADeploymentWithoutAnMCPHost(t *testing.T) {
+	const named = `"mcp_url":"https://mcp.test",`
+	for is, ok := range map[string]bool{"": true, named: true, `"mcp_url":"",`: true, `"mcp_url":"mcp.test",`: false, `"mcp_url":"http://mcp.test",`: false} {
+		w := &wire{respond: in(reply(200, strings.Replace(discovery("https://v.test"), named, is, 1)))}
+		d, err := caller(w, nil).Discover(t.Context(), "https://v.test")
+		if !ok {
+			demand(t, err, failure.BadResponse, failure.Other)
+		} else if err != nil || d.Hosts.APIURL != "https://v.test" {
+			t.Errorf("%s: %+v %v", is, d, err)
+		}
+	}
+}
+
 func TestDiscoverRefusesAnAddressThatIsNone(t *testing.T) {
 	for _, base := range []string{"", "localhost:8701", "ftp://v.test", "http://", "https://me:secret@v.test", "http://v.test?x", "http://v.test/#f", "http://v.test\x7f"} {
 		w := &wire{respond: in(reply(200, discovery("http://v.test")))}

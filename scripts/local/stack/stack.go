@@ -72,9 +72,6 @@ const (
 
 var hostNames = [hostCount]string(setting.Hosts)
 
-// mcpPort is the number of the port that the MCP host will have.
-const mcpPort = 5
-
 // Stack is a running set of hosts.
 type Stack struct {
 	Origins address.Origins
@@ -111,7 +108,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		}
 		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
 	}
-	s := &Stack{Origins: origins(ports, o.BasePort), Engines: o.Engines, failed: make(chan error, 2*hostCount+2)}
+	s := &Stack{Origins: origins(ports), Engines: o.Engines, failed: make(chan error, 2*hostCount+2)}
 	identity, err := s.identify(o)
 	taken = append(taken, identity...)
 	if err != nil {
@@ -175,15 +172,11 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 }
 
 // origins are the hosts' URLs. The content host has another site than the app's, as in a deployment.
-func origins(ports [hostCount]int, base int) address.Origins {
+func origins(ports [hostCount]int) address.Origins {
 	local := func(name string, port int) string { return "http://" + net.JoinHostPort(name, strconv.Itoa(port)) }
-	mcp := base + mcpPort
-	if base == 0 {
-		mcp = ports[appHost] // nothing listens there yet, and an origin needs a port
-	}
 	return address.Origins{
 		API: local("localhost", ports[apiHost]), Upload: local("localhost", ports[uploadHost]), Content: local("127.0.0.1", ports[contentHost]),
-		App: local("localhost", ports[appHost]), MCP: local("localhost", mcp),
+		App: local("localhost", ports[appHost]),
 	}
 }
 

@@ -1,0 +1,28 @@
+package address
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestDiscoveryNamesAnMCPHostOnlyWhereThereIsOne(t *testing.T) {
+	const api, mcp = "https://api.example.com", "https://mcp.example.com"
+	for name, c := range map[string]struct {
+		origin string
+		named  any
+	}{
+		"a host of its own":                    {mcp, mcp},
+		"none":                                 {"", nil},
+		"the api's origin, for want of a host": {api, nil},
+	} {
+		b := Book{Origins: Origins{API: api, Upload: "https://u.example.com", Content: "https://c.example.com", App: "https://a.example.com", MCP: c.origin}}
+		text, err := json.Marshal(b.Discovery())
+		var document map[string]any
+		if err == nil {
+			err = json.Unmarshal(text, &document)
+		}
+		if got, told := document["mcp_url"]; err != nil || got != c.named || told != (c.named != nil) || document["api_url"] != api {
+			t.Errorf("%s: %s %v", name, text, err)
+		}
+	}
+}

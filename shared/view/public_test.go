@@ -1,0 +1,105 @@
+package view
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"vitrine/shared/address"
+	"vitrine/shared/artifact"
+	"vitrine/shared/fault"
+	"vitrine/shared/gate"
+	"vitrine/shared/id"
+	"vitrine/shared/keyring"
+	"vitrine/shared/limits"
+	"vitrine/shared/rate"
+	"vitrine/shared/token"
+	"vitrine/shared/tree"
+	"vitrine/shared/workspace"
+)
+
+// fakeStore has one artifact of one workspace, whose revisions are published.
+type fakeStore struct {
+	workspace workspace.Workspace
+	artifact  artifact.Artifact
+	revisions map[id.Revision]artifact.Revision
+}
+
+func (s *fakeStore) Gates(context.Context, gate.Names) (gate.State, error) {
+	return gate.State{Workspace: &s.workspace, Artifact: &s.artifact}, nil
+}
+
+func (s *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	return &s.workspace, nil
+}
+
+func (s *fakeStore) Revision(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	found := s.revisions[r]
+	return &found, nil
+}
+
+func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	return &artifact.Contents{Revision: s.revisions[r], Tree: tree.Tree{{Path: "index.html", Size: 1}}}, nil
+}
+
+// newViewer is a viewer of an artifact with two revisions, and the tokens of their public views.
+func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
+	t.Helper()
+	const api, content = "https://api.test", "https://content.test"
+	ring, numbers := keyring.New().Content, limits.Default()
+	numbers.Off = true
+	views, err := token.New(ring, token.AgentView, api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := token.New(ring, token.Content, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &fakeStore{workspace: workspace.Workspace{ID: id.NewWorkspace()}, revisions: map[id.Revision]artifact.Revision{}}
+	s.artifact = artifact.Artifact{ID: id.NewArtifact(), Owner: s.workspace.ID, Status: artifact.Live, ExpiresAt: now.Add(limits.Day), Title: "T"}
+	var tokens [2]string
+	for n := range tokens {
+		r := artifact.Revision{
+			ID: id.NewRevision(), Artifact: s.artifact.ID, Status: artifact.Published, Number: n + 1, Entrypoint: "index.html",
+			PublishedAt: now.Add(time.Duration(n-2) * time.Hour),
+		}
+		s.revisions[r.ID] = r
+		s.artifact.Current, s.artifact.Number, s.artifact.PublishedAt = r.ID, r.Number, r.PublishedAt
+		claims := token.Claims{Workspace: s.workspace.ID, Artifact: s.artifact.ID, Revision: r.ID, Expires: now.Add(limits.Day)}
+		if tokens[n], err = views.Mint(claims); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock := func() time.Time { return now }
+	return &Viewer{
+		Store: s, Limits: &numbers, Limiter: &rate.Limiter{Limits: &numbers, Now: clock}, Now: clock,
+		Addresses: &address.Book{Origins: address.Origins{API: api, Content: content}, ViewToken: views, ContentToken: files},
+	}, s, tokens
+}
+
+func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		is    func(*artifact.Artifact)
+		opens [2]bool // the views of both revisions
+	}{
+		"nothing is closed":             {func(*artifact.Artifact) {}, [2]bool{true, true}},
+		"the links are locked":          {func(a *artifact.Artifact) { a.LinksOff = now }, [2]bool{false, false}},
+		"closed after both":             {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed = now, 2 }, [2]bool{false, false}},
+		"closed, and links made since":  {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed, a.LinksAt = now.Add(-time.Minute), 2, now }, [2]bool{false, false}},
+		"closed before the second":      {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed = now, 1 }, [2]bool{false, true}},
+		"closed by older code":          {func(a *artifact.Artifact) { a.LinksClosed = now }, [2]bool{false, false}},
+		"closed by older code, between": {func(a *artifact.Artifact) { a.LinksClosed = now.Add(-90 * time.Minute) }, [2]bool{false, true}},
+		"closed and locked":             {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed, a.LinksOff = now, 1, now }, [2]bool{false, false}},
+	} {
+		v, s, tokens := newViewer(t, now)
+		c.is(&s.artifact)
+		for n, text := range tokens {
+			view, err := v.Public(t.Context(), text)
+			if opened := err == nil; opened != c.opens[n] || err != nil && fault.CodeOf(err) != fault.NotFound || opened != (view.Title == "T") {
+				t.Errorf("%s: the view of revision %d: %q %v", name, n+1, view.Title, err)
+			}
+		}
+	}
+}
