@@ -1,5 +1,5 @@
-// Package openapi_test holds the golden documents of the hosts against the specification, with a validator that is not the library
-// that wrote them.
+// Package openapi_test holds the golden documents of the hosts against the specification, with a validator that is not
+// the library that wrote them.
 package openapi_test
 
 import (
@@ -79,22 +79,28 @@ func TestTheDocumentsAreValidOpenAPI31(t *testing.T) {
 }
 
 func TestTheValidatorRefusesWhatIsNoOpenAPI31(t *testing.T) {
-	const head = `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, `
-	for what, text := range map[string]string{
-		"an unresolved reference": head + `"paths": {"/x": {"get": {"responses": {"200": {"description": "x", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/None"}}}}}}}}}`,
-		"an answer without text":  head + `"paths": {"/x": {"get": {"responses": {"200": {}}}}}}`,
-		"a parameter in nowhere":  head + `"paths": {"/x": {"get": {"parameters": [{"name": "x", "in": "body", "schema": {}}], "responses": {"200": {"description": "x"}}}}}}`,
+	const head, tail = `{"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/x": {"get": `, `}}}`
+	const fine = `"responses": {"200": {"description": "x"}}`
+	for what, operation := range map[string]string{
+		"an unresolved reference": `{"responses": {"200": {"description": "x", "content": {"text/plain": ` +
+			`{"schema": {"$ref": "#/components/schemas/None"}}}}}}`,
+		"an answer without text": `{"responses": {"200": {}}}`,
+		"a parameter in nowhere": `{"parameters": [{"name": "x", "in": "body", "schema": {}}], ` + fine + `}`,
 	} {
-		if len(problems(t, []byte(text))) == 0 {
+		if len(problems(t, []byte(head+operation+tail))) == 0 {
 			t.Errorf("%s is not found", what)
 		}
+	}
+	if found := problems(t, []byte(head+`{`+fine+`}`+tail)); len(found) > 0 {
+		t.Errorf("a valid document is refused: %v", found)
 	}
 }
 
 // problems are what the validator finds wrong with a document.
 func problems(t *testing.T, raw []byte) (found []string) {
 	t.Helper()
-	d, err := libopenapi.NewDocumentWithConfiguration(raw, &datamodel.DocumentConfiguration{Logger: slog.New(slog.DiscardHandler)})
+	quiet := &datamodel.DocumentConfiguration{Logger: slog.New(slog.DiscardHandler)}
+	d, err := libopenapi.NewDocumentWithConfiguration(raw, quiet)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -117,7 +123,8 @@ func problems(t *testing.T, raw []byte) (found []string) {
 
 var placeholder = regexp.MustCompile(`\{([^}]+)\}`)
 
-// TestEveryPartOfAPathIsADeclaredParameter holds what the specification asks of each operation and its schema cannot say.
+// TestEveryPartOfAPathIsADeclaredParameter holds what the specification asks of each operation and its schema cannot
+// say.
 func TestEveryPartOfAPathIsADeclaredParameter(t *testing.T) {
 	for _, name := range golden(t) {
 		for path, operations := range read(t, name).Paths {
@@ -174,9 +181,9 @@ func TestMembersThatAreNeverSentAreDocumented(t *testing.T) {
 	schemas := read(t, "api.json").Components.Schemas
 	textOrNull := []any{"string", "null"}
 	for _, name := range []string{"AgentView", "PublicAgentView"} {
-		d, ok := schemas[name].Properties["description"]
-		if !ok || d.MaxLength != 2000 || !equalJSON(d.Type, textOrNull) || slices.Contains(schemas[name].Required, "description") {
-			t.Errorf("%s: description is %+v", name, d)
+		d, required := schemas[name].Properties["description"], slices.Contains(schemas[name].Required, "description")
+		if d.MaxLength != 2000 || !equalJSON(d.Type, textOrNull) || required {
+			t.Errorf("%s: description is %+v, required: %t", name, d, required)
 		}
 	}
 	code := schemas["ProvisionRequest"].Properties["claim_code"]
@@ -191,8 +198,8 @@ func equalJSON(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// TestOperationsDeclareWhatTheyCanAnswer holds what the routes of the authorization server declare, and statuses that others
-// of the same kind have but that nothing can provoke at these.
+// TestOperationsDeclareWhatTheyCanAnswer holds what the routes of the authorization server declare, and statuses that
+// others of the same kind have but that nothing can provoke at these.
 func TestOperationsDeclareWhatTheyCanAnswer(t *testing.T) {
 	byID := map[string]operation{}
 	for _, operations := range read(t, "api.json").Paths {

@@ -31,7 +31,8 @@ func (h *Host) agentRoutes() []web.Route {
 			ID: "agentAuth.startClaim", Method: "POST", Path: "/agent/identity/claim", Summary: "Get a code that a person confirms to claim the agent",
 		}, h.startClaim),
 		web.OAuthClosed(web.Operation{
-			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify", Summary: "Receive a security event of an identity provider; none is trusted yet",
+			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify",
+			Summary: "Receive a security event of an identity provider; none is trusted yet",
 		}, "application/secevent+jwt", h.refuseEvent),
 	}
 }

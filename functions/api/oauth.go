@@ -38,13 +38,15 @@ func (h *Host) oauthRoutes() []web.Route {
 			},
 		}, h.authorize),
 		web.OAuthForm(web.Operation{
-			ID: "oauth.token", Method: "POST", Path: "/oauth2/token", Summary: "Exchange a grant for an access token", ClientAuth: true,
+			ID: "oauth.token", Method: "POST", Path: "/oauth2/token", Summary: "Exchange a grant for an access token",
+			ClientAuth: true,
 		}, []string{
 			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "assertion", "claim_token",
 			"subject_token", "subject_token_type", "requested_token_type",
 		}, h.token),
 		web.OAuthForm(web.Operation{
-			ID: "oauth.deviceAuthorization", Method: "POST", Path: "/oauth2/device_authorization", Summary: "Begin a sign-in on another device", ClientAuth: true,
+			ID: "oauth.deviceAuthorization", Method: "POST", Path: "/oauth2/device_authorization", Summary: "Begin a sign-in on another device",
+			ClientAuth: true,
 		}, []string{"client_id", "scope", "device_name"}, h.startDevice),
 		web.OAuthForm(web.Operation{ID: "oauth.revoke", Method: "POST", Path: "/oauth2/revoke", Summary: "End a token"}, []string{"token", "token_type_hint"}, h.revoke),
 		web.OAuthJSON(web.Operation{

@@ -83,7 +83,8 @@ func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 		do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
 		unknown := faultRoutes(stranger, id.NewArtifact(), id.NewRevision(), id.NewSession())
 		s.alike(t, who+", somebody else's", faultRoutes(stranger, p.ArtifactID, p.RevisionID, u.UploadSessionID), unknown)
-		s.alike(t, who+", one that was deleted", faultRoutes(stranger, deleted.ArtifactID, deleted.RevisionID, id.NewSession()), unknown)
+		ended := faultRoutes(stranger, deleted.ArtifactID, deleted.RevisionID, id.NewSession())
+		s.alike(t, who+", one that was deleted", ended, unknown)
 	}
 }
 

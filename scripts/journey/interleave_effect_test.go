@@ -245,7 +245,8 @@ func (c *scene) reading(t testing.TB, s standing) {
 	if c.did("publish") {
 		p := answerOf[contract.Published](t, c, "publish")
 		c.shows(t, "the content URL of the second publication", p.RevisionContentURL, "second", s.open)
-		c.shows(t, "the public view of the second publication", p.AgentViewURL, "", s.open && s.links && text(s.meta["views_closed"]) != "2")
+		open := s.open && s.links && text(s.meta["views_closed"]) != "2"
+		c.shows(t, "the public view of the second publication", p.AgentViewURL, "", open)
 	}
 }
 

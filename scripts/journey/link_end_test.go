@@ -291,13 +291,14 @@ func TestAnArtifactWithoutAccountMayBePrivateToo(t *testing.T) {
 	}
 }
 
-// TestPrivateClosesThePublicViewsThatWereThere has a view of each revision: those of before the closing stay closed, whatever
-// comes, files that were copied stay open, and a later publication has a view again.
+// TestPrivateClosesThePublicViewsThatWereThere has a view of each revision: those of before the closing stay closed,
+// whatever comes, files that were copied stay open, and a later publication has a view again.
 func TestPrivateClosesThePublicViewsThatWereThere(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
-	guest := s.faultStand.agent(t)
-	for name, g := range map[string]*wire.Agent{"a member's artifact, which had no link": s.agent, "a guest's, which has one": guest} {
+	for name, g := range map[string]*wire.Agent{
+		"a member's artifact, which had no link": s.agent, "a guest's, which has one": s.faultStand.agent(t),
+	} {
 		first := published(t, g, "first")
 		a := first.ArtifactID
 		second := must(g.PublishFiles(ctx, "second", a, page("second")))(t)

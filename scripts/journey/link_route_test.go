@@ -179,7 +179,8 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	maps.Copy(foreign, webLinkRequests(t, other, s.made.ArtifactID, l.ID))
 	maps.Copy(unknown, webLinkRequests(t, other, id.NewArtifact(), id.NewLink()))
 	s.alikeLinks(t, foreign, unknown)
-	s.alikeLinks(t, linkRequests(t, claimed, s.made.ArtifactID, l.ID, s.made.RevisionID), linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision()))
+	foreign = linkRequests(t, claimed, s.made.ArtifactID, l.ID, s.made.RevisionID)
+	s.alikeLinks(t, foreign, linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision()))
 	for name, ask := range linkRequests(t, s.agent, "art_1", "al_1", s.made.RevisionID) {
 		refused(t, ask(), 404, missingCode(name))
 	}
@@ -188,7 +189,8 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	}
 }
 
-// alikeLinks checks that requests about links of others are refused with the same calls as those about links that never were.
+// alikeLinks checks that requests about links of others are refused with the same calls as those about links that never
+// were.
 func (s *linkStand) alikeLinks(t *testing.T, foreign, unknown map[string]func() wire.Answer) {
 	t.Helper()
 	for name := range foreign {

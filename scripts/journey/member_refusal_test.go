@@ -75,8 +75,9 @@ func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
 	p := pry(t, unlimited)
 	who, agent := p.person(t), p.agent(t)
 	strangers := map[string]*person{
-		"nobody": who.with(""), "T70: an ephemeral key": who.with(agent.Key), "T05: a token for another host": p.lets(t, who, oauth.CLI, "https://mcp.test"),
-		"T05: a registered client": p.lets(t, who, id.NewClient(), p.Origins.API),
+		"nobody": who.with(""), "T70: an ephemeral key": who.with(agent.Key),
+		"T05: a token for another host": p.lets(t, who, oauth.CLI, "https://mcp.test"),
+		"T05: a registered client":      p.lets(t, who, id.NewClient(), p.Origins.API),
 	}
 	for _, kind := range []credential.Kind{
 		credential.RefreshToken, credential.ClaimToken, credential.DeviceCode, credential.AuthorizationCode, credential.ClaimAttempt,

@@ -183,7 +183,8 @@ func TestTheMCPHostLearnsForWhomATokenActs(t *testing.T) {
 	t.Parallel()
 	p := pry(t)
 	who := p.person(t, credential.Read, credential.Admin)
-	got := asks[contract.MCPWhoami](t, p.lets(t, who, id.NewClient(), p.Origins.Delegated()), http.StatusOK, "GET", "/v1/mcp/whoami", nil)
+	there := p.lets(t, who, id.NewClient(), p.Origins.Delegated())
+	got := asks[contract.MCPWhoami](t, there, http.StatusOK, "GET", "/v1/mcp/whoami", nil)
 	if got.WorkspaceMember != (contract.MCPMember{ID: who.member, Email: "someone@id.test"}) || got.Workspace.ID != who.workspace || strings.Join(got.Scopes, " ") != "read admin" {
 		t.Errorf("%+v", got)
 	}

@@ -96,8 +96,8 @@ func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Ti
 	return found
 }
 
-// accepts tells whether a grant is for the host that asks. Our own clients are let in where nobody else's are, and nowhere
-// else, because both kinds get tokens for one origin where a deployment has no MCP host.
+// accepts tells whether a grant is for the host that asks. Our own clients are let in where nobody else's are, and
+// nowhere else, because both kinds get tokens for one origin where a deployment has no MCP host.
 func (m *Members) accepts(g oauth.Grant) bool {
 	own := g.Client == oauth.CLI || g.Client == oauth.Dashboard
 	return g.Audience == m.Audience && own != m.Delegated

@@ -12,14 +12,14 @@ import (
 	"vitrine/shared/token"
 )
 
-// Origins are where the hosts of a deployment are, without trailing slash. MCP is empty, or the api's, where there is no MCP
-// host: then nothing names one.
+// Origins are where the hosts of a deployment are, without trailing slash. MCP is empty, or the api's, where there is
+// no MCP host: then nothing names one.
 type Origins struct {
 	API, Upload, Content, App, MCP string
 }
 
-// Delegated is the origin for which clients of others get their tokens: the MCP host's, the api's where there is none. On the
-// api they open nothing but the route that tells for whom they act.
+// Delegated is the origin for which clients of others get their tokens: the MCP host's, the api's where there is none.
+// On the api they open nothing but the route that tells for whom they act.
 func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 
 // Book builds URLs.
@@ -33,7 +33,13 @@ type Book struct {
 // Discovery is the document that tells clients the hosts.
 func (b *Book) Discovery() contract.Discovery {
 	o := b.Origins
-	d := contract.Discovery{APIURL: o.API, UploadURL: o.Upload, ContentURL: o.Content, AppURL: o.App, Version: contract.Version}
+	d := contract.Discovery{
+		APIURL:     o.API,
+		UploadURL:  o.Upload,
+		ContentURL: o.Content,
+		AppURL:     o.App,
+		Version:    contract.Version,
+	}
 	if o.MCP != o.API {
 		d.MCPURL = o.MCP
 	}

@@ -15,13 +15,14 @@ func TestDiscoveryNamesAnMCPHostOnlyWhereThereIsOne(t *testing.T) {
 		"none":                                 {"", nil},
 		"the api's origin, for want of a host": {api, nil},
 	} {
-		b := Book{Origins: Origins{API: api, Upload: "https://u.example.com", Content: "https://c.example.com", App: "https://a.example.com", MCP: c.origin}}
+		b := Book{Origins: Origins{API: api, MCP: c.origin}}
 		text, err := json.Marshal(b.Discovery())
 		var document map[string]any
 		if err == nil {
 			err = json.Unmarshal(text, &document)
 		}
-		if got, told := document["mcp_url"]; err != nil || got != c.named || told != (c.named != nil) || document["api_url"] != api {
+		got, told := document["mcp_url"]
+		if err != nil || got != c.named || told != (c.named != nil) || document["api_url"] != api {
 			t.Errorf("%s: %s %v", name, text, err)
 		}
 	}

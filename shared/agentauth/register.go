@@ -79,7 +79,8 @@ func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) 
 	case err != nil:
 		return err
 	case wait > 0:
-		return fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
+		const why = "too many requests from your network; wait as long as Retry-After says"
+		return fault.Refuse(fault.OAuthSlowDown, why).TooOften(wait)
 	}
 	return refusal
 }

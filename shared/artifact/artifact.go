@@ -42,7 +42,7 @@ type Artifact struct {
 	ShareUntil  time.Time // when it ends by itself; zero: never
 	LinksAt     time.Time // of the newest link; zero: none, or not known
 	LinksClosed time.Time // every link that was made up to then is dead; zero: none was closed
-	ViewsClosed int       // number of the newest revision when the links were closed; zero: they were not, or by older code
+	ViewsClosed int       // number of the newest revision when links were closed; zero: they were not, or by older code
 
 	Title      string
 	Entrypoint string
@@ -81,8 +81,8 @@ func (a *Artifact) LinksOpen(made time.Time) bool {
 	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))
 }
 
-// ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not closed
-// since the revision was published. Numbers decide that, because clocks of hosts differ.
+// ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not
+// closed since the revision was published. Numbers decide that, because clocks of hosts differ.
 func (a *Artifact) ViewOpen(r Revision) bool {
 	switch {
 	case !a.LinksOff.IsZero():

@@ -28,7 +28,9 @@ func (c *countedWorkspaces) Workspace(_ context.Context, w id.Workspace) (*works
 func TestFollowCostsAsMuchForNothingAsForSomebodyElses(t *testing.T) {
 	now := time.Now()
 	member, guest := workspace.Workspace{ID: "mine", ClaimedAt: now}, workspace.Workspace{ID: "mine"}
-	all := map[id.Workspace]workspace.Workspace{"mine": member, "theirs": {ID: "theirs"}, "source": {ID: "source", Into: "mine"}}
+	all := map[id.Workspace]workspace.Workspace{
+		"mine": member, "theirs": {ID: "theirs"}, "source": {ID: "source", Into: "mine"},
+	}
 	for name, c := range map[string]struct {
 		by    workspace.Workspace
 		a     *Artifact

@@ -73,7 +73,9 @@ func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
 
 func TestAHostStartsWithoutTheSettingOfTheMCPHost(t *testing.T) {
 	env, _ := environment(t)
-	for origin, ok := range map[string]bool{"": true, "https://mcp.example": true, "mcp.example": false, "https://mcp.example/path": false} {
+	for origin, ok := range map[string]bool{
+		"": true, "https://mcp.example": true, "mcp.example": false, "https://mcp.example/path": false,
+	} {
 		env[setting.MCPURL] = origin
 		c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
 		if (err == nil) != ok || ok && c.Origins.MCP != origin || !ok && !strings.Contains(err.Error(), setting.MCPURL) {

@@ -17,7 +17,8 @@ func artifactItem(a artifact.Artifact) item {
 		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
 		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
 		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
-		time("share_exp", a.ShareUntil).time("links_at", a.LinksAt).time("links_closed", a.LinksClosed).num("views_closed", int64(a.ViewsClosed)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
+		time("share_exp", a.ShareUntil).time("links_at", a.LinksAt).time("links_closed", a.LinksClosed).
+		num("views_closed", int64(a.ViewsClosed)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
 		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 

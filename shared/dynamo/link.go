@@ -167,8 +167,8 @@ func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
 	} else {
 		condition += " AND #no = :no"
 	}
-	t.update(s.tables.Core, artifactKey(c.Artifact.ID), "SET #links_closed = :at, #views_closed = :no REMOVE #share, #share_exp ADD #ver :one",
-		condition, v, moved)
+	set := "SET #links_closed = :at, #views_closed = :no REMOVE #share, #share_exp ADD #ver :one"
+	t.update(s.tables.Core, artifactKey(c.Artifact.ID), set, condition, v, moved)
 	s.checkFence(&t, c.Event.Workspace)
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)

@@ -165,15 +165,25 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
 	a := artifact.Artifact{
-		ID: id.NewArtifact(), Owner: p.home.ID, Home: p.home.ID, Status: artifact.Live, ExpiresAt: d.clock.Add(time.Hour), CreatedAt: d.clock,
+		ID:        id.NewArtifact(),
+		Owner:     p.home.ID,
+		Home:      p.home.ID,
+		Status:    artifact.Live,
+		ExpiresAt: d.clock.Add(time.Hour),
+		CreatedAt: d.clock,
 	}
 	d.store(t, artifactItem(a))
 	closing := func(number int) error {
 		read := a
 		read.Number = number
-		return d.CloseLinks(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: event.Event{
-			ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.VisibilityUpdated, Actor: event.ByMember(p.member.ID),
-		}})
+		done := event.Event{
+			ID:        id.NewEvent(),
+			Workspace: p.home.ID,
+			At:        d.clock,
+			Action:    event.VisibilityUpdated,
+			Actor:     event.ByMember(p.member.ID),
+		}
+		return d.CloseLinks(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: done})
 	}
 	if err := closing(0); err != nil {
 		t.Error("nothing is published:", err)

@@ -46,7 +46,8 @@ func within(granted []credential.Scope, asked string) error {
 
 func words(scopes []credential.Scope) string { return strings.Join(credential.Words(scopes), " ") }
 
-// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is one.
+// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is
+// one.
 func (s *Server) audienceFor(c Client) string {
 	if c.FirstParty {
 		return s.Origins.API

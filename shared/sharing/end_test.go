@@ -32,21 +32,34 @@ func (c *fakeStore) Links(context.Context, Query) ([]link.Link, string, error) {
 func TestPrivateClosesWhatWasMadeOrPublishedSinceTheLastClosing(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for name, c := range map[string]struct {
-		is     artifact.Artifact
-		closes bool
+		published int
+		share     id.Public
+		made      time.Time // the newest link
+		closed    time.Time
+		views     int // that were closed
+		closes    bool
 	}{
-		"nothing was published":                  {artifact.Artifact{}, false},
-		"published, without a link":              {artifact.Artifact{Number: 1}, true},
-		"published, with a share link":           {artifact.Artifact{Number: 1, Share: id.NewPublic(), LinksAt: now}, true},
-		"closed since":                           {artifact.Artifact{Number: 1, LinksAt: now, LinksClosed: now, ViewsClosed: 1}, false},
-		"closed, and a link made since":          {artifact.Artifact{Number: 1, LinksAt: now, LinksClosed: now.Add(-1), ViewsClosed: 1}, true},
-		"closed, and published since":            {artifact.Artifact{Number: 2, LinksAt: now, LinksClosed: now, ViewsClosed: 1}, true},
-		"closed by older code, which kept views": {artifact.Artifact{Number: 1, LinksAt: now, LinksClosed: now}, true},
+		"nothing was published":                  {closes: false},
+		"published, without a link":              {published: 1, closes: true},
+		"published, with a share link":           {published: 1, share: id.NewPublic(), made: now, closes: true},
+		"closed since":                           {published: 1, made: now, closed: now, views: 1, closes: false},
+		"closed, and a link made since":          {published: 1, made: now, closed: now.Add(-1), views: 1, closes: true},
+		"closed, and published since":            {published: 2, made: now, closed: now, views: 1, closes: true},
+		"closed by older code, which kept views": {published: 1, made: now, closed: now, closes: true},
 	} {
 		store := &fakeStore{}
 		s := &Sharer{Store: store, Changes: store, Addresses: &address.Book{}, Now: func() time.Time { return now }}
-		a := c.is
-		a.ID, a.Owner, a.Status, a.ExpiresAt = id.NewArtifact(), "w", artifact.Live, now.Add(time.Hour)
+		a := artifact.Artifact{
+			ID:          id.NewArtifact(),
+			Owner:       "w",
+			Status:      artifact.Live,
+			ExpiresAt:   now.Add(time.Hour),
+			Number:      c.published,
+			Share:       c.share,
+			LinksAt:     c.made,
+			LinksClosed: c.closed,
+			ViewsClosed: c.views,
+		}
 		by := credential.Actor{Workspace: workspace.Workspace{ID: "w"}}
 		out, err := s.SetVisibility(t.Context(), by, Target{Named: a.ID, Artifact: &a}, Private)
 		if err != nil || out.Visibility != Private || (len(store.done) == 1) != c.closes {

@@ -159,8 +159,8 @@ func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*art
 	return a, nil
 }
 
-// find reads a link of the caller's workspace, one included that a claim is still moving. One that is not there costs as
-// much as somebody else's.
+// find reads a link of the caller's workspace, one included that a claim is still moving. One that is not there costs
+// as much as somebody else's.
 func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
 	public, err := named.Public()
 	if err != nil {

@@ -57,47 +57,70 @@ func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
 		t.Fatal(err)
 	}
 	s := &fakeStore{workspace: workspace.Workspace{ID: id.NewWorkspace()}, revisions: map[id.Revision]artifact.Revision{}}
-	s.artifact = artifact.Artifact{ID: id.NewArtifact(), Owner: s.workspace.ID, Status: artifact.Live, ExpiresAt: now.Add(limits.Day), Title: "T"}
+	s.artifact = artifact.Artifact{
+		ID:        id.NewArtifact(),
+		Owner:     s.workspace.ID,
+		Status:    artifact.Live,
+		ExpiresAt: now.Add(limits.Day),
+		Title:     "T",
+	}
 	var tokens [2]string
 	for n := range tokens {
 		r := artifact.Revision{
-			ID: id.NewRevision(), Artifact: s.artifact.ID, Status: artifact.Published, Number: n + 1, Entrypoint: "index.html",
+			ID:          id.NewRevision(),
+			Artifact:    s.artifact.ID,
+			Status:      artifact.Published,
+			Number:      n + 1,
+			Entrypoint:  "index.html",
 			PublishedAt: now.Add(time.Duration(n-2) * time.Hour),
 		}
 		s.revisions[r.ID] = r
 		s.artifact.Current, s.artifact.Number, s.artifact.PublishedAt = r.ID, r.Number, r.PublishedAt
-		claims := token.Claims{Workspace: s.workspace.ID, Artifact: s.artifact.ID, Revision: r.ID, Expires: now.Add(limits.Day)}
+		claims := token.Claims{
+			Workspace: s.workspace.ID,
+			Artifact:  s.artifact.ID,
+			Revision:  r.ID,
+			Expires:   now.Add(limits.Day),
+		}
 		if tokens[n], err = views.Mint(claims); err != nil {
 			t.Fatal(err)
 		}
 	}
 	clock := func() time.Time { return now }
 	return &Viewer{
-		Store: s, Limits: &numbers, Limiter: &rate.Limiter{Limits: &numbers, Now: clock}, Now: clock,
-		Addresses: &address.Book{Origins: address.Origins{API: api, Content: content}, ViewToken: views, ContentToken: files},
+		Store:   s,
+		Limits:  &numbers,
+		Limiter: &rate.Limiter{Limits: &numbers, Now: clock},
+		Now:     clock,
+		Addresses: &address.Book{
+			Origins: address.Origins{API: api, Content: content}, ViewToken: views, ContentToken: files,
+		},
 	}, s, tokens
 }
 
 func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 	now := time.Now()
+	type is = artifact.Artifact
+	both, none, second := [2]bool{true, true}, [2]bool{}, [2]bool{false, true}
 	for name, c := range map[string]struct {
-		is    func(*artifact.Artifact)
+		set   func(*is)
 		opens [2]bool // the views of both revisions
 	}{
-		"nothing is closed":             {func(*artifact.Artifact) {}, [2]bool{true, true}},
-		"the links are locked":          {func(a *artifact.Artifact) { a.LinksOff = now }, [2]bool{false, false}},
-		"closed after both":             {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed = now, 2 }, [2]bool{false, false}},
-		"closed, and links made since":  {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed, a.LinksAt = now.Add(-time.Minute), 2, now }, [2]bool{false, false}},
-		"closed before the second":      {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed = now, 1 }, [2]bool{false, true}},
-		"closed by older code":          {func(a *artifact.Artifact) { a.LinksClosed = now }, [2]bool{false, false}},
-		"closed by older code, between": {func(a *artifact.Artifact) { a.LinksClosed = now.Add(-90 * time.Minute) }, [2]bool{false, true}},
-		"closed and locked":             {func(a *artifact.Artifact) { a.LinksClosed, a.ViewsClosed, a.LinksOff = now, 1, now }, [2]bool{false, false}},
+		"nothing is closed":             {func(*is) {}, both},
+		"the links are locked":          {func(a *is) { a.LinksOff = now }, none},
+		"closed after both":             {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 2 }, none},
+		"closed, and a link made since": {func(a *is) { a.LinksClosed, a.ViewsClosed, a.LinksAt = now, 2, now.Add(1) }, none},
+		"closed before the second":      {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 1 }, second},
+		"closed by older code":          {func(a *is) { a.LinksClosed = now }, none},
+		"closed by older code, between": {func(a *is) { a.LinksClosed = now.Add(-90 * time.Minute) }, second},
+		"closed and locked":             {func(a *is) { a.LinksClosed, a.ViewsClosed, a.LinksOff = now, 1, now }, none},
 	} {
 		v, s, tokens := newViewer(t, now)
-		c.is(&s.artifact)
+		c.set(&s.artifact)
 		for n, text := range tokens {
 			view, err := v.Public(t.Context(), text)
-			if opened := err == nil; opened != c.opens[n] || err != nil && fault.CodeOf(err) != fault.NotFound || opened != (view.Title == "T") {
+			opened, refused := view.Title == "T", fault.CodeOf(err) == fault.NotFound
+			if opened != c.opens[n] || refused == opened || opened != (err == nil) {
 				t.Errorf("%s: the view of revision %d: %q %v", name, n+1, view.Title, err)
 			}
 		}

@@ -46,12 +46,12 @@ func (n *note) failed(code fault.Code, err error) {
 	n.code, n.err, n.expected = code, err, false
 }
 
-// notSetUp stands in the log line of a request for something that the deployment is not set up to serve. It is no code of
-// the contract.
+// notSetUp stands in the log line of a request for something that the deployment is not set up to serve. It is no code
+// of the contract.
 const notSetUp fault.Code = "temporarily_unavailable"
 
-// unserved notes that a request asked for something that the deployment is not set up to serve. Anybody can ask for that, so
-// that its log line must not look like that of an outage, although its status does.
+// unserved notes that a request asked for something that the deployment is not set up to serve. Anybody can ask for
+// that, so that its log line must not look like that of an outage, although its status does.
 func (n *note) unserved(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -42,12 +42,14 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
-// OAuthClosed is the same for a route that takes nothing yet: it refuses every request, whose body it does not read. The
-// document tells the media type of that body, and no success.
+// OAuthClosed is the same for a route that takes nothing yet: it refuses every request, whose body it does not read.
+// The document tells the media type of that body, and no success.
 func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
 	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
-	}, func(*http.Request) (struct{}, error) { return struct{}{}, nil }, func(r *http.Request, _ struct{}) (Nothing, error) {
+	}, func(*http.Request) (struct{}, error) {
+		return struct{}{}, nil
+	}, func(r *http.Request, _ struct{}) (Nothing, error) {
 		return Nothing{}, refuse(r)
 	})
 	return Route{func(s *Surface, api huma.API) {

@@ -134,9 +134,9 @@ func takesBody[I any]() bool {
 	return ok
 }
 
-// checksParameters tells whether I has parameters that are refused before the handler runs: those that are no texts. Texts
-// are judged by the handler, required ones too, because one that is missing or empty names nothing, as any other unknown one
-// does.
+// checksParameters tells whether I has parameters that are refused before the handler runs: those that are no texts.
+// Texts are judged by the handler, required ones too, because one that is missing or empty names nothing, as any other
+// unknown one does.
 func checksParameters[I any]() bool {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
 		if (f.Tag.Get("query") != "" || f.Tag.Get("header") != "") && f.Type.Kind() != reflect.String {

@@ -7,7 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// completeSchemas adds to the document what huma does not derive from the shapes. It runs once all routes are registered.
+// completeSchemas adds to the document what huma does not derive from the shapes. It runs once all routes are
+// registered.
 func completeSchemas(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaPrefix + name)
@@ -33,8 +34,8 @@ func orNull(property *huma.Schema) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
 }
 
-// documentTypes names the types of the tag documentType in the document. Requests are not held against them, because the
-// member takes any value and ignores those that do not fit.
+// documentTypes names the types of the tag documentType in the document. Requests are not held against them, because
+// the member takes any value and ignores those that do not fit.
 func documentTypes(property *huma.Schema, f reflect.StructField) {
 	if types := f.Tag.Get("documentType"); types != "" {
 		property.Extensions = map[string]any{"type": strings.Split(types, ",")}

@@ -120,7 +120,9 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 
 func TestDiscoverTakesADeploymentWithoutAnMCPHost(t *testing.T) {
 	const named = `"mcp_url":"https://mcp.test",`
-	for is, ok := range map[string]bool{"": true, named: true, `"mcp_url":"",`: true, `"mcp_url":"mcp.test",`: false, `"mcp_url":"http://mcp.test",`: false} {
+	for is, ok := range map[string]bool{
+		"": true, named: true, `"mcp_url":"",`: true, `"mcp_url":"mcp.test",`: false, `"mcp_url":"http://mcp.test",`: false,
+	} {
 		w := &wire{respond: in(reply(200, strings.Replace(discovery("https://v.test"), named, is, 1)))}
 		d, err := caller(w, nil).Discover(t.Context(), "https://v.test")
 		if !ok {

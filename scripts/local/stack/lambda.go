@@ -121,7 +121,8 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
 		setting.Environment: string(credential.Preview), setting.APIURL: origins.API, setting.UploadURL: origins.Upload,
-		setting.ContentURL: origins.Content, setting.AppURL: origins.App, setting.MCPURL: origins.MCP, // empty too, lest that of a template counts
+		setting.ContentURL: origins.Content, setting.AppURL: origins.App,
+		setting.MCPURL:    origins.MCP, // empty as well, because that of a template must not count
 		setting.CoreTable: tables.Core, setting.EventsTable: tables.Events, setting.HotTable: tables.Hot, setting.Bucket: o.Engines.Bucket,
 		setting.ContentRing: rings, setting.LinksRing: rings, setting.PepperRing: rings, setting.SealRing: rings, setting.AssertionRing: rings,
 		setting.DynamoDBEndpoint: o.Engines.DynamoDB, setting.S3Endpoint: o.Engines.S3, setting.S3Domain: o.Engines.S3Domain,
