@@ -47,7 +47,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 	for _, f := range d.functions() {
 		env := map[string]string{
 			setting.Environment: "preview", setting.APIURL: "http://localhost:8701", setting.UploadURL: "http://localhost:8702",
-			setting.ContentURL: "http://127.0.0.1:8703", setting.AppURL: "http://localhost:8704", setting.MCPURL: "http://localhost:8705",
+			setting.ContentURL: "http://127.0.0.1:8703", setting.AppURL: "http://localhost:8704", setting.MCPURL: "",
 			setting.CoreTable: "vitrine-core", setting.EventsTable: "vitrine-events", setting.HotTable: "vitrine-hot", setting.Bucket: "vitrine",
 			setting.DynamoDBEndpoint: "http://127.0.0.1:8711", setting.S3Endpoint: "http://127.0.0.1:8712", setting.S3Domain: "s3.localhost:8712",
 		}

@@ -218,7 +218,7 @@ func (o options) checkWords() error {
 func readDomains(c lookup) (map[string]domain, error) {
 	if c.text("domain-mcp", "") != "" {
 		return nil, fmt.Errorf(
-			"domain-mcp names a host that Vitrine does not have yet: leave it away, and discovery names the api host")
+			"domain-mcp names a host that Vitrine does not have yet: leave it out")
 	}
 	found := map[string]domain{}
 	var missing []string
