@@ -101,7 +101,7 @@ func TestCheckBeginsWithTheSlowest(t *testing.T) {
 		}
 	}
 	const (
-		first  = "go test -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/benchmark\n"
+		first  = "go test -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/benchmark vitrine/scripts/package\n"
 		second = "go test -race -timeout 45m -json vitrine/shared/id\n"
 	)
 	if len(tests) < 3 || tests[0] != first || tests[1] != second {
