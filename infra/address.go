@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"vitrine/shared/address"
+	"vitrine/shared/platform/address"
 )
 
 // addresses are the origins of all hosts, which every host is told.

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/shared/dynamo"
+	"vitrine/shared/adapter/dynamo"
 )
 
 // recorder answers every call to DynamoDB with nothing and keeps what CreateTable was asked for.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"vitrine/shared/setting"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/env"
 )
 
 // description is what scripts need to know of a synthesis; it lies beside the templates as deployment.json.
@@ -45,30 +45,30 @@ func (d *deployment) describe(folder string) error {
 func (d *deployment) localEnvironment() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, f := range d.functions() {
-		env := map[string]string{
-			setting.Environment: "preview", setting.APIURL: "http://localhost:8701", setting.UploadURL: "http://localhost:8702",
-			setting.ContentURL: "http://127.0.0.1:8703", setting.AppURL: "http://localhost:8704", setting.MCPURL: "",
-			setting.CoreTable: "vitrine-core", setting.EventsTable: "vitrine-events", setting.HotTable: "vitrine-hot", setting.Bucket: "vitrine",
-			setting.DynamoDBEndpoint: "http://127.0.0.1:8711", setting.S3Endpoint: "http://127.0.0.1:8712", setting.S3Domain: "s3.localhost:8712",
+		variables := map[string]string{
+			env.Environment: "preview", env.APIURL: "http://localhost:8701", env.UploadURL: "http://localhost:8702",
+			env.ContentURL: "http://127.0.0.1:8703", env.AppURL: "http://localhost:8704", env.MCPURL: "",
+			env.CoreTable: "vitrine-core", env.EventsTable: "vitrine-events", env.HotTable: "vitrine-hot", env.Bucket: "vitrine",
+			env.DynamoDBEndpoint: "http://127.0.0.1:8711", env.S3Endpoint: "http://127.0.0.1:8712", env.S3Domain: "s3.localhost:8712",
 		}
 		for _, name := range f.people { // all of them: what is not local is not told
-			env[name] = localPeople[name]
+			variables[name] = localPeople[name]
 		}
-		env[setting.RingsVersion], env[setting.HSTS] = "", string(web.HSTSHost)
+		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
 		if f.name == "content" {
-			env[setting.ResponseMode] = "buffered" // sam local does not stream
+			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}
 		for _, ring := range f.rings {
-			env[ring] = "file:/tmp/rings.json"
+			variables[ring] = "file:/tmp/rings.json"
 		}
-		all[*f.stack.GetLogicalId(f.cfn())] = env
+		all[*f.stack.GetLogicalId(f.cfn())] = variables
 	}
 	return all
 }
 
 // localPeople is the identity provider of scripts/dev. A container does not see the file with the client's secret, so that
 // tokens of that provider are believed, but nobody signs in on the pages.
-var localPeople = map[string]string{setting.OIDCIssuer: "http://localhost:8706", setting.OIDCClientID: "vitrine", setting.OIDCLogout: "rp_initiated"}
+var localPeople = map[string]string{env.OIDCIssuer: "http://localhost:8706", env.OIDCClientID: "vitrine", env.OIDCLogout: "rp_initiated"}
 
 func writeJSON(file string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")

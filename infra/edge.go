@@ -10,7 +10,7 @@ import (
 	origins "github.com/aws/aws-cdk-go/awscdk/v2/awscloudfrontorigins"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // uploadFront gives the upload host an HTTP API and, under a domain of its own, CloudFront before it: the paths of
@@ -29,7 +29,7 @@ func uploadFront(f *function) {
 		f.httpDomain(api, behind)
 		origin = behind.Name
 	}
-	f.lambda.AddEnvironment(jsii.String(setting.PutMode), jsii.String("edge"), nil)
+	f.lambda.AddEnvironment(jsii.String(env.PutMode), jsii.String("edge"), nil)
 	edge := f.uploadEdge(origin, api, named)
 	f.edgeRecord(edge, named)
 	output(f.stack, "Url", jsii.String("https://"+named.Name))

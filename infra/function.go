@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // function is a host's stack with its function and a role that no other function has.
@@ -92,29 +92,29 @@ func (f *function) reserved() *float64 {
 // declared variables only.
 func (f *function) environment() *map[string]*string {
 	a := f.Addresses
-	env := map[string]*string{
-		setting.CoreTable: f.data.core.TableName(), setting.EventsTable: f.data.events.TableName(), setting.HotTable: f.data.hot.TableName(),
-		setting.Bucket: f.data.bucket.BucketName(),
+	variables := map[string]*string{
+		env.CoreTable: f.data.core.TableName(), env.EventsTable: f.data.events.TableName(), env.HotTable: f.data.hot.TableName(),
+		env.Bucket: f.data.bucket.BucketName(),
 	}
 	for name, value := range map[string]string{
-		setting.Environment: string(f.Environment), setting.APIURL: a.API, setting.UploadURL: a.Upload, setting.ContentURL: a.Content,
-		setting.AppURL: a.App, setting.MCPURL: a.MCP, setting.Limits: "on", setting.RingsVersion: f.RingsVersion,
-		setting.HSTS:             string(f.HSTS),
-		setting.DynamoDBEndpoint: "", setting.S3Endpoint: "", setting.S3Domain: "",
+		env.Environment: string(f.Environment), env.APIURL: a.API, env.UploadURL: a.Upload, env.ContentURL: a.Content,
+		env.AppURL: a.App, env.MCPURL: a.MCP, env.Limits: "on", env.RingsVersion: f.RingsVersion,
+		env.HSTS:             string(f.HSTS),
+		env.DynamoDBEndpoint: "", env.S3Endpoint: "", env.S3Domain: "",
 	} {
-		env[name] = jsii.String(value)
+		variables[name] = jsii.String(value)
 	}
 	for name, value := range f.settings {
-		env[name] = jsii.String(value)
+		variables[name] = jsii.String(value)
 	}
 	for _, ring := range f.rings {
-		env[ring] = f.data.rings[ring].SecretArn()
+		variables[ring] = f.data.rings[ring].SecretArn()
 	}
 	people := f.Identity.told()
 	for _, name := range f.people {
-		env[name] = jsii.String(people[name])
+		variables[name] = jsii.String(people[name])
 	}
-	return &env
+	return &variables
 }
 
 // newLog makes a log group that forgets. Groups that AWS delivers to are below /aws/vendedlogs, where its right to

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	"vitrine/shared/boot/upload"
-	"vitrine/shared/lambdahttp"
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // needed are the rings that the hosts say they need.
@@ -21,14 +21,14 @@ var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "cont
 
 func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
-		setting.Environment, setting.APIURL, setting.UploadURL, setting.ContentURL, setting.AppURL, setting.MCPURL, setting.CoreTable,
-		setting.EventsTable, setting.HotTable, setting.Bucket, setting.Limits, setting.DynamoDBEndpoint, setting.S3Endpoint, setting.S3Domain,
-		setting.RingsVersion, setting.HSTS,
+		env.Environment, env.APIURL, env.UploadURL, env.ContentURL, env.AppURL, env.MCPURL, env.CoreTable,
+		env.EventsTable, env.HotTable, env.Bucket, env.Limits, env.DynamoDBEndpoint, env.S3Endpoint, env.S3Domain,
+		env.RingsVersion, env.HSTS,
 	}
-	checking := []string{setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCOperatorClaim, setting.OIDCOperatorValue}
+	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api": append([]string{setting.Pow, setting.AssertionRing}, checking...), "upload": {setting.PutMode}, "content": {setting.ResponseMode},
-		"app": append([]string{setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout}, checking...),
+		"api": append([]string{env.Pow, env.AssertionRing}, checking...), "upload": {env.PutMode}, "content": {env.ResponseMode},
+		"app": append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -38,7 +38,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 }
 
 func TestSettingsNameTheDataOfTheDeployment(t *testing.T) {
-	want := map[string]string{setting.CoreTable: "Core", setting.EventsTable: "Events", setting.HotTable: "Hot", setting.Bucket: "Objects"}
+	want := map[string]string{env.CoreTable: "Core", env.EventsTable: "Events", env.HotTable: "Hot", env.Bucket: "Objects"}
 	maps.Copy(want, ringNames)
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for name, value := range tpl.variables(t) {
@@ -53,41 +53,41 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 	tests := []struct {
 		stack, name, want string
 	}{
-		{"Plain-Api", setting.Environment, "preview"},
-		{"Plain-Api", setting.ContentURL, "https://content.invalid"},
-		{"Plain-Upload", setting.PutMode, "direct"},
-		{"Plain-Content", setting.ResponseMode, "stream"},
-		{"Loose-App", setting.APIURL, "https://known.example"},
-		{"Loose-App", setting.RingsVersion, "7c0ffee"},
-		{"Plain-App", setting.RingsVersion, ""},
-		{"Plain-App", setting.OIDCIssuer, ""}, // nobody knows the pool before it is made
-		{"Plain-App", setting.OIDCClientSecret, ""},
-		{"Named-App", setting.OIDCIssuer, "https://pool.example"},
-		{"Named-App", setting.OIDCClientID, "client-of-pool"},
-		{"Named-App", setting.OIDCClientSecret, poolSecret},
-		{"Named-App", setting.OIDCLogout, "cognito"},
-		{"Named-App", setting.OIDCScopes, "openid email profile"},
-		{"Named-App", setting.OIDCOperatorClaim, ""},
-		{"Named-Api", setting.OIDCIssuer, "https://pool.example"},
-		{"Bare-Api", setting.OIDCOperatorClaim, "roles"},
-		{"Bare-Api", setting.OIDCOperatorValue, "vitrine-admin"},
-		{"Bare-App", setting.OIDCOperatorClaim, "roles"},
-		{"Bare-App", setting.OIDCOperatorValue, "vitrine-admin"},
-		{"Bare-App", setting.OIDCIssuer, "https://id.example.com/tenant"},
-		{"Bare-App", setting.OIDCClientSecret, clientSecret},
-		{"Bare-App", setting.OIDCLogout, "rp_initiated"},
-		{"Bare-Api", setting.OIDCClientID, "vitrine-at-id"},
-		{"Loose-App", setting.OIDCIssuer, ""},
-		{"Loose-Api", setting.OIDCClientID, ""},
-		{"Loose-App", setting.MCPURL, "https://known.example"},
-		{"Loose-App", setting.ContentURL, "https://content.invalid"},
-		{"Named-Api", setting.Environment, "production"},
-		{"Named-Api", setting.ContentURL, "https://files.example.net"},
-		{"Named-Api", setting.MCPURL, "https://api.example.org"},
-		{"Named-Content", setting.HSTS, "preload"},
-		{"Bare-App", setting.HSTS, "host"},
-		{"Named-Content", setting.AppURL, "https://app.example.org"},
-		{"Named-Upload", setting.PutMode, "edge"},
+		{"Plain-Api", env.Environment, "preview"},
+		{"Plain-Api", env.ContentURL, "https://content.invalid"},
+		{"Plain-Upload", env.PutMode, "direct"},
+		{"Plain-Content", env.ResponseMode, "stream"},
+		{"Loose-App", env.APIURL, "https://known.example"},
+		{"Loose-App", env.RingsVersion, "7c0ffee"},
+		{"Plain-App", env.RingsVersion, ""},
+		{"Plain-App", env.OIDCIssuer, ""}, // nobody knows the pool before it is made
+		{"Plain-App", env.OIDCClientSecret, ""},
+		{"Named-App", env.OIDCIssuer, "https://pool.example"},
+		{"Named-App", env.OIDCClientID, "client-of-pool"},
+		{"Named-App", env.OIDCClientSecret, poolSecret},
+		{"Named-App", env.OIDCLogout, "cognito"},
+		{"Named-App", env.OIDCScopes, "openid email profile"},
+		{"Named-App", env.OIDCOperatorClaim, ""},
+		{"Named-Api", env.OIDCIssuer, "https://pool.example"},
+		{"Bare-Api", env.OIDCOperatorClaim, "roles"},
+		{"Bare-Api", env.OIDCOperatorValue, "vitrine-admin"},
+		{"Bare-App", env.OIDCOperatorClaim, "roles"},
+		{"Bare-App", env.OIDCOperatorValue, "vitrine-admin"},
+		{"Bare-App", env.OIDCIssuer, "https://id.example.com/tenant"},
+		{"Bare-App", env.OIDCClientSecret, clientSecret},
+		{"Bare-App", env.OIDCLogout, "rp_initiated"},
+		{"Bare-Api", env.OIDCClientID, "vitrine-at-id"},
+		{"Loose-App", env.OIDCIssuer, ""},
+		{"Loose-Api", env.OIDCClientID, ""},
+		{"Loose-App", env.MCPURL, "https://known.example"},
+		{"Loose-App", env.ContentURL, "https://content.invalid"},
+		{"Named-Api", env.Environment, "production"},
+		{"Named-Api", env.ContentURL, "https://files.example.net"},
+		{"Named-Api", env.MCPURL, "https://api.example.org"},
+		{"Named-Content", env.HSTS, "preload"},
+		{"Bare-App", env.HSTS, "host"},
+		{"Named-Content", env.AppURL, "https://app.example.org"},
+		{"Named-Upload", env.PutMode, "edge"},
 	}
 	for _, tt := range tests {
 		if got := read(t, tt.stack).variables(t)[tt.name]; got != tt.want {

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/lambdahttp"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/lambdahttp"
+	"vitrine/shared/adapter/web"
 )
 
 // httpFront gives a host an HTTP API under its own domain or, without one, under the address that AWS makes up.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
 )
 
 // dualStack is how a REST API and its domain are reached.

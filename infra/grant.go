@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // Statements are written out rather than granted by the CDK, whose grants are wider than what the stores call.
@@ -108,10 +108,10 @@ func (d *data) readSecret(arn *string) []awsiam.PolicyStatement {
 
 // readClientSecret lets a host that is told where the client's secret is read it.
 func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyStatement {
-	if !slices.Contains(people, setting.OIDCClientSecret) {
+	if !slices.Contains(people, env.OIDCClientSecret) {
 		return nil
 	}
-	arn := jsii.String(o.Identity.told()[setting.OIDCClientSecret])
+	arn := jsii.String(o.Identity.told()[env.OIDCClientSecret])
 	switch {
 	case *arn == "":
 		return nil

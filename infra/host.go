@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // host is what is particular about the function of a host.
@@ -34,9 +34,9 @@ const (
 var hosts = []host{
 	{
 		name: "api", memory: 512, timeout: answerTime,
-		rings:    []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing, setting.AssertionRing},
+		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
 		people:   verifying, // ID tokens that somebody exchanges
-		settings: map[string]string{setting.Pow: "adaptive"},
+		settings: map[string]string{env.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
 				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read what happened everywhere
@@ -47,8 +47,8 @@ var hosts = []host{
 	},
 	{
 		name: "upload", memory: 1024, timeout: answerTime, // finalize hashes what came without a digest
-		rings:    []string{setting.PepperRing},
-		settings: map[string]string{setting.PutMode: "direct"}, // uploadFront says edge when there is one
+		rings:    []string{env.PepperRing},
+		settings: map[string]string{env.PutMode: "direct"}, // uploadFront says edge when there is one
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return append([]awsiam.PolicyStatement{
 				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
@@ -66,15 +66,15 @@ var hosts = []host{
 	},
 	{
 		name: "content", memory: 512, timeout: streamTime,
-		rings:    []string{setting.ContentRing},
-		settings: map[string]string{setting.ResponseMode: "stream"},
+		rings:    []string{env.ContentRing},
+		settings: map[string]string{env.ResponseMode: "stream"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return append(d.readGates(), d.readFiles()...)
 		},
 	},
 	{
 		name: "app", memory: 512, timeout: answerTime,
-		rings:  []string{setting.ContentRing, setting.LinksRing, setting.PepperRing, setting.SealRing},
+		rings:  []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people: signingIn,
 		grants: func(d *data) []awsiam.PolicyStatement {
 			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents

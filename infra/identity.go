@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // Where people sign in.
@@ -144,8 +144,8 @@ func (i *identity) find(data map[string]string) {
 
 // The settings of hosts that check who somebody is, and of those where people sign in.
 var (
-	verifying = []string{setting.OIDCIssuer, setting.OIDCClientID, setting.OIDCOperatorClaim, setting.OIDCOperatorValue}
-	signingIn = append([]string{setting.OIDCClientSecret, setting.OIDCScopes, setting.OIDCLogout}, verifying...)
+	verifying = []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
+	signingIn = append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, verifying...)
 )
 
 const scopes = "openid email profile"
@@ -156,8 +156,8 @@ func (i identity) told() map[string]string {
 		return map[string]string{}
 	}
 	return map[string]string{
-		setting.OIDCIssuer: i.Issuer, setting.OIDCClientID: i.ClientID, setting.OIDCClientSecret: i.SecretARN, setting.OIDCLogout: i.Logout,
-		setting.OIDCScopes: scopes, setting.OIDCOperatorClaim: i.OperatorClaim, setting.OIDCOperatorValue: i.OperatorValue,
+		env.OIDCIssuer: i.Issuer, env.OIDCClientID: i.ClientID, env.OIDCClientSecret: i.SecretARN, env.OIDCLogout: i.Logout,
+		env.OIDCScopes: scopes, env.OIDCOperatorClaim: i.OperatorClaim, env.OIDCOperatorValue: i.OperatorValue,
 	}
 }
 

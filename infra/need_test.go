@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/shared/dynamo"
+	"vitrine/shared/adapter/dynamo"
 )
 
 // need is one right that a call takes.

@@ -3,10 +3,10 @@ package main
 import (
 	"testing"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // operator signs in as one of the group, locks an artifact and its workspace, opens them, and reads what was done.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/shared/credential"
-	"vitrine/shared/setting"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
 )
 
 // options is the context of a synthesis, given as -c NAME=VALUE or in cdk.json. HOST is api, upload, content or app.
@@ -105,8 +105,8 @@ func (o options) named() bool { return len(o.Domains) > 0 }
 func (o options) production() bool { return o.Environment == credential.Production }
 
 var (
-	hostNames     = setting.Hosts
-	functionNames = setting.Functions
+	hostNames     = env.Hosts
+	functionNames = env.Functions
 	nameShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 )
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/boot"
-	"vitrine/shared/contract"
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/env"
 )
 
 // newProvider serves an identity provider whose client the app host is, and returns what the hosts are told of it.
@@ -43,7 +43,7 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
 	return p, map[string]string{
-		setting.OIDCIssuer: issuer, setting.OIDCClientID: "vitrine", setting.OIDCClientSecret: "file:" + file, setting.OIDCLogout: "rp_initiated",
+		env.OIDCIssuer: issuer, env.OIDCClientID: "vitrine", env.OIDCClientSecret: "file:" + file, env.OIDCLogout: "rp_initiated",
 	}
 }
 

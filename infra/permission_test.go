@@ -21,23 +21,23 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"vitrine/functions/jobs"
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/edge"
-	"vitrine/scripts/local/engine"
+	"vitrine/scripts/testkit/edge"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/boot/upload"
-	"vitrine/shared/claim"
-	"vitrine/shared/contract"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/ephemeral"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
-	"vitrine/shared/setting"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // held runs the hosts on the local engines, each with nothing but what its template gives it: the environment, with the
@@ -86,9 +86,9 @@ func hold(t *testing.T) *held {
 		"AssertionRing": "file:" + rings,
 	}
 	environment := map[string]string{
-		setting.APIURL: urls["api"], setting.UploadURL: urls["upload"], setting.ContentURL: urls["content"], setting.AppURL: urls["app"],
-		setting.MCPURL: urls["api"], setting.DynamoDBEndpoint: e.DynamoDB, setting.S3Endpoint: e.S3, setting.S3Domain: e.S3Domain,
-		setting.PutMode: "edge", setting.ResponseMode: "",
+		env.APIURL: urls["api"], env.UploadURL: urls["upload"], env.ContentURL: urls["content"], env.AppURL: urls["app"],
+		env.MCPURL: urls["api"], env.DynamoDBEndpoint: e.DynamoDB, env.S3Endpoint: e.S3, env.S3Domain: e.S3Domain,
+		env.PutMode: "edge", env.ResponseMode: "",
 	}
 	var told map[string]string
 	h.provider, told = newProvider(t, urls["app"])

@@ -7,13 +7,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // ringNames are the key rings: what the setting that names one is for.
 var ringNames = map[string]string{
-	setting.ContentRing: "ContentRing", setting.LinksRing: "LinksRing", setting.PepperRing: "PepperRing", setting.SealRing: "SealRing",
-	setting.AssertionRing: "AssertionRing",
+	env.ContentRing: "ContentRing", env.LinksRing: "LinksRing", env.PepperRing: "PepperRing", env.SealRing: "SealRing",
+	env.AssertionRing: "AssertionRing",
 }
 
 // makeRings makes one secret a ring. It is born as {"seed": 64 random characters}, which keyring.ParseRing reads; the

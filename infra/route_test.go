@@ -16,9 +16,9 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // visited are the routes that answered well, from the log lines of the hosts.

@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // streamingFront gives the content host a REST API: only that kind streams, which files above 6 MB need. Nothing on its

@@ -14,48 +14,109 @@ import (
 
 const module = "vitrine/"
 
-// levels are the parts of the tree from the bottom up; a package imports lower levels only, and of its own level none
-// but those that the level allows.
-var levels = []struct {
+// room is a part of the tree. Its packages import the rooms before it in the list, and each other where it is open.
+type room struct {
 	name     string
 	packages []string // a trailing slash means everything below
-	within   bool     // packages of the level may import each other
-}{
-	{"leaves", []string{"shared/fault", "shared/id", "shared/contract", "shared/limits", "shared/media", "shared/setting"}, true},
-	{"core", []string{
-		"shared/access", "shared/account", "shared/address", "shared/artifact", "shared/content", "shared/credential", "shared/cursor",
-		"shared/ephemeral", "shared/event", "shared/gate", "shared/idempotency", "shared/keyring", "shared/link", "shared/lockdown", "shared/pow", "shared/rate",
-		"shared/agentauth", "shared/assertion", "shared/claim", "shared/member", "shared/oauth", "shared/patch", "shared/seal", "shared/session", "shared/sharing", "shared/signin", "shared/sweep",
-		"shared/token", "shared/tree", "shared/upload", "shared/view", "shared/workspace",
-	}, true},
-	{"adapters", []string{"shared/blob", "shared/dynamo", "shared/meter", "shared/chaos", "shared/web", "shared/lambdahttp", "shared/oidc"}, false},
-	{"hosts", []string{"functions/api", "functions/upload", "functions/content", "functions/app", "functions/app/pages", "functions/jobs"}, false},
-	{"assembly", []string{"shared/boot", "shared/boot/"}, false},
-	{"mains", []string{"cmd/", "scripts/", "functions/api/lambda", "functions/upload/lambda", "functions/content/lambda", "functions/app/lambda", "functions/jobs/lambda"}, true},
+	open     bool     // packages of the room may import each other
+	reason   string   // why the rooms after it are out of its reach
 }
 
-// ban says what a part of the tree must not reach, through whatever chain, and why.
+var rooms = []room{
+	{
+		name:     "platform",
+		packages: []string{"shared/platform/"},
+		open:     true,
+		reason:   "everything speaks this vocabulary, so it knows nothing of what is said with it",
+	},
+	{
+		name:     "identity",
+		packages: []string{"shared/identity/"},
+		open:     true,
+		reason:   "who somebody is does not depend on what they publish",
+	},
+	{
+		name:     "publishing",
+		packages: []string{"shared/publishing/"},
+		open:     true,
+		reason:   "an artifact's life does not depend on how its publisher came in",
+	},
+	{
+		name:     "entry",
+		packages: []string{"shared/entry/"},
+		open:     true,
+		reason:   "the rules of coming in know no store and no transport",
+	},
+	{
+		name:     "adapters",
+		packages: []string{"shared/adapter/"},
+		reason:   "an adapter serves the ports of the core and can be exchanged without its neighbours",
+	},
+	{
+		name: "hosts",
+		packages: []string{
+			"functions/api",
+			"functions/upload",
+			"functions/content",
+			"functions/app",
+			"functions/app/pages",
+			"functions/jobs",
+		},
+		reason: "hosts are deployed apart, and are given their services",
+	},
+	{
+		name:     "assembly",
+		packages: []string{"shared/boot", "shared/boot/"},
+		reason:   "what is deployed does not know what runs or tests it",
+	},
+	{
+		name: "mains",
+		packages: []string{
+			"cmd/",
+			"scripts/",
+			"functions/api/lambda",
+			"functions/upload/lambda",
+			"functions/content/lambda",
+			"functions/app/lambda",
+			"functions/jobs/lambda",
+		},
+		open: true,
+	},
+}
+
+// coreRooms is how many of the rooms are core: free of transports and of AWS.
+const coreRooms = 4
+
+// allowed are the imports within a closed room that the architecture wants.
+var allowed = []string{
+	"shared/adapter/dynamo shared/adapter/meter",
+	"shared/adapter/blob shared/adapter/meter",
+	"shared/adapter/web shared/adapter/meter",
+	"shared/adapter/lambdahttp shared/adapter/web",
+}
+
+// ban says what a part of the tree must not reach, through whatever chain of imports, and why.
 type ban struct{ from, to, why string }
 
-var never = []ban{
-	{"functions/api", "vitrine/shared/dynamo", "hosts know services, not stores"},
-	{"functions/upload", "vitrine/shared/dynamo", "hosts know services, not stores"},
-	{"functions/content", "vitrine/shared/dynamo", "hosts know services, not stores"},
-	{"functions/app", "vitrine/shared/dynamo", "hosts know services, not stores"},
+var bans = []ban{
+	{"functions/api", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
+	{"functions/upload", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
+	{"functions/content", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
+	{"functions/app", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/jobs", "vitrine/shared", "jobs are wired by boot; the host only runs them"},
 	{"functions/app/pages", "vitrine/shared", "pages know what they show and nothing else"},
 	{"shared/boot", "vitrine/scripts", "what is deployed does not know the local stack"},
-	{"shared/contract", "github.com/", "the CLI takes the wire shapes without the hosts' libraries"},
+	{"shared/platform/contract", "github.com/", "the CLI takes the wire shapes without the hosts' libraries"},
 	{"cmd/vitrine", "github.com/aws/", "the CLI speaks HTTP only"},
 	{"cmd/vitrine", "vitrine/shared/boot", "the CLI speaks HTTP only"},
 }
 
-func TestPackagesImportLowerLevelsOnly(t *testing.T) {
-	imports := moduleImports(t)
-	for dir, list := range imports {
-		from := levelOf(dir)
+func TestPackagesImportLowerRoomsOnly(t *testing.T) {
+	code, _ := moduleImports(t)
+	for dir, list := range code {
+		from := roomOf(dir)
 		if from < 0 {
-			t.Errorf("%s has no level: name it here", dir)
+			t.Errorf("%s is in no room: name it here", dir)
 			continue
 		}
 		for _, p := range list {
@@ -63,59 +124,99 @@ func TestPackagesImportLowerLevelsOnly(t *testing.T) {
 			if !ours {
 				continue
 			}
-			to := levelOf(inner)
-			if to > from || (to == from && !levels[from].within && !parent(inner, dir) && !allowed(dir, inner)) {
-				t.Errorf("%s (%s) imports %s (%s)", dir, levels[from].name, inner, levels[max(to, 0)].name)
+			switch to := roomOf(inner); {
+			case to < 0:
+				t.Errorf("%s imports %s, which is in no room", dir, inner)
+			case to > from:
+				t.Errorf("%s (%s) imports %s (%s): %s", dir, rooms[from].name, inner, rooms[to].name, rooms[from].reason)
+			case to == from && !rooms[from].open && !related(inner, dir) && !slices.Contains(allowed, dir+" "+inner):
+				t.Errorf("%s imports %s of the same room: %s", dir, inner, rooms[from].reason)
 			}
 		}
 	}
 }
 
-// allowed are the imports within a level that the architecture wants.
-func allowed(from, to string) bool {
-	return slices.Contains([]string{"shared/dynamo shared/meter", "shared/blob shared/meter", "shared/web shared/meter", "shared/lambdahttp shared/web"}, from+" "+to)
+// TestTestsOfARoomImportLowerRoomsAndTheTestkit lets tests of the core run on real stores, but not on whole hosts.
+func TestTestsOfARoomImportLowerRoomsAndTheTestkit(t *testing.T) {
+	_, tests := moduleImports(t)
+	for dir, list := range tests {
+		from := roomOf(dir)
+		if from < 0 || rooms[from].name == "assembly" || rooms[from].name == "mains" {
+			continue
+		}
+		for _, p := range list {
+			inner, ours := strings.CutPrefix(p, module)
+			to := roomOf(inner)
+			if !ours || to <= from || strings.HasPrefix(inner, "scripts/testkit/") || rooms[to].name == "adapters" {
+				continue
+			}
+			if rooms[from].name == "identity" && rooms[to].name == "entry" {
+				continue // who signs in is tested with the ways in
+			}
+			t.Errorf("a test of %s (%s) imports %s (%s): what crosses hosts is a journey", dir, rooms[from].name, inner, rooms[to].name)
+		}
+	}
 }
 
-func parent(inner, dir string) bool {
+// TestTheTestkitKnowsNoHostAndNoAssembly lets the plain client solve proofs of work as the CLI does, by a package that
+// imports nothing of ours.
+func TestTheTestkitKnowsNoHostAndNoAssembly(t *testing.T) {
+	code, tests := moduleImports(t)
+	adapters := slices.IndexFunc(rooms, func(r room) bool { return r.name == "adapters" })
+	for _, imports := range []map[string][]string{code, tests} {
+		for dir, list := range imports {
+			for _, p := range list {
+				inner, ours := strings.CutPrefix(p, module)
+				if inner == "cmd/vitrine/pow" {
+					continue
+				}
+				if ours && strings.HasPrefix(dir, "scripts/testkit/") && !strings.HasPrefix(inner, "scripts/testkit/") && roomOf(inner) > adapters {
+					t.Errorf("%s imports %s: every room's tests use the testkit, so it stands on adapters only", dir, inner)
+				}
+			}
+		}
+	}
+}
+
+func related(inner, dir string) bool {
 	return strings.HasPrefix(inner, dir+"/") || strings.HasPrefix(dir, inner+"/")
 }
 
 func TestPackagesNeverReachWhatTheyMustNotKnow(t *testing.T) {
-	imports := moduleImports(t)
-	banned := slices.Clone(never)
-	for _, level := range levels[:2] {
-		for _, p := range level.packages {
-			banned = append(banned, ban{p, "net/http", "the core does not know its transport"}, ban{p, "github.com/aws/", "the core does not know AWS"})
+	imports, _ := moduleImports(t)
+	banned := slices.Clone(bans)
+	for dir := range imports {
+		if i := roomOf(dir); i >= 0 && i < coreRooms {
+			banned = append(banned,
+				ban{dir, "net/http", "the core does not know its transport"},
+				ban{dir, "github.com/aws/", "the core does not know AWS"})
 		}
 	}
-	for _, n := range banned {
-		if imports[n.from] == nil {
-			t.Errorf("%s is named here but is gone", n.from)
+	for _, b := range banned {
+		if imports[b.from] == nil {
+			t.Errorf("%s is named here but is gone", b.from)
 		}
-		for _, chain := range reach(imports, n.from) {
-			if strings.HasPrefix(chain[len(chain)-1]+"/", strings.TrimSuffix(n.to, "/")+"/") {
-				t.Errorf("%s: %s", strings.Join(chain, " -> "), n.why)
+		for _, chain := range reach(imports, b.from) {
+			if strings.HasPrefix(chain[len(chain)-1]+"/", strings.TrimSuffix(b.to, "/")+"/") {
+				t.Errorf("%s: %s", strings.Join(chain, " -> "), b.why)
 			}
 		}
 	}
 }
 
-func levelOf(dir string) int {
-	return slices.IndexFunc(levels, func(l struct {
-		name     string
-		packages []string
-		within   bool
-	}) bool {
-		return slices.ContainsFunc(l.packages, func(p string) bool {
+func roomOf(dir string) int {
+	return slices.IndexFunc(rooms, func(r room) bool {
+		return slices.ContainsFunc(r.packages, func(p string) bool {
 			return p == dir || strings.HasSuffix(p, "/") && strings.HasPrefix(dir+"/", p)
 		})
 	})
 }
 
-// moduleImports maps each directory of the module to what its code imports, tests left out. It reads the source itself,
-// so that the test cache sees every file that the verdict depends on.
-func moduleImports(t *testing.T) map[string][]string {
-	imports := map[string][]string{}
+// moduleImports maps each directory of the module to what its code imports and to what its tests import. It reads the
+// source itself, so that the test cache sees every file that the verdict depends on.
+func moduleImports(t *testing.T) (code, tests map[string][]string) {
+	t.Helper()
+	code, tests = map[string][]string{}, map[string][]string{}
 	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -123,12 +224,16 @@ func moduleImports(t *testing.T) map[string][]string {
 		if d.IsDir() && (slices.Contains([]string{"node_modules", "cdk.out", "s3d", "infra"}, d.Name()) || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
 			return filepath.SkipDir
 		}
-		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+		if filepath.Ext(file) != ".go" {
 			return nil
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
+		}
+		imports := code
+		if strings.HasSuffix(file, "_test.go") {
+			imports = tests
 		}
 		dir := path.Dir(strings.TrimPrefix(filepath.ToSlash(file), "../"))
 		imports[dir] = append(imports[dir], "unsafe") // a package without imports is still there
@@ -141,7 +246,7 @@ func moduleImports(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return imports
+	return code, tests
 }
 
 // reach lists a shortest import chain from dir to everything it can reach.

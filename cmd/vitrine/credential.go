@@ -8,7 +8,7 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/vault"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // source is where a credential comes from. VITRINE_API_KEY goes before a stored login, also when it is refused.

@@ -6,8 +6,8 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // grace is how long a publish goes on after an interrupt, once the server makes a draft of it.

@@ -16,10 +16,10 @@ import (
 	"vitrine/cmd/vitrine/edits"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/secret"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 func (a *app) editCommand() *cobra.Command {

@@ -11,10 +11,10 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // Kinds of access links.

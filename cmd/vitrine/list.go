@@ -8,8 +8,8 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.

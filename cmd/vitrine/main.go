@@ -18,7 +18,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/cmd/vitrine/vault"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/id"
 )
 
 // The environment that the program reads, beside what describes terminal, browser and home (NO_COLOR, CI, TERM, BROWSER,

@@ -17,8 +17,8 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"vitrine/cmd/vitrine/client"
-	bearer "vitrine/shared/credential"
-	"vitrine/shared/id"
+	bearer "vitrine/shared/identity/credential"
+	"vitrine/shared/platform/id"
 )
 
 // epoch is the time of the tested program.

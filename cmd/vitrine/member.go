@@ -7,7 +7,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/secret"
 	"vitrine/cmd/vitrine/vault"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // member acts for the person of the stored login, with an access token that was made just now. A key in the environment

@@ -8,7 +8,7 @@ import (
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/id"
 )
 
 // inProcess is an invocation within this process, whose keyring cannot be reached.

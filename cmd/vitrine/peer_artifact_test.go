@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // world is what the workspace of the peer holds: one artifact with its revisions and links, and names of others.

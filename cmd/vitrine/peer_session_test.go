@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
-	"vitrine/shared/patch"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/patch"
 )
 
 func (p *peer) create(w http.ResponseWriter, r *http.Request) {

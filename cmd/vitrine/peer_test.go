@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Credentials and ids of the peer; the same in every answer, so that scripts can compare whole outputs.

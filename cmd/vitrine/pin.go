@@ -7,7 +7,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 func (a *app) pinCommand() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
 	"vitrine/cmd/vitrine/vault"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/limits"
 )
 
 // wishes are the flags of publish.

@@ -13,9 +13,9 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/save"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // order is what pull is asked for.

@@ -7,8 +7,8 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // published is the JSON result of publish.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/cmd/vitrine/client"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 func (a *app) restoreCommand() *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 func TestPartOf(t *testing.T) {

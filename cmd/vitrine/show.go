@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 func (a *app) showCommand() *cobra.Command {

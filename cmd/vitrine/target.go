@@ -8,9 +8,9 @@ import (
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // target is an artifact as a person names it: by its id, by the address of a page of it, or by a share URL.

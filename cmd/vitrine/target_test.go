@@ -6,7 +6,7 @@ import (
 
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 func TestParseTarget(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Visibilities of an artifact.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/ephemeral"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/platform/contract"
 )
 
 func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error) {

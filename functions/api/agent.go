@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/netip"
 
-	"vitrine/shared/agentauth"
-	"vitrine/shared/contract"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/platform/contract"
 )
 
 // Agents registers agents and asks people to claim them.

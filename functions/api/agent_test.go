@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/address"
-	"vitrine/shared/agentauth"
-	"vitrine/shared/assertion"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/ephemeral"
-	"vitrine/shared/keyring"
-	"vitrine/shared/limits"
-	"vitrine/shared/pow"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/assertion"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
 )
 
 // withAgents is an api host where agents can register.

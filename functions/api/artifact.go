@@ -5,12 +5,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
 )
 
 type listInput struct {

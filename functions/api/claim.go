@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
 )
 
 func (h *Host) claimRoutes() []web.Route {

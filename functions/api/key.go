@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/oauth"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 func (h *Host) keyRoutes() []web.Route {

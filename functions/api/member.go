@@ -3,13 +3,13 @@ package api
 import (
 	"context"
 
-	"vitrine/shared/account"
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
 )
 
 // Completer is what the host needs to let a member take over an agent.

@@ -10,12 +10,12 @@ import (
 	"net/url"
 	"strings"
 
-	"vitrine/shared/agentauth"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
-	"vitrine/shared/oauth"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // AgentTokens serves the grants of agents at the token endpoint.

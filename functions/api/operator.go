@@ -7,12 +7,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"vitrine/shared/account"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/lockdown"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/lockdown"
 )
 
 // operatorRoutes are those of whoever looks after the whole deployment.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // publicPage is the public agent view for people who open its URL in a browser. It is plain markup without script or

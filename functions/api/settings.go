@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/idempotency"
 )
 
 func (h *Host) settingsRoutes() []web.Route {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 const resourceDocument = "oauth-protected-resource"

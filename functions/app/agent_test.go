@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 func TestAnAgentIsLetInByItsCode(t *testing.T) {

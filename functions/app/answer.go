@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // answer lets a handler return its failure and writes it as the surface asks: an envelope under /api, else a page.

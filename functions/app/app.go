@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // Resolver opens access links.

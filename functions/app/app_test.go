@@ -18,11 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vitrine/functions/app/pages"
-	"vitrine/scripts/browser"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/web"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }

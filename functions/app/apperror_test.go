@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/oauth"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/fault"
 )
 
 // Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/media"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 )
 
 // artifactRoutes are what members see of an artifact and do with it.

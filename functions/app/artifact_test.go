@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/sharing"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/sharing"
 )
 
 const artifactPage = "/artifacts/" + artifactID

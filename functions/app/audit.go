@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/account"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {

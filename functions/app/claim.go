@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 const badClaim = "This claim token opens nothing: it may be mistyped, expired, used already, or of a workspace that is yours."

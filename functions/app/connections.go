@@ -5,12 +5,12 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/agentauth"
-	"vitrine/shared/contract"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/oauth"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the

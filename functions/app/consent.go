@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/oauth"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/fault"
 )
 
 // consentPage shows an app that asks to act for the member.

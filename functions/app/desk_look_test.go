@@ -13,9 +13,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/fault"
-	"vitrine/shared/signin"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/fault"
 )
 
 // inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.

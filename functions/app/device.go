@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
 )
 
 const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"vitrine/scripts/browser"
+	"vitrine/scripts/testkit/browser"
 )
 
 // question is what the page of a question has, and no other page.

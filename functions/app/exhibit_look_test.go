@@ -7,9 +7,9 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 func in(scene string) func(*house) { return func(s *house) { s.scene = scene } }

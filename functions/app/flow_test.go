@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/oauth"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
 )
 
 func TestMembersPagesAskStrangersToSignIn(t *testing.T) {

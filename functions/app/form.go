@@ -6,9 +6,9 @@ import (
 	"errors"
 	"net/http"
 
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
 )
 
 // readForm takes the fields of a form, each at most once; the query is no part of it.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // gallery is a running app host at localhost and a content host at 127.0.0.1, which browsers take for another site.

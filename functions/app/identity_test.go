@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
-	"vitrine/shared/signin"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {

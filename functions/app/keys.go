@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 func (h *Host) keys(w http.ResponseWriter, r *http.Request, v visit) error {

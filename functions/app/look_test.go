@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/fault"
 )
 
 // contrast lists the texts on show whose contrast with what is behind them is below WCAG AA (4.5, large text 3).

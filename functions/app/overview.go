@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/artifact"
 )
 
 // recent is how many artifacts the overview names.

@@ -5,10 +5,10 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
 )
 
 // viewerPath is where members look at a revision.

@@ -4,10 +4,10 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/sharing"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/sharing"
 )
 
 func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) error {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 func TestViewerRefusesHostileIds(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/artifact"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/idempotency"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/artifact"
 )
 
 // restore publishes an older revision of an artifact again.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
 )
 
 func TestOlderRevisionsAreRestored(t *testing.T) {

@@ -2,7 +2,7 @@ package app
 
 import (
 	"vitrine/functions/app/pages"
-	"vitrine/shared/credential"
+	"vitrine/shared/identity/credential"
 )
 
 // meaning is a right in words: what a holder could do, and in a list of facts.

@@ -6,11 +6,11 @@ import (
 	"strconv"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {

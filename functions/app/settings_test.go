@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/account"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/event"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 // steward answers in place of what keeps settings; the rules are those of the core.

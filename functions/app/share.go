@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/limits"
-	"vitrine/shared/link"
-	"vitrine/shared/sharing"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/sharing"
 )
 
 // accessLinks lists links of the workspace.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/shared/artifact"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/cursor"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/sharing"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sharing"
 )
 
 const (

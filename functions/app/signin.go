@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/address"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
-	"vitrine/shared/session"
-	"vitrine/shared/signin"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // signIn sends the browser to the identity provider.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 func TestLinksThatDoNotOpen(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/contract"
 )
 
 // view tells which view is on show.

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"vitrine/functions/app/pages"
-	"vitrine/scripts/browser"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/contract"
 )
 
 func TestScriptsShowTheSameTextAsPages(t *testing.T) {

@@ -9,13 +9,13 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
-	"vitrine/shared/oauth"
-	"vitrine/shared/session"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // The cookies. Their prefix makes browsers refuse them from other hosts and without TLS.

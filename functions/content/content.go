@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"strings"
 
-	"vitrine/shared/address"
-	"vitrine/shared/content"
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/content"
 )
 
 // Host is what the content host needs.

@@ -16,20 +16,20 @@ import (
 	"time"
 
 	host "vitrine/functions/content"
-	"vitrine/scripts/browser"
-	"vitrine/shared/address"
-	"vitrine/shared/artifact"
-	"vitrine/shared/content"
-	"vitrine/shared/fault"
-	"vitrine/shared/gate"
-	"vitrine/shared/id"
-	"vitrine/shared/keyring"
-	"vitrine/shared/limits"
-	"vitrine/shared/rate"
-	"vitrine/shared/token"
-	"vitrine/shared/tree"
-	"vitrine/shared/web"
-	"vitrine/shared/workspace"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -43,7 +43,7 @@ type stand struct {
 	codec    *token.Codec
 	now      time.Time
 	claims   token.Claims
-	state    gate.State
+	state    readaccess.State
 	tree     tree.Tree
 	bodies   map[tree.Object]string
 	opened   atomic.Int32
@@ -64,7 +64,7 @@ func newStand(t testing.TB, files ...string) *stand {
 		claims: token.Claims{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Scripts: true},
 	}
 	s.claims.Expires = s.now.Add(time.Hour)
-	s.state = gate.State{
+	s.state = readaccess.State{
 		Workspace: &workspace.Workspace{ID: s.claims.Workspace, ClaimedAt: s.now},
 		Artifact: &artifact.Artifact{
 			ID: s.claims.Artifact, Owner: s.claims.Workspace, Home: s.claims.Workspace, Status: artifact.Live,
@@ -119,7 +119,9 @@ func (s *stand) serve(contentOrigin, app string) {
 
 // The ports.
 
-func (s *stand) Gates(context.Context, gate.Names) (gate.State, error) { return s.state, s.storeErr }
+func (s *stand) Gates(context.Context, readaccess.Names) (readaccess.State, error) {
+	return s.state, s.storeErr
+}
 
 func (s *stand) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
 	return nil, s.storeErr

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"vitrine/shared/content"
-	"vitrine/shared/media"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/content"
 )
 
 // exhibit is a file as one request sees it.

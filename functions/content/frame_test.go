@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/browser"
+	"vitrine/scripts/testkit/browser"
 )
 
 const tall = `<!doctype html><style>body{margin:0}div{height:3000px}</style><div></div>

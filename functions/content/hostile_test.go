@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/artifact"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/link"
-	"vitrine/shared/token"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 )
 
 func TestT53HostilePaths(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"sync"
 
-	"vitrine/shared/fault"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/fault"
 )
 
 // file serves GET and HEAD of /v/{token}/{path}. The path was decoded exactly once by the router and is compared byte

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/fault"
-	"vitrine/shared/tree"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/tree"
 )
 
 func TestETagNamesWhatTheClientGets(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/pipehttp"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
-	"vitrine/shared/rate"
-	"vitrine/shared/tree"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/tree"
 )
 
 // newLargeStand holds a file of 10 MB, beside a small one and two whose sizes are just at the cap and above it.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/idempotency"
-	"vitrine/shared/upload"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/upload"
 )
 
 // Host is what the upload host needs.

@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/shared/dynamo"
-	"vitrine/shared/ephemeral"
-	"vitrine/shared/limits"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/platform/limits"
 )
 
 func main() {

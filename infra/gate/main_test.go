@@ -7,11 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/local/engine"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/ephemeral"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // deployed makes the tables of a deployment and points the environment at their engine.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"vitrine/scripts/browser"
+	"vitrine/scripts/testkit/browser"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/invariant"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // spread is what is read while it is moved.

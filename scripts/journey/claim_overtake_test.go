@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/chaos"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/id"
 )
 
 // TestAReadThatAClaimOrAMoveOvertakesSucceeds has a claim, a move, or what ends it seconds later happen before and after

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/artifact"
-	"vitrine/shared/chaos"
-	"vitrine/shared/claim"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 )
 
 // moments runs checks while nothing is moved, when everything is, and when what was claimed is cleared away.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/journey/invariant"
+	"vitrine/scripts/testkit/invariant"
 )
 
 func TestTheInvariantsSeeWhatKeepsNoBytesOrCollectsNone(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
+	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/port"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 )
 
 // devStack is the process behind scripts/dev.
@@ -33,7 +33,7 @@ var buildDev = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	program := filepath.Join(root, ".vitrine", "bin", "journey-dev")
-	build := exec.Command("go", "build", "-o", program, "./scripts/local")
+	build := exec.Command("go", "build", "-o", program, "./scripts/internal/local")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {

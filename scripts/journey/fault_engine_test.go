@@ -9,12 +9,12 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // asker is a request that reads or changes something.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/journey/invariant"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
 )
 
 // breach is damage that Check has to see. Its item is the first one with the prefixes of pk and sk.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 func TestF04AFinalizeThatDiesBeforeItsCommitLeavesTheSessionPending(t *testing.T) {

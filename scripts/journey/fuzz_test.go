@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
 )
 
 // fuzzed is a deployment without limits and what a request to it may name.

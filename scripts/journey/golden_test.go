@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/testkit/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden OpenAPI documents anew")

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // documented are the methods of every path of a host, from its golden document.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // unlimited lets one agent send as much as it wants; sizes and counts still hold.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // agents is a deployment with a clock where as many agents may register as like.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 )
 
 func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {

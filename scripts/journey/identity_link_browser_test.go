@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/browser"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/fault"
 )
 
 // TestAPersonClaimsAWorkspaceByItsLink goes from an agent without account to a member's list, with the token in nothing

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // swapped is a credential of the same public id and workspace with another secret.

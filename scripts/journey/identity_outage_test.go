@@ -14,13 +14,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // answerMost is how long a route of identity may take whatever hangs behind it, with room for a busy machine.

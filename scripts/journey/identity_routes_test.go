@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/local/engine"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/id"
 )
 
 // unattended are routes of the app host that ask the store nothing, or nothing about who asks.

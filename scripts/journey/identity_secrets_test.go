@@ -12,10 +12,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // hoard are secrets by what they are.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // people is how many members, and sessions, there are.

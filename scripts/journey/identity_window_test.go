@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/idp/provider"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 )
 
 const (

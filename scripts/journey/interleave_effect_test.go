@@ -10,8 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 )
 
 // standing is what is stored of a scene, and what follows from it.

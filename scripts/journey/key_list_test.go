@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // makesKey makes a key on the page, as whoever has the cookie can.

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/browser"
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // terminal is somebody who types commands.

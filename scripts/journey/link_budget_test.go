@@ -5,8 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/dynamo"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/contract"
 )
 
 // inside is a hand in the tables of the ledger's deployment, past what is counted.

@@ -3,10 +3,10 @@ package journey
 import (
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // TestLinksOfWhatIsClaimedGoAlong makes links before the claim, and uses, lists, makes and ends them in every moment of

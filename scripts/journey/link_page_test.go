@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 )
 
 // claimsBy takes what an agent published over into the workspace of a window, with the form of the page.

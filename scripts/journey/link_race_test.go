@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // The commands of links as requests that a goroutine may send.

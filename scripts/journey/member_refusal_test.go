@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
-	"vitrine/shared/oauth"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // memberRoute is a route of members with a request that it takes.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // TestPagesOfMembersStayWithinTheirBudget reads pages as a browser does: session, then member and workspace, then two

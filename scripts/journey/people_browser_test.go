@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/browser"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // signIn types an address into the identity provider's form, which the page shows or is about to show.

@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/artifact"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/event"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
-	"vitrine/shared/sweep"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sweep"
 )
 
 func pinPath(a id.Artifact) string { return "/v1/web/artifacts/" + string(a) + "/pin" }

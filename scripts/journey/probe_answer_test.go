@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/conform"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/scripts/testkit/conform"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // waiting are the codes that tell how long to wait.

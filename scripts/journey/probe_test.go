@@ -19,14 +19,14 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/id"
-	"vitrine/shared/keyring"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
 )
 
 // probe is a deployment with a hand in its tables, objects and AWS clients, for what no client can see or do.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 func TestWhatIsDeletedLosesItsBytesADayLaterAndNoSooner(t *testing.T) {

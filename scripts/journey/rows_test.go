@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/local/engine"
+	"vitrine/scripts/testkit/engine"
 )
 
 // The rows of the design's two tables: faults, without the numbers of merged rows, and threats.

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/conform"
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/engine"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/conform"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 var ctx = context.Background()

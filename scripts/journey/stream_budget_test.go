@@ -3,7 +3,7 @@ package journey
 import (
 	"testing"
 
-	"vitrine/scripts/journey/wire"
+	"vitrine/scripts/testkit/wire"
 )
 
 // TestALargeBodyStaysWithinItsBudget reads one file at the size from which streams are counted, and one above it. The two

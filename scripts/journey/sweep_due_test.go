@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/chaos"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // fallsDue is when the next thing happens to an artifact, as the list of what is due says; empty: nothing does.

@@ -13,16 +13,16 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"vitrine/functions/jobs"
-	"vitrine/scripts/journey/invariant"
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/boot"
 	bootjobs "vitrine/shared/boot/jobs"
-	"vitrine/shared/chaos"
-	"vitrine/shared/contract"
-	"vitrine/shared/credential"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // working lets the stack do by itself what falls due.

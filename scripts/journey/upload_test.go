@@ -17,11 +17,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
-	"vitrine/shared/limits"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // opened opens a session for files.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/browser"
-	"vitrine/scripts/journey/wire"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // interactive is a page that shows whether its scripts run, and is taller than any window.

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"testing"
 
-	"vitrine/scripts/journey/wire"
-	"vitrine/scripts/local/stack"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
-	"vitrine/shared/limits"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 func (d *deployment) provision(t testing.TB, body any) wire.Answer {

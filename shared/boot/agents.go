@@ -3,10 +3,10 @@ package boot
 import (
 	"errors"
 
-	"vitrine/shared/agentauth"
-	"vitrine/shared/assertion"
-	"vitrine/shared/cursor"
-	"vitrine/shared/rate"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/assertion"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/rate"
 )
 
 // Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion

@@ -1,6 +1,6 @@
 package boot
 
-import "vitrine/shared/claim"
+import "vitrine/shared/entry/claim"
 
 // Claimer lets members take over ephemeral workspaces; it needs the ring pepper.
 func (s *Services) Claimer() (*claim.Claimer, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/shared/meter"
+	"vitrine/shared/adapter/meter"
 )
 
 // How long the AWS clients try.

@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go/middleware"
 
-	"vitrine/shared/address"
-	"vitrine/shared/credential"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/keyring"
-	"vitrine/shared/limits"
-	"vitrine/shared/setting"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
 )
 
 // Config is everything that a deployment is told. It is read once; what is missing stops the start.
@@ -54,21 +54,21 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is not set", name))
 		}
 	}
-	need(setting.CoreTable, c.Tables.Core)
-	need(setting.EventsTable, c.Tables.Events)
-	need(setting.HotTable, c.Tables.Hot)
-	need(setting.Bucket, c.Bucket)
+	need(env.CoreTable, c.Tables.Core)
+	need(env.EventsTable, c.Tables.Events)
+	need(env.HotTable, c.Tables.Hot)
+	need(env.Bucket, c.Bucket)
 	if c.Environment != credential.Production && c.Environment != credential.Preview {
-		wrong = append(wrong, fmt.Errorf("%s is %q, not %s or %s", setting.Environment, c.Environment, credential.Production, credential.Preview))
+		wrong = append(wrong, fmt.Errorf("%s is %q, not %s or %s", env.Environment, c.Environment, credential.Production, credential.Preview))
 	}
 	if c.Environment == credential.Production && c.Limits.Off {
 		wrong = append(wrong, errors.New("limits cannot be off in production"))
 	}
 	o := c.Origins
 	for _, host := range []struct{ name, origin string }{
-		{setting.APIURL, o.API}, {setting.UploadURL, o.Upload}, {setting.ContentURL, o.Content}, {setting.AppURL, o.App}, {setting.MCPURL, o.MCP},
+		{env.APIURL, o.API}, {env.UploadURL, o.Upload}, {env.ContentURL, o.Content}, {env.AppURL, o.App}, {env.MCPURL, o.MCP},
 	} {
-		if host.name == setting.MCPURL && host.origin == "" {
+		if host.name == env.MCPURL && host.origin == "" {
 			continue
 		}
 		if u, err := url.Parse(host.origin); err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http") || u.Path != "" {

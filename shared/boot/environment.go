@@ -11,28 +11,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"vitrine/shared/address"
-	"vitrine/shared/credential"
-	"vitrine/shared/dynamo"
-	"vitrine/shared/limits"
-	"vitrine/shared/setting"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/limits"
 )
 
-// FromEnvironment reads the configuration of a function: the settings that shared/setting names, and the key rings that
+// FromEnvironment reads the configuration of a function: the settings that shared/platform/env names, and the key rings that
 // are named among them. Needs are the rings without which the host cannot serve. Everything that is missing or wrong comes
 // in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for others would
 // be a tenth of each binary.
 func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
 	c := Config{
-		Environment: credential.Environment(getenv(setting.Environment)),
+		Environment: credential.Environment(getenv(env.Environment)),
 		Origins: address.Origins{
-			API: getenv(setting.APIURL), Upload: getenv(setting.UploadURL), Content: getenv(setting.ContentURL), App: getenv(setting.AppURL),
-			MCP: getenv(setting.MCPURL),
+			API: getenv(env.APIURL), Upload: getenv(env.UploadURL), Content: getenv(env.ContentURL), App: getenv(env.AppURL),
+			MCP: getenv(env.MCPURL),
 		},
-		Tables:           dynamo.Tables{Core: getenv(setting.CoreTable), Events: getenv(setting.EventsTable), Hot: getenv(setting.HotTable)},
-		Bucket:           getenv(setting.Bucket),
-		DynamoDBEndpoint: getenv(setting.DynamoDBEndpoint), S3Endpoint: getenv(setting.S3Endpoint), S3Domain: getenv(setting.S3Domain),
+		Tables:           dynamo.Tables{Core: getenv(env.CoreTable), Events: getenv(env.EventsTable), Hot: getenv(env.HotTable)},
+		Bucket:           getenv(env.Bucket),
+		DynamoDBEndpoint: getenv(env.DynamoDBEndpoint), S3Endpoint: getenv(env.S3Endpoint), S3Domain: getenv(env.S3Domain),
 		OIDC: oidcFrom(getenv), Limits: limits.Default(), Now: time.Now,
 	}
 	var wrong []error
@@ -41,32 +41,32 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 			wrong = append(wrong, fmt.Errorf("%s cannot be %q", name, v))
 		}
 	}
-	choose(setting.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
-	choose(setting.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
-	choose(setting.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
-	choose(setting.HSTS, func(v string) bool { c.HSTS = web.HSTS(v); return c.HSTS.Valid() })
-	for _, name := range append([]string{setting.Region, setting.AccessKeyID, setting.SecretAccessKey}, needs...) {
+	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
+	choose(env.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
+	choose(env.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
+	choose(env.HSTS, func(v string) bool { c.HSTS = web.HSTS(v); return c.HSTS.Valid() })
+	for _, name := range append([]string{env.Region, env.AccessKeyID, env.SecretAccessKey}, needs...) {
 		if getenv(name) == "" {
 			wrong = append(wrong, fmt.Errorf("%s is not set", name))
 		}
 	}
-	choose(setting.Pow, func(v string) bool {
+	choose(env.Pow, func(v string) bool {
 		c.Limits.Pow = limits.Pow(v)
 		return slices.Contains([]limits.Pow{limits.PowAdaptive, limits.PowAlways, limits.PowOff}, c.Limits.Pow)
 	})
 	if c.S3Endpoint != "" && c.S3Domain == "" {
-		wrong = append(wrong, fmt.Errorf("%s needs %s", setting.S3Endpoint, setting.S3Domain))
+		wrong = append(wrong, fmt.Errorf("%s needs %s", env.S3Endpoint, env.S3Domain))
 	}
 	if err := errors.Join(append(wrong, c.check())...); err != nil {
 		return Config{}, err
 	}
 	c.AWS = aws.Config{
-		Region:      getenv(setting.Region),
-		Credentials: credentials.NewStaticCredentialsProvider(getenv(setting.AccessKeyID), getenv(setting.SecretAccessKey), getenv(setting.SessionToken)),
+		Region:      getenv(env.Region),
+		Credentials: credentials.NewStaticCredentialsProvider(getenv(env.AccessKeyID), getenv(env.SecretAccessKey), getenv(env.SessionToken)),
 	}
 	var secret error
 	var fetched sync.WaitGroup
-	fetched.Go(func() { c.OIDC.ClientSecret, secret = clientSecret(ctx, c.AWS, getenv(setting.OIDCClientSecret)) })
+	fetched.Go(func() { c.OIDC.ClientSecret, secret = clientSecret(ctx, c.AWS, getenv(env.OIDCClientSecret)) })
 	rings, err := namedRings(ctx, c.AWS, getenv)
 	fetched.Wait()
 	c.Rings = rings

@@ -1,6 +1,6 @@
 package boot
 
-import "vitrine/shared/artifact"
+import "vitrine/shared/publishing/artifact"
 
 // Pinner keeps artifacts from expiring; the lister answers what was pinned.
 func (s *Services) Pinner(lister *artifact.Lister) *artifact.Pinner {

@@ -3,12 +3,12 @@ package boot
 import (
 	"errors"
 
-	"vitrine/shared/access"
-	"vitrine/shared/account"
-	"vitrine/shared/credential"
-	"vitrine/shared/cursor"
-	"vitrine/shared/seal"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/seal"
 )
 
 // ForMembers lets members in at a surface, on the routes that want them; it needs the ring pepper.

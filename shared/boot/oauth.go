@@ -3,9 +3,9 @@ package boot
 import (
 	"errors"
 
-	"vitrine/shared/cursor"
-	"vitrine/shared/oauth"
-	"vitrine/shared/rate"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/rate"
 )
 
 // Authorization is the authorization server for people; it needs the rings pepper and seal. Without an identity

@@ -1,9 +1,9 @@
 package boot
 
 import (
-	"vitrine/shared/account"
-	"vitrine/shared/cursor"
-	"vitrine/shared/lockdown"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/publishing/lockdown"
 )
 
 // Warden sets and lifts operators' lockdowns; it needs the ring seal.

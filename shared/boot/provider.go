@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"vitrine/shared/credential"
-	"vitrine/shared/member"
-	"vitrine/shared/oidc"
-	"vitrine/shared/rate"
-	"vitrine/shared/session"
-	"vitrine/shared/setting"
-	"vitrine/shared/signin"
+	"vitrine/shared/adapter/oidc"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/rate"
 )
 
 // Pages of the app host that the identity provider sends browsers to.
@@ -51,12 +51,12 @@ func (c *Config) oidc() oidc.Config {
 func (c *Config) checkOIDC() error {
 	if c.OIDC.Issuer == "" {
 		if c.OIDC.ClientID != "" || c.OIDC.ClientSecret != "" {
-			return fmt.Errorf("%s needs %s", setting.OIDCClientID, setting.OIDCIssuer)
+			return fmt.Errorf("%s needs %s", env.OIDCClientID, env.OIDCIssuer)
 		}
 		return nil
 	}
 	if err := c.oidc().Check(); err != nil {
-		return fmt.Errorf("%s, %s: %w", setting.OIDCIssuer, setting.OIDCClientID, err)
+		return fmt.Errorf("%s, %s: %w", env.OIDCIssuer, env.OIDCClientID, err)
 	}
 	return nil
 }
@@ -64,8 +64,8 @@ func (c *Config) checkOIDC() error {
 // oidcFrom reads the settings of the provider, all but the secret.
 func oidcFrom(getenv func(string) string) OIDC {
 	return OIDC{
-		Issuer: getenv(setting.OIDCIssuer), ClientID: getenv(setting.OIDCClientID), Scopes: strings.Fields(getenv(setting.OIDCScopes)),
-		Logout: oidc.Logout(getenv(setting.OIDCLogout)), OperatorClaim: getenv(setting.OIDCOperatorClaim), OperatorValue: getenv(setting.OIDCOperatorValue),
+		Issuer: getenv(env.OIDCIssuer), ClientID: getenv(env.OIDCClientID), Scopes: strings.Fields(getenv(env.OIDCScopes)),
+		Logout: oidc.Logout(getenv(env.OIDCLogout)), OperatorClaim: getenv(env.OIDCOperatorClaim), OperatorValue: getenv(env.OIDCOperatorValue),
 	}
 }
 
@@ -79,7 +79,7 @@ func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, err
 		err = errors.New("the secret is empty")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", setting.OIDCClientSecret, err)
+		return "", fmt.Errorf("%s: %w", env.OIDCClientSecret, err)
 	}
 	return text, nil
 }

@@ -9,18 +9,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"vitrine/shared/credential"
-	"vitrine/shared/setting"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
 )
 
 // signingIn is the environment of a host that signs people in, with changes.
 func signingIn(change map[string]string) func(string) string {
 	all := map[string]string{
-		setting.Environment: "production", setting.APIURL: "https://api.example.com", setting.UploadURL: "https://up.example.com",
-		setting.ContentURL: "https://c.example.net", setting.AppURL: "https://app.example.com", setting.MCPURL: "https://mcp.example.com",
-		setting.CoreTable: "core", setting.EventsTable: "events", setting.HotTable: "hot", setting.Bucket: "bucket",
-		setting.Region: "eu-central-1", setting.AccessKeyID: "id", setting.SecretAccessKey: "secret",
-		setting.OIDCIssuer: "https://id.example.com", setting.OIDCClientID: "client",
+		env.Environment: "production", env.APIURL: "https://api.example.com", env.UploadURL: "https://up.example.com",
+		env.ContentURL: "https://c.example.net", env.AppURL: "https://app.example.com", env.MCPURL: "https://mcp.example.com",
+		env.CoreTable: "core", env.EventsTable: "events", env.HotTable: "hot", env.Bucket: "bucket",
+		env.Region: "eu-central-1", env.AccessKeyID: "id", env.SecretAccessKey: "secret",
+		env.OIDCIssuer: "https://id.example.com", env.OIDCClientID: "client",
 	}
 	for name, v := range change {
 		all[name] = v
@@ -34,16 +34,16 @@ func TestT79ProductionRefusesAnIdentityProviderThatSignsInAnybody(t *testing.T) 
 		says   string // empty: it starts
 	}{
 		"as it should be":         {nil, ""},
-		"without a provider":      {map[string]string{setting.OIDCIssuer: "", setting.OIDCClientID: ""}, ""},
-		"on this machine":         {map[string]string{setting.OIDCIssuer: "http://localhost:8706"}, "on this machine"},
-		"with TLS, but here":      {map[string]string{setting.OIDCIssuer: "https://127.0.0.1:8706"}, "on this machine"},
-		"without TLS":             {map[string]string{setting.OIDCIssuer: "http://id.example.com"}, "not https"},
-		"here, in a preview":      {map[string]string{setting.OIDCIssuer: "http://localhost:8706", setting.Environment: "preview"}, ""},
-		"away, without TLS there": {map[string]string{setting.OIDCIssuer: "http://id.example.com", setting.Environment: "preview"}, "not https"},
-		"without a client":        {map[string]string{setting.OIDCClientID: ""}, "client id"},
-		"a client without issuer": {map[string]string{setting.OIDCIssuer: ""}, setting.OIDCIssuer},
-		"an odd way out":          {map[string]string{setting.OIDCLogout: "odd"}, "sign out"},
-		"a secret that is gone":   {map[string]string{setting.OIDCClientSecret: "file:/nowhere/at/all"}, setting.OIDCClientSecret},
+		"without a provider":      {map[string]string{env.OIDCIssuer: "", env.OIDCClientID: ""}, ""},
+		"on this machine":         {map[string]string{env.OIDCIssuer: "http://localhost:8706"}, "on this machine"},
+		"with TLS, but here":      {map[string]string{env.OIDCIssuer: "https://127.0.0.1:8706"}, "on this machine"},
+		"without TLS":             {map[string]string{env.OIDCIssuer: "http://id.example.com"}, "not https"},
+		"here, in a preview":      {map[string]string{env.OIDCIssuer: "http://localhost:8706", env.Environment: "preview"}, ""},
+		"away, without TLS there": {map[string]string{env.OIDCIssuer: "http://id.example.com", env.Environment: "preview"}, "not https"},
+		"without a client":        {map[string]string{env.OIDCClientID: ""}, "client id"},
+		"a client without issuer": {map[string]string{env.OIDCIssuer: ""}, env.OIDCIssuer},
+		"an odd way out":          {map[string]string{env.OIDCLogout: "odd"}, "sign out"},
+		"a secret that is gone":   {map[string]string{env.OIDCClientSecret: "file:/nowhere/at/all"}, env.OIDCClientSecret},
 	} {
 		_, err := FromEnvironment(context.Background(), signingIn(c.change))
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -58,7 +58,7 @@ func TestTheSettingsOfTheProviderAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := FromEnvironment(context.Background(), signingIn(map[string]string{
-		setting.OIDCClientSecret: "file:" + file, setting.OIDCScopes: "openid  email", setting.OIDCLogout: "cognito",
+		env.OIDCClientSecret: "file:" + file, env.OIDCScopes: "openid  email", env.OIDCLogout: "cognito",
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"vitrine/shared/keyring"
+	"vitrine/shared/platform/keyring"
 )
 
 // LocalRings reads the key rings of one machine, or makes them where there are none yet; a set that is older than one of

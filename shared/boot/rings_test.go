@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/shared/keyring"
+	"vitrine/shared/platform/keyring"
 )
 
 // older is the file of a set that is older than the ring for assertions.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"vitrine/shared/credential"
-	"vitrine/shared/keyring"
-	"vitrine/shared/setting"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/keyring"
 )
 
 // fileRing marks a ring in the set that scripts/dev made; anything else is the ARN of a secret.
@@ -21,15 +21,15 @@ const fileRing = "file:"
 
 // ringNames are the rings by the setting that tells where one is.
 var ringNames = map[string]string{
-	setting.ContentRing: "content", setting.LinksRing: "links", setting.PepperRing: "pepper", setting.SealRing: "seal",
-	setting.AssertionRing: "assertion",
+	env.ContentRing: "content", env.LinksRing: "links", env.PepperRing: "pepper", env.SealRing: "seal",
+	env.AssertionRing: "assertion",
 }
 
 // namedRings fetches the rings that the environment names, in parallel: every start waits for them. All that are wrong are
 // named.
 func namedRings(ctx context.Context, cfg aws.Config, getenv func(string) string) (keyring.Set, error) {
 	names := slices.Sorted(maps.Keys(ringNames))
-	production := getenv(setting.Environment) == string(credential.Production)
+	production := getenv(env.Environment) == string(credential.Production)
 	var set keyring.Set
 	var wg sync.WaitGroup
 	wrong := make([]error, len(names))

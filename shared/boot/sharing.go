@@ -1,9 +1,9 @@
 package boot
 
 import (
-	"vitrine/shared/address"
-	"vitrine/shared/artifact"
-	"vitrine/shared/sharing"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sharing"
 )
 
 // Sharer keeps access links.

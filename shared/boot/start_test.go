@@ -9,36 +9,36 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/keyring"
-	"vitrine/shared/setting"
-	"vitrine/shared/web"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/keyring"
 )
 
 // environment is what a function needs to start, with rings in a file of their own.
-func environment(t *testing.T) (env map[string]string, rings string) {
+func environment(t *testing.T) (variables map[string]string, rings string) {
 	t.Helper()
 	rings = filepath.Join(t.TempDir(), "rings.json")
 	if _, err := LocalRings(rings); err != nil {
 		t.Fatal(err)
 	}
-	env = map[string]string{
-		setting.Environment: "preview", setting.APIURL: "https://api.example", setting.UploadURL: "https://upload.example",
-		setting.ContentURL: "https://content.example", setting.AppURL: "https://app.example", setting.MCPURL: "https://mcp.example",
-		setting.CoreTable: "core", setting.EventsTable: "events", setting.HotTable: "hot", setting.Bucket: "bucket",
-		setting.Region: "eu-west-1", setting.AccessKeyID: "key", setting.SecretAccessKey: "secret",
+	variables = map[string]string{
+		env.Environment: "preview", env.APIURL: "https://api.example", env.UploadURL: "https://upload.example",
+		env.ContentURL: "https://content.example", env.AppURL: "https://app.example", env.MCPURL: "https://mcp.example",
+		env.CoreTable: "core", env.EventsTable: "events", env.HotTable: "hot", env.Bucket: "bucket",
+		env.Region: "eu-west-1", env.AccessKeyID: "key", env.SecretAccessKey: "secret",
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://127.0.0.1:1",
 	}
 	for name := range ringNames {
-		env[name] = "file:" + rings
+		variables[name] = "file:" + rings
 	}
-	return env, rings
+	return variables, rings
 }
 
-var allRings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
+var allRings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
 func TestAHostHasTheRingsThatItIsTold(t *testing.T) {
-	env, file := environment(t)
-	c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
+	variables, file := environment(t)
+	c, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] }, allRings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,17 +51,17 @@ func TestAHostHasTheRingsThatItIsTold(t *testing.T) {
 			t.Errorf("ring %s is not the one of the file", name)
 		}
 	}
-	delete(env, setting.AssertionRing)
-	if c, err = FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...); err != nil || len(c.Rings.Assertion.Keys) != 0 {
+	delete(variables, env.AssertionRing)
+	if c, err = FromEnvironment(t.Context(), func(name string) string { return variables[name] }, allRings...); err != nil || len(c.Rings.Assertion.Keys) != 0 {
 		t.Errorf("without the ring for assertions: %v", err)
 	}
 }
 
 func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
-	env, _ := environment(t)
+	variables, _ := environment(t)
 	for given, want := range map[string]web.HSTS{"": "", "host": web.HSTSHost, "preload": web.HSTSPreload} {
-		env[setting.HSTS] = given
-		c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] })
+		variables[env.HSTS] = given
+		c, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
 }
 
 func TestAHostStartsWithoutTheSettingOfTheMCPHost(t *testing.T) {
-	env, _ := environment(t)
+	variables, _ := environment(t)
 	for origin, ok := range map[string]bool{
 		"": true, "https://mcp.example": true, "mcp.example": false, "https://mcp.example/path": false,
 	} {
-		env[setting.MCPURL] = origin
-		c, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
-		if (err == nil) != ok || ok && c.Origins.MCP != origin || !ok && !strings.Contains(err.Error(), setting.MCPURL) {
+		variables[env.MCPURL] = origin
+		c, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] }, allRings...)
+		if (err == nil) != ok || ok && c.Origins.MCP != origin || !ok && !strings.Contains(err.Error(), env.MCPURL) {
 			t.Errorf("%q: %q %v", origin, c.Origins.MCP, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAHostStartsWithoutTheSettingOfTheMCPHost(t *testing.T) {
 
 // broken are starts that have to fail: what is changed about a good one, and what the complaint names.
 var broken = map[string]struct {
-	change func(env map[string]string, rings string) error
+	change func(variables map[string]string, rings string) error
 	names  string
 }{
 	"a ring without its active key": {func(_ map[string]string, rings string) error {
@@ -95,26 +95,26 @@ var broken = map[string]struct {
 	"a short key": {func(_ map[string]string, rings string) error {
 		return damage(rings, `"k": "`, `"k": "AAAA","was": "`)
 	}, "shorter than 32 bytes"},
-	"a ring that nobody named": {func(env map[string]string, _ string) error {
-		delete(env, setting.ContentRing)
+	"a ring that nobody named": {func(variables map[string]string, _ string) error {
+		delete(variables, env.ContentRing)
 		return nil
-	}, setting.ContentRing},
-	"production without limits": {func(env map[string]string, _ string) error {
-		env[setting.Environment], env[setting.Limits] = "production", "off"
+	}, env.ContentRing},
+	"production without limits": {func(variables map[string]string, _ string) error {
+		variables[env.Environment], variables[env.Limits] = "production", "off"
 		return nil
 	}, "production"},
-	"a strange rule for HTTPS": {func(env map[string]string, _ string) error {
-		env[setting.HSTS] = "everywhere"
+	"a strange rule for HTTPS": {func(variables map[string]string, _ string) error {
+		variables[env.HSTS] = "everywhere"
 		return nil
-	}, setting.HSTS + " cannot be"},
-	"production with rings of a development machine": {func(env map[string]string, _ string) error {
-		env[setting.Environment] = "production"
+	}, env.HSTS + " cannot be"},
+	"production with rings of a development machine": {func(variables map[string]string, _ string) error {
+		variables[env.Environment] = "production"
 		return nil
-	}, setting.PepperRing + " names a file"},
-	"production with the development identity provider": {func(env map[string]string, _ string) error {
-		env[setting.Environment], env[setting.OIDCIssuer], env[setting.OIDCClientID] = "production", "http://localhost:8706", "vitrine"
+	}, env.PepperRing + " names a file"},
+	"production with the development identity provider": {func(variables map[string]string, _ string) error {
+		variables[env.Environment], variables[env.OIDCIssuer], variables[env.OIDCClientID] = "production", "http://localhost:8706", "vitrine"
 		return nil
-	}, setting.OIDCIssuer},
+	}, env.OIDCIssuer},
 }
 
 // damage replaces a text in a file once.
@@ -132,11 +132,11 @@ func damage(file, old, fresh string) error {
 func TestT79AProcessThatIsSetUpWronglyDoesNotStart(t *testing.T) {
 	for name, c := range broken {
 		t.Run(name, func(t *testing.T) {
-			env, rings := environment(t)
-			if err := c.change(env, rings); err != nil {
+			variables, rings := environment(t)
+			if err := c.change(variables, rings); err != nil {
 				t.Fatal(err)
 			}
-			_, err := FromEnvironment(t.Context(), func(name string) string { return env[name] }, allRings...)
+			_, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] }, allRings...)
 			if err == nil || !strings.Contains(err.Error(), c.names) {
 				t.Errorf("got %v, want an error that names %q", err, c.names)
 			}
@@ -151,13 +151,13 @@ func TestT79TheFunctionItselfEndsWithCode1(t *testing.T) {
 	}
 	for name, c := range broken {
 		t.Run(name, func(t *testing.T) {
-			env, rings := environment(t)
-			if err := c.change(env, rings); err != nil {
+			variables, rings := environment(t)
+			if err := c.change(variables, rings); err != nil {
 				t.Fatal(err)
 			}
 			start := exec.CommandContext(t.Context(), program)
 			start.Env = []string{"AWS_LAMBDA_RUNTIME_API=127.0.0.1:1"} // nobody answers there
-			for name, value := range maps.All(env) {
+			for name, value := range maps.All(variables) {
 				start.Env = append(start.Env, name+"="+value)
 			}
 			out, err := start.CombinedOutput()

@@ -3,7 +3,7 @@ package boot
 import (
 	"time"
 
-	"vitrine/shared/sweep"
+	"vitrine/shared/publishing/sweep"
 )
 
 // Sweeper ends what is due: drafts, artifacts and upload sessions.

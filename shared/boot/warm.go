@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"vitrine/shared/gate"
-	"vitrine/shared/id"
-	"vitrine/shared/tree"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
 )
 
 // warmBudget is how long a start waits for its first connections.
@@ -19,7 +19,7 @@ const warmBudget = time.Second
 func (s *Services) Warm(ctx context.Context, objects bool) (wait func()) {
 	ctx, cancel := context.WithTimeout(ctx, warmBudget)
 	var calls sync.WaitGroup
-	calls.Go(func() { s.store.Gates(ctx, gate.Names{}) })
+	calls.Go(func() { s.store.Gates(ctx, readaccess.Names{}) })
 	if objects {
 		calls.Go(func() { s.blobs.Head(ctx, id.NewWorkspace(), tree.Object{Session: id.NewSession()}) })
 	}

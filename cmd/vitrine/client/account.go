@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Account is a deployment as seen with one API key.

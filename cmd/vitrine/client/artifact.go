@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strconv"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/id"
 )
 
 // Timeouts of one attempt. A file has a deadline of its own, by its size.

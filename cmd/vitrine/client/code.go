@@ -8,7 +8,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/secret"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // Attempt is a sign-in through a browser of this machine (RFC 8252), from its URL to its code.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 func digest(text []byte) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Deployment is a server whose hosts are known. Keys go to its api and upload hosts and nowhere else.

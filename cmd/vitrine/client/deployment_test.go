@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // discoveryOf is a document whose api_url and upload_url are given.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 const started = `{"device_code":"ap_dc_s3cret","user_code":"BCDF-GHJK","verification_uri":"https://app.test/device","expires_in":900,"interval":5}`

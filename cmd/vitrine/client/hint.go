@@ -4,8 +4,8 @@ import (
 	"regexp"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // subject is what a call is about; it decides what helps when the server refuses it.

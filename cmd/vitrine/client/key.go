@@ -4,7 +4,7 @@ import (
 	"regexp"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // Key is an API key. It prints without its secret.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 
 	"vitrine/cmd/vitrine/secret"
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Member is a deployment as seen with the access token of a person.

@@ -7,7 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // Patience says how long the client tries before it gives up.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 var anyCall = call{method: http.MethodPost, host: "https://api.test", path: "/v1/thing", idem: "cli_publish_1"}

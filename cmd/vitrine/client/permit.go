@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // renewals is how often one file gets a new signed URL. The first suffices unless a file takes as long as a URL lives.

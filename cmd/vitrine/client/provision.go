@@ -10,8 +10,8 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/pow"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // workRounds is how often a refused proof of work is tried anew with a fresh challenge.

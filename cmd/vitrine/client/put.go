@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // slowest is the rate in bytes a second below which an upload is given up; setup is its time for all else.

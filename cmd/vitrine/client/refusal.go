@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/contract"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // refusal is an answer outside 2xx. Body is kept for answers that carry more than an error.

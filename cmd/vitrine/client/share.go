@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"vitrine/shared/contract"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 )
 
 // SetVisibility makes an artifact unlisted, which gives its share link, or private, which ends all its links.

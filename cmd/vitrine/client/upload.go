@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"vitrine/shared/contract"
+	"vitrine/shared/platform/contract"
 )
 
 // Parallel is how many files are uploaded at a time.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // wire is a network without packets, so that time can be synthetic: it answers each request by calling respond.

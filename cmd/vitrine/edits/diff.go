@@ -5,7 +5,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"vitrine/shared/patch"
+	"vitrine/shared/publishing/patch"
 )
 
 // contextLines is how many unchanged lines a diff shows around a change.

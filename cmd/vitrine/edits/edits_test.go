@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/patch"
+	"vitrine/shared/publishing/patch"
 )
 
 func TestParse(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // Exit is the exit code of the program; scripts rely on it.

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/limits"
+	"vitrine/shared/platform/limits"
 )
 
 // maxFiles ends the walk of a folder that was surely not meant to be published, such as a home directory.

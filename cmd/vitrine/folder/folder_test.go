@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // lay makes a folder with the given files.

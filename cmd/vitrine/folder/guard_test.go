@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/credential"
-	"vitrine/shared/id"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/id"
 )
 
 func TestNamesOfSecretFiles(t *testing.T) {

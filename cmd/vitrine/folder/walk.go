@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/shared/fault"
+	"vitrine/shared/platform/fault"
 )
 
 // walk collects what of a folder is published.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"vitrine/shared/credential"
+	"vitrine/shared/identity/credential"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
-	"vitrine/shared/credential"
-	"vitrine/shared/id"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/id"
 )
 
 func find(t *testing.T, r io.Reader) string {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vitrine/cmd/vitrine/secret"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/id"
 )
 
 // Record is a stored login. It belongs to one server: its secrets go to the hosts that it names and nowhere else.

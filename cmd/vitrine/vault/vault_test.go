@@ -14,7 +14,7 @@ import (
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/secret"
-	"vitrine/shared/id"
+	"vitrine/shared/platform/id"
 )
 
 const server, other = "https://v.test", "http://localhost:8701"

@@ -7,11 +7,11 @@ import (
 
 	"vitrine/functions/api"
 	"vitrine/shared/boot"
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions too.
-var Rings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
+var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
 // Handler is the api host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

@@ -7,14 +7,14 @@ import (
 	"net/http"
 
 	"vitrine/functions/app"
-	"vitrine/shared/address"
 	"vitrine/shared/boot"
-	"vitrine/shared/rate"
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/rate"
 )
 
 // Rings are the settings of the key rings that the host needs.
-var Rings = []string{setting.PepperRing, setting.ContentRing, setting.LinksRing, setting.SealRing}
+var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
 // Handler is the app host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

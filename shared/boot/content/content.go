@@ -7,12 +7,12 @@ import (
 
 	"vitrine/functions/content"
 	"vitrine/shared/boot"
-	"vitrine/shared/credential"
-	"vitrine/shared/setting"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
 )
 
 // Rings are the settings of the key rings that the host needs.
-var Rings = []string{setting.ContentRing}
+var Rings = []string{env.ContentRing}
 
 // Handler is the content host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"os"
 
+	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/boot"
-	"vitrine/shared/lambdahttp"
 )
 
 // Host is what differs between the functions.

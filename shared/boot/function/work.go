@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/boot"
-	"vitrine/shared/lambdahttp"
 )
 
 // Work serves events that are no requests, until Lambda ends the process. It needs no key ring. A wrong configuration is

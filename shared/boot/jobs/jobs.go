@@ -9,7 +9,7 @@ import (
 
 	"vitrine/functions/jobs"
 	"vitrine/shared/boot"
-	"vitrine/shared/sweep"
+	"vitrine/shared/publishing/sweep"
 )
 
 // Host does the jobs of a deployment.

@@ -7,11 +7,11 @@ import (
 
 	"vitrine/functions/upload"
 	"vitrine/shared/boot"
-	"vitrine/shared/setting"
+	"vitrine/shared/platform/env"
 )
 
 // Rings are the settings of the key rings that the host needs.
-var Rings = []string{setting.PepperRing}
+var Rings = []string{env.PepperRing}
 
 // Handler is the upload host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"time"
+
+	"vitrine/scripts/internal/localapi/runtime"
+	"vitrine/scripts/internal/package/bootstrap"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/lambdahttp"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
+)
+
+// coldBudgets are how long a function's start may take.
+var coldBudgets = map[string]time.Duration{
+	"content": 15 * time.Millisecond,
+	"upload":  15 * time.Millisecond,
+	"api":     25 * time.Millisecond,
+	"app":     40 * time.Millisecond,
+}
+
+const (
+	coldStarts   = 20
+	deployedArch = "arm64"
+)
+
+const coldHead = `| Function | Zip MB, %s | Budget | Start to first answer, p50 ms | Fastest | Slowest | Budget |
+|---|--:|--:|--:|--:|--:|--:|
+`
+
+// cold prints each function's zip and cold start. Sizes are held, times depend on the machine and are only shown.
+func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
+	if goruntime.GOOS != "linux" {
+		return errors.New("functions are Linux programs: -cold works on Linux only")
+	}
+	sizes, err := b.zips(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, coldHead, deployedArch)
+	budgets := bootstrap.Budgets[deployedArch]
+	for _, host := range env.Hosts {
+		took, err := b.coldStarts(ctx, host)
+		if err != nil {
+			return fmt.Errorf("function %s: %w", host, err)
+		}
+		start, known := coldBudgets[host]
+		if !known {
+			return fmt.Errorf("function %s has no budget", host)
+		}
+		fmt.Fprintf(stdout, "| %s | %.2f | %.0f | %.1f | %.1f | %.1f | %d |\n",
+			host, float64(sizes[host])/1e6, float64(budgets[host])/1e6,
+			millis(took[(len(took)-1)/2]), millis(took[0]), millis(took[len(took)-1]), start.Milliseconds())
+	}
+	fmt.Fprintf(stdout, "\nStarts are of programs for %s, %d each on one core, with the connections to the local engines; "+
+		"the answer is that of /healthz.\n"+machine, goruntime.GOARCH, coldStarts, goruntime.NumCPU(), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH)
+	if sentence := bootstrap.OverBudget(deployedArch, sizes); sentence != "" {
+		return errors.New(sentence)
+	}
+	return nil
+}
+
+// zips builds the functions as they are deployed and returns the sizes.
+func (b *bench) zips(ctx context.Context) (map[string]int64, error) {
+	b.say("building the functions for %s", deployedArch)
+	root, err := engine.Root()
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(b.folder, "dist")
+	build := exec.CommandContext(ctx, filepath.Join(root, "scripts", "build"), "-arch", deployedArch, "-out", folder)
+	build.Stdout, build.Stderr = b.stderr, b.stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("scripts/build failed: %w", err)
+	}
+	sizes := map[string]int64{}
+	for _, host := range env.Hosts {
+		info, err := os.Stat(filepath.Join(folder, host+".zip"))
+		if err != nil {
+			return nil, err
+		}
+		sizes[host] = info.Size()
+	}
+	return sizes, nil
+}
+
+// coldStarts starts a function anew for each of several invocations and returns how long each took, sorted.
+func (b *bench) coldStarts(ctx context.Context, host string) ([]time.Duration, error) {
+	b.say("starting %s", host)
+	root, err := engine.Root()
+	if err != nil {
+		return nil, err
+	}
+	event, err := os.ReadFile(filepath.Join(root, "events", host, "healthz.json"))
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(b.folder, host+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	c := runtime.Config{
+		Name: host, Program: filepath.Join(b.folder, host), Environment: b.settings(host), Timeout: 10 * time.Second, MemoryMB: 1769, Processes: 1, Log: log,
+	}
+	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, c.Program); err != nil {
+		return nil, err
+	}
+	var took []time.Duration
+	for range coldStarts + 1 {
+		d, err := coldStart(ctx, c, event)
+		if err != nil {
+			said, _ := os.ReadFile(log.Name()) // it only explains the error
+			return nil, fmt.Errorf("%w; it says %s", err, said)
+		}
+		took = append(took, d)
+	}
+	took = took[1:] // the first read the program from the disk
+	slices.Sort(took)
+	return took, nil
+}
+
+// coldStart is the time from the start of a process to its whole first answer.
+func coldStart(ctx context.Context, c runtime.Config, event []byte) (time.Duration, error) {
+	f := runtime.New(c)
+	defer f.Close()
+	began := time.Now()
+	answer, err := invokeOnOneCore(ctx, f, event)
+	took := time.Since(began)
+	if err == nil {
+		err = answersOK(answer)
+	}
+	return took, err
+}
+
+// settings are what a function is told, with the engines in the place of AWS. GOMAXPROCS is what a function with one
+// core has where its process cannot be held to one.
+func (b *bench) settings(host string) map[string]string {
+	e, o, tables := b.place.engines, b.hosts.Origins, dynamo.Named(b.place.tables)
+	rings := "file:" + filepath.Join(b.folder, "rings.json")
+	mode := lambdahttp.Buffered
+	if host == "content" {
+		mode = lambdahttp.Stream
+	}
+	return map[string]string{
+		env.Environment: string(credential.Preview), env.APIURL: o.API, env.UploadURL: o.Upload, env.ContentURL: o.Content,
+		env.AppURL: o.App, env.MCPURL: o.MCP,
+		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Bucket: e.Bucket,
+		env.ContentRing: rings, env.LinksRing: rings, env.PepperRing: rings, env.SealRing: rings,
+		env.DynamoDBEndpoint: e.DynamoDB, env.S3Endpoint: e.S3, env.S3Domain: e.S3Domain,
+		env.Region: e.Region, env.AccessKeyID: e.AccessKey, env.SecretAccessKey: e.SecretKey,
+		env.ResponseMode: string(mode), "GOMAXPROCS": "1",
+	}
+}
+
+// answersOK tells whether what a function gave its gateway is an answer with status 200. A stream begins with the status,
+// as JSON, and eight zero bytes before the body.
+func answersOK(answer []byte) error {
+	head, _, _ := bytes.Cut(answer, make([]byte, 8))
+	var a struct{ StatusCode int }
+	if err := json.Unmarshal(head, &a); err != nil || a.StatusCode != http.StatusOK {
+		return fmt.Errorf("the first answer is %.200q", answer)
+	}
+	return nil
+}

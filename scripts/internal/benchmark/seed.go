@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/id"
+)
+
+// field copies the items of one artifact: its gate, its revision and the files of that.
+type field struct {
+	client *dynamodb.Client
+	table  string
+	gate   stored
+	others []stored
+	grown  int // artifacts, with the first
+}
+
+type stored = map[string]types.AttributeValue
+
+// openField reads the items of an artifact as the store wrote them.
+func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
+	f := &field{client: b.place.dynamodb(), table: dynamo.Named(b.place.tables).Core, grown: 1}
+	out, err := f.client.Query(ctx, &dynamodb.QueryInput{
+		TableName: &f.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :artifact"),
+		ExpressionAttributeValues: stored{":artifact": text("A#" + string(a))},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range out.Items {
+		if spelt(i["sk"]) == "META" {
+			f.gate = i
+		} else {
+			f.others = append(f.others, i)
+		}
+	}
+	if f.gate == nil || len(f.others) != 2 {
+		return nil, fmt.Errorf("an artifact has %d items, expected its gate, a revision and its files", len(out.Items))
+	}
+	return f, nil
+}
+
+// batchMost is how many items one BatchWriteItem takes.
+const batchMost = 25
+
+// grow makes copies until there are so many artifacts.
+func (f *field) grow(ctx context.Context, artifacts int) error {
+	perBatch := batchMost / (1 + len(f.others))
+	from, missing := f.grown, artifacts-f.grown
+	var made atomic.Int64
+	_, err := each(ctx, (missing+perBatch-1)/perBatch, func(ctx context.Context, batch int) (none struct{}, err error) {
+		var writes []types.WriteRequest
+		for n := batch * perBatch; n < min(missing, (batch+1)*perBatch); n++ {
+			writes = append(writes, f.copies(from+n)...)
+			made.Add(1)
+		}
+		return none, f.write(ctx, writes)
+	})
+	f.grown += int(made.Load())
+	return err
+}
+
+// copies are the items of the n-th copy, which is n milliseconds older than the first.
+func (f *field) copies(n int) []types.WriteRequest {
+	a := orderedID(n)
+	gate := maps.Clone(f.gate)
+	created := milliseconds(f.gate["created"]) - int64(n)
+	gate["created"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(created, 10)}
+	gate["g1s"] = text(fmt.Sprintf("%013d#%s", created, a))
+	due := spelt(gate["g2p"])
+	gate["g2p"] = text(due[:len(due)-1] + strconv.Itoa(n%4)) // one of its parts, whichever
+	var writes []types.WriteRequest
+	for _, i := range append([]stored{gate}, f.others...) {
+		i = maps.Clone(i)
+		i["pk"] = text("A#" + string(a))
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: i}})
+	}
+	return writes
+}
+
+// orderedID is an id that sorts as n does: an engine on a disk takes keys in order many times faster than random ones.
+func orderedID(n int) id.Artifact {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	return id.ArtifactOf(b)
+}
+
+// writeTries is how often what was left undone is written again.
+const writeTries = 10
+
+func (f *field) write(ctx context.Context, writes []types.WriteRequest) error {
+	for try := range writeTries {
+		out, err := f.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{f.table: writes},
+		})
+		if err != nil {
+			return err
+		}
+		if writes = out.UnprocessedItems[f.table]; len(writes) == 0 {
+			return nil
+		}
+		time.Sleep(time.Duration(try) * 50 * time.Millisecond)
+	}
+	return errors.New("the table does not take the copies")
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func spelt(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+func milliseconds(v types.AttributeValue) int64 {
+	n, _ := v.(*types.AttributeValueMemberN)
+	if n == nil {
+		return 0
+	}
+	out, _ := strconv.ParseInt(n.Value, 10, 64)
+	return out
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/metrics"
+	"runtime/pprof"
+	"strings"
+	"syscall"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/limits"
+)
+
+// order is what the process of the hosts is told first, as one line of JSON. Lines of one command each follow; the end
+// of the input ends the process.
+type order struct {
+	Engines *engine.Engines
+	Data    string // folder of the key rings
+	Tables  string
+	Log     string // file of the request log
+	Still   bool   // no jobs
+	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than requests,
+	// and is not summed up.
+	Functions int
+}
+
+// The commands. Each is answered with one line of JSON, a reading.
+const (
+	readCommand    = "read"
+	profileCommand = "profile " // and the file
+	stopCommand    = "stop"     // the profile
+)
+
+// reading is what a process has used since its start.
+type reading struct {
+	Requests  int           // in the request log
+	CPU       time.Duration // user and system
+	Allocated int64         // bytes of heap, freed or not
+	spent
+}
+
+// closeTimeout is how long running requests may take at the end.
+const closeTimeout = 10 * time.Second
+
+// serve runs the hosts until the input ends.
+func serve(in io.Reader, out io.Writer) error {
+	lines, answers := bufio.NewScanner(in), json.NewEncoder(out)
+	var o order
+	if !lines.Scan() {
+		return errors.New("the process of the hosts was told nothing")
+	}
+	if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
+		return err
+	}
+	log, err := os.Create(o.Log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	sum := new(totals)
+	with := stack.Options{
+		Engines: o.Engines,
+		Data:    o.Data,
+		Tables:  o.Tables,
+		Limits:  lifted(),
+		Now:     time.Now,
+		Log:     slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
+		Still:   o.Still,
+	}
+	if o.Functions > 0 { // which take no other numbers
+		with.Lambda, with.Processes, with.Output, with.Limits = true, o.Functions, log, limits.Default()
+		with.Limits.Pow = limits.PowOff
+	}
+	s, err := stack.Start(context.Background(), with)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(answers.Encode(s.Origins), obey(lines, answers, sum))
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return errors.Join(err, s.Close(ctx))
+}
+
+// obey answers commands until there are no more.
+func obey(lines *bufio.Scanner, answers *json.Encoder, sum *totals) error {
+	for lines.Scan() {
+		command := lines.Text()
+		var err error
+		if file, ok := strings.CutPrefix(command, profileCommand); ok {
+			err = startProfile(file)
+		} else if command == stopCommand {
+			pprof.StopCPUProfile()
+		}
+		if err == nil {
+			err = answers.Encode(sum.reading())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", command, err)
+		}
+	}
+	return lines.Err()
+}
+
+func startProfile(file string) error {
+	f, err := os.Create(file) // open until the process ends: there are few
+	if err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(f)
+}
+
+// lifted are limits that nobody meets. Limits that are off would not be counted, and a request would then cost less than
+// in a deployment.
+func lifted() limits.Limits {
+	const boundless = 1 << 30
+	l := limits.Default()
+	for _, r := range []*limits.Rate{
+		&l.Actor, &l.Workspace, &l.Artifact, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.Guest, &l.TokenFailure, &l.SignIn, &l.Device,
+	} {
+		r.Limit = boundless
+	}
+	l.Pow = limits.PowOff
+	ephemeral := l.Tiers[limits.Ephemeral]
+	ephemeral.NewArtifactsPerDay = boundless
+	pro := l.Tiers[limits.Pro]
+	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // nobody can have a paid workspace here
+	l.Tiers[limits.Ephemeral] = ephemeral
+	return l
+}
+
+// cpu is the time that this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // it cannot fail for this process
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func allocated() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/boot"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// lockedLog is a text that several goroutines write.
+type lockedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// brokenS3 stands before an S3 engine and cuts its answers after some bytes.
+func brokenS3(t *testing.T, endpoint string, after int) string {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
+		},
+		ModifyResponse: func(r *http.Response) error {
+			r.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(r.Body, int64(after)), failing{}), r.Body}
+			return nil
+		},
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	server := httptest.NewServer(proxy)
+	server.Config.ErrorLog = proxy.ErrorLog
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("cut") }
+
+func TestShow(t *testing.T) {
+	nul := strings.Repeat("\x00", 8)
+	for name, c := range map[string]struct{ answer, contentType, want, fails string }{
+		"an HTTP API's": {
+			`{"statusCode":201,"headers":{"B":"2","A":"1"},"cookies":["c=3"],"body":"é"}`, "application/json",
+			"201 Created\nA: 1\nB: 2\nSet-Cookie: c=3\n\né", "",
+		},
+		"a REST API's":         {`{"statusCode":200,"multiValueHeaders":{"A":["1","2"]},"body":"AP8=","isBase64Encoded":true}`, "application/json", "200 OK\nA: 1, 2\n\n\x00\xff", ""},
+		"a streamed one":       {`{"statusCode":206,"multiValueHeaders":{"A":["1"]}}` + nul + "b" + nul, streamedType, "206 Partial Content\nA: 1\n\nb" + nul, ""},
+		"no answer":            {"hello", "application/json", "", "no answer for API Gateway"},
+		"broken base64":        {`{"statusCode":200,"body":"!","isBase64Encoded":true}`, "application/json", "", "illegal base64"},
+		"a prelude that ends":  {`{"statusCode":200}`, streamedType, "", "ends in its prelude"},
+		"a prelude that is no": {"hello" + nul, streamedType, "", "the prelude"},
+		"no prelude":           {strings.Repeat("x", 2<<20), streamedType, "", "no prelude"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			err := show(&out, strings.NewReader(c.answer), c.contentType)
+			if out.String() != c.want || (c.fails == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%q, %v", out.String(), err)
+			}
+		})
+	}
+}
+
+func TestTheCommandLine(t *testing.T) {
+	r, err := parse([]string{"-ports", "9700", "content", "e.json", "A=1", "B=x=y"}, io.Discard)
+	if err != nil || r.base != 9700 || r.host != "content" || r.event != "e.json" || r.mode != "stream" || strings.Join(r.placeholders, " ") != "${A} 1 ${B} x=y" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := parse([]string{"-mode", "buffered", "content", "e.json"}, io.Discard); err != nil || r.mode != "buffered" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, args := range [][]string{{}, {"api"}, {"api", "e.json", "A"}, {"-nonsense"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%v is taken", args)
+		}
+	}
+}
+
+func TestWithoutAStackItSaysWhatToStart(t *testing.T) {
+	t.Setenv("DYNAMODB_ENDPOINT", "")
+	t.Setenv("S3_ENDPOINT", "")
+	err := run(t.Context(), []string{"-ports", "1", "api", filepath.Join("..", "..", "..", "events", "api", "healthz.json")}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "start scripts/dev") {
+		t.Error(err)
+	}
+}
+
+func TestAnEventIsSentBesideARunningStack(t *testing.T) {
+	engines := engine.Shared(t)
+	t.Setenv(engine.EnvDynamoDB, engines.DynamoDB)
+	t.Setenv(engine.EnvS3, engines.S3)
+	data := t.TempDir()
+	event := filepath.Join("..", "..", "..", "events", "app", "home.json")
+	if err := run(t.Context(), []string{"-data", data, "app", event}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "name its data folder") {
+		t.Errorf("without key rings: %v", err)
+	}
+	if _, err := boot.LocalRings(filepath.Join(data, "rings.json")); err != nil {
+		t.Fatal(err)
+	}
+	var stdout strings.Builder
+	err := run(t.Context(), []string{"-data", data, "app", event}, &stdout, t.Output())
+	if err != nil || !strings.HasPrefix(stdout.String(), "200 OK\nCache-Control: ") || !strings.Contains(stdout.String(), "\n\n<!doctype html>") {
+		t.Errorf("%q, %v", stdout.String(), err)
+	}
+}

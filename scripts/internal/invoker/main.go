@@ -1,0 +1,113 @@
+// Command invoker sends one event to the Lambda function of a host and prints the answer.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"time"
+
+	"vitrine/scripts/internal/localapi/runtime"
+	"vitrine/scripts/internal/package/bootstrap"
+	"vitrine/scripts/testkit/engine"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	switch err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	default:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// request is what the command line asks for.
+type request struct {
+	base         int
+	data, mode   string
+	host, event  string
+	placeholders []string // name and value by turns
+}
+
+func parse(args []string, stderr io.Writer) (request, error) {
+	var r request
+	flags := flag.NewFlagSet("scripts/invoke", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&r.base, "ports", 8700, "`BASE` of the ports of the running stack")
+	flags.StringVar(&r.data, "data", "", "`DIR` of the stack's data, which holds the key rings (default .vitrine in the repository)")
+	flags.StringVar(&r.mode, "mode", "", "stream or buffered (default: stream for content)")
+	if err := flags.Parse(args); err != nil {
+		return r, err
+	}
+	if flags.NArg() < 2 {
+		return r, errors.New("name a host and the file of an event, as in: scripts/invoke content events/content/healthz.json")
+	}
+	r.host, r.event = flags.Arg(0), flags.Arg(1)
+	for _, pair := range flags.Args()[2:] {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return r, fmt.Errorf("%q is not NAME=VALUE", pair)
+		}
+		r.placeholders = append(r.placeholders, "${"+name+"}", value)
+	}
+	if r.mode == "" && r.host == "content" {
+		r.mode = "stream"
+	}
+	return r, nil
+}
+
+// timeout of an invocation, as of the deployed functions.
+const timeout = 28 * time.Second
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	r, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	event, err := os.ReadFile(r.event)
+	if err != nil {
+		return err
+	}
+	event = []byte(strings.NewReplacer(r.placeholders...).Replace(string(event)))
+	settings, err := settingsOf(ctx, r)
+	if err != nil {
+		return err
+	}
+	program, err := build(ctx, r.host)
+	if err != nil {
+		return err
+	}
+	f := runtime.New(runtime.Config{
+		Name: r.host, Program: program, Environment: settings, Timeout: timeout, MemoryMB: 512, Processes: 1, Log: stderr,
+	})
+	defer f.Close()
+	answer, err := f.Stream(ctx, event)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	return show(stdout, answer, answer.ContentType)
+}
+
+// build makes the function's program for this machine.
+func build(ctx context.Context, host string) (string, error) {
+	root, err := engine.Root()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(root, ".vitrine", "bin", "lambda-"+host)
+	fresh := fmt.Sprintf("%s.%d", program, os.Getpid()) // another run may use the old one
+	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, fresh); err != nil {
+		return "", err
+	}
+	return program, os.Rename(fresh, program)
+}

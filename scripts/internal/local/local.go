@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"syscall"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/limits"
+)
+
+// tablePrefix names the tables of the local stack.
+const tablePrefix = "vitrine"
+
+// drainTimeout is how long running requests may take when the stack stops.
+const drainTimeout = 10 * time.Second
+
+// local is everything that runs, in the order in which it starts.
+type local struct {
+	options
+	out, log io.Writer
+
+	folder  *folder
+	engines *engine.Engines
+	stack   *stack.Stack
+}
+
+// start brings everything up, says what it does, and returns when every host is
+// healthy.
+func (l *local) start(ctx context.Context) error {
+	began := time.Now()
+	for _, step := range []func(context.Context) error{l.openFolder, l.startEngines, l.startHosts} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	l.welcome()
+	l.say("ready in %.1f s; Ctrl-C stops everything", time.Since(began).Seconds())
+	return nil
+}
+
+func (l *local) openFolder(context.Context) error {
+	var err error
+	if l.folder, err = openFolder(l.data); err != nil {
+		return err
+	}
+	if l.folder.temporary {
+		l.say("data     in memory and in %s until the end", l.folder.path)
+	} else {
+		l.say("data     in %s, kept over restarts", l.folder.path)
+	}
+	return nil
+}
+
+func (l *local) startEngines(ctx context.Context) error {
+	l.say("engines  DynamoDB and S3 start")
+	o := engine.Options{Dir: l.folder.path, DynamoDBPort: l.base + dynamoDBOffset, S3Port: l.base + s3Offset, Log: l.log}
+	if l.folder.temporary {
+		o.Dir = ""
+	}
+	var err error
+	l.engines, err = engine.Start(ctx, o)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; --ports BASE moves all ports", err)
+	}
+	return err
+}
+
+func (l *local) startHosts(ctx context.Context) error {
+	if l.lambda {
+		l.say("hosts    tables are made, templates and functions too if they are old, and the hosts start")
+	} else {
+		l.say("hosts    tables are made and the hosts start")
+	}
+	numbers := limits.Default()
+	numbers.Off = l.limitsOff
+	var err error
+	l.stack, err = stack.Start(ctx, stack.Options{
+		Engines:  l.engines,
+		BasePort: l.base,
+		Data:     l.folder.path,
+		Tables:   tablePrefix,
+		Limits:   numbers,
+		Now:      time.Now,
+		Log:      slog.New(slog.NewTextHandler(l.log, nil)),
+		Lambda:   l.lambda,
+		Output:   l.log,
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range l.hosts() {
+		if err := waitHealthy(ctx, h.name, h.url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stay returns nil when ctx ends and an error when a part of the stack does.
+func (l *local) stay(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-l.stack.Failed():
+		return fmt.Errorf("a host stopped by itself: %w", err)
+	case <-ended(l.engines.DynamoDBProcess):
+		return errors.New("the DynamoDB engine ended by itself: see above, then start the stack again")
+	case <-ended(l.engines.S3Process):
+		return errors.New("the S3 engine ended by itself: see above, then start the stack again")
+	}
+}
+
+// ended never closes for an engine that the environment names.
+func ended(p *engine.Process) <-chan struct{} {
+	if p == nil {
+		return nil
+	}
+	return p.Ended()
+}
+
+// stop drains the hosts, then closes the engines, then gives the folder back.
+func (l *local) stop() error {
+	var errs []error
+	if l.folder != nil {
+		l.say("stopping")
+	}
+	if l.stack != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		defer cancel()
+		errs = append(errs, l.stack.Close(ctx))
+	}
+	if l.engines != nil {
+		errs = append(errs, l.engines.Close())
+	}
+	if l.folder != nil {
+		errs = append(errs, l.folder.close())
+	}
+	return errors.Join(errs...)
+}
+
+// namedURL is one line of the table of addresses.
+type namedURL struct{ name, url string }
+
+func (l *local) hosts() []namedURL {
+	o := l.stack.Origins
+	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App}, {"sign-in", l.stack.Identity.Issuer}}
+}
+
+// welcome prints where everything is and what to try first.
+func (l *local) welcome() {
+	all := append(l.hosts(), namedURL{"DynamoDB", l.engines.DynamoDB}, namedURL{"S3", l.engines.S3})
+	for _, a := range all {
+		l.say("  %-9s%s", a.name, a.url)
+	}
+	command := "go run ./cmd/vitrine publish ./some/folder --ephemeral"
+	if l.base != defaultBase {
+		command = "VITRINE_URL=" + l.stack.Origins.API + " " + command
+	}
+	l.say("try      %s", command)
+}
+
+func (l *local) say(format string, args ...any) {
+	fmt.Fprintln(l.out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"vitrine/scripts/testkit/engine"
+)
+
+// Ports are counted from a base: the hosts come first, the engines after them.
+const (
+	defaultBase    = 8700
+	dynamoDBOffset = 11
+	s3Offset       = 12
+	maxBase        = 65535 - s3Offset
+)
+
+// options are what the command line says.
+type options struct {
+	base      int
+	data      string // absolute; empty: keep nothing
+	limitsOff bool
+	lambda    bool // hosts as Lambda functions behind a local API Gateway
+}
+
+// errUsage stands for a message that the flag package has printed already.
+var errUsage = errors.New("usage")
+
+// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one
+// sentence for people.
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("scripts/dev", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.base, "ports", defaultBase, "`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, identity provider +6, DynamoDB +11, S3 +12")
+	flags.StringVar(&o.data, "data", "", "`DIR` that keeps the data (default .vitrine in the repository)")
+	memory := flags.Bool("memory", false, "keep nothing")
+	limits := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
+	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
+	err := flags.Parse(args)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		err = errUsage
+	}
+	if err != nil {
+		return o, err
+	}
+	o.limitsOff = *limits == "off"
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("%q is no option: see scripts/dev --help", flags.Arg(0))
+	case *limits != "on" && *limits != "off":
+		return o, fmt.Errorf("--limits is on or off, not %q", *limits)
+	case o.base < 1 || o.base > maxBase:
+		return o, fmt.Errorf("--ports %d leaves no room for the ports above it: choose a base from 1024 to %d", o.base, maxBase)
+	case *memory && o.data != "":
+		return o, errors.New("--memory keeps nothing and --data keeps everything: choose one")
+	case *memory:
+		return o, nil
+	}
+	return o.inFolder()
+}
+
+// inFolder completes the data folder.
+func (o options) inFolder() (options, error) {
+	if o.data == "" {
+		root, err := engine.Root()
+		if err != nil {
+			return o, err
+		}
+		o.data = filepath.Join(root, ".vitrine")
+	}
+	var err error
+	o.data, err = filepath.Abs(o.data)
+	return o, err
+}

@@ -1,0 +1,133 @@
+package stack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"time"
+
+	"vitrine/scripts/internal/localapi"
+	"vitrine/scripts/internal/localapi/template"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/boot"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/limits"
+)
+
+// How many requests of one host run at once in processes of their own, unless Options say so, and how many more may wait.
+const (
+	processes = 16 // twice the large bodies that one address may hold
+	waiting   = 100
+)
+
+// ErrInProcess refuses an option that functions in processes of their own cannot be told.
+var ErrInProcess = errors.New("only hosts in this process can have it")
+
+// inProcess names an option that functions cannot be told.
+func (o Options) inProcess() error {
+	told := o.Limits
+	standard := limits.Default()
+	told.Off, told.Pow = standard.Off, standard.Pow
+	switch {
+	case o.Now != nil && reflect.ValueOf(o.Now).Pointer() != reflect.ValueOf(time.Now).Pointer():
+		return fmt.Errorf("option Now: %w", ErrInProcess)
+	case len(o.Middleware) > 0:
+		return fmt.Errorf("option Middleware: %w", ErrInProcess)
+	case !reflect.DeepEqual(told, standard):
+		return fmt.Errorf("option Limits, other than Off and Pow: %w", ErrInProcess)
+	}
+	return nil
+}
+
+// openLambda puts the functions behind their gateways, after making what a deployment would find: tables, gate and rings.
+func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
+	if err := o.inProcess(); err != nil {
+		return handlers, err
+	}
+	if o.Output == nil {
+		o.Output = io.Discard
+	}
+	file, err := filepath.Abs(filepath.Join(o.Data, "rings.json"))
+	if err != nil {
+		return handlers, err
+	}
+	rings, err := boot.LocalRings(file)
+	if err != nil {
+		return handlers, err
+	}
+	c, err := functions(ctx, o)
+	if err != nil {
+		return handlers, err
+	}
+	services, err := boot.Open(config(o, s.Origins, rings))
+	if err != nil {
+		return handlers, err
+	}
+	if err := services.CreateTables(ctx); err != nil {
+		return handlers, err
+	}
+	c.Settings = settings(o, s.Origins, "file:"+file)
+	if s.functions, err = localapi.Open(c); err != nil {
+		return handlers, err
+	}
+	for host, name := range hostNames {
+		if handlers[host], err = s.functions.Handler(name); err != nil {
+			return handlers, err
+		}
+	}
+	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
+	return handlers, nil
+}
+
+// functions are the templates and the programs, made where they are missing or old.
+func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
+	if runtime.GOOS != "linux" {
+		return c, fmt.Errorf("Lambda functions are Linux programs and do not run on %s: leave --lambda away", runtime.GOOS)
+	}
+	root, err := engine.Root()
+	if err != nil {
+		return c, err
+	}
+	sources := localapi.Sources{Root: root, Log: o.Output}
+	folder, err := sources.Templates(ctx)
+	if err != nil {
+		return c, err
+	}
+	c = localapi.Config{Processes: cmp.Or(o.Processes, processes), Waiting: waiting, Output: o.Output, Log: o.Log, Given: map[string]string{
+		env.Region: o.Engines.Region, env.AccessKeyID: o.Engines.AccessKey, env.SecretAccessKey: o.Engines.SecretKey,
+	}}
+	if c.Deployment, err = template.Read(folder); err != nil {
+		return c, err
+	}
+	c.Program, err = sources.Programs(ctx)
+	return c, err
+}
+
+// settings are what this stack has instead of a deployment's resources and addresses.
+func settings(o Options, origins address.Origins, rings string) map[string]string {
+	rates := "on"
+	if o.Limits.Off {
+		rates = "off"
+	}
+	tables := dynamo.Named(o.Tables)
+	return map[string]string{
+		env.Environment: string(credential.Preview), env.APIURL: origins.API, env.UploadURL: origins.Upload,
+		env.ContentURL: origins.Content, env.AppURL: origins.App,
+		env.MCPURL:    origins.MCP, // empty as well, because that of a template must not count
+		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Bucket: o.Engines.Bucket,
+		env.ContentRing: rings, env.LinksRing: rings, env.PepperRing: rings, env.SealRing: rings, env.AssertionRing: rings,
+		env.DynamoDBEndpoint: o.Engines.DynamoDB, env.S3Endpoint: o.Engines.S3, env.S3Domain: o.Engines.S3Domain,
+		env.OIDCIssuer: o.identity.Issuer, env.OIDCClientID: o.identity.client.ClientID, env.OIDCClientSecret: "file:" + o.identity.secretFile,
+		env.OIDCLogout: string(o.identity.client.Logout),
+		env.PutMode:    "edge", env.Limits: rates, env.Pow: string(o.Limits.Pow),
+	}
+}

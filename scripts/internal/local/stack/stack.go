@@ -1,0 +1,261 @@
+// Package stack runs all hosts on local engines, in this process or as Lambda functions: what scripts/dev starts, and what
+// journeys test.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/scripts/internal/localapi"
+	"vitrine/scripts/testkit/edge"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/boot"
+	"vitrine/shared/boot/api"
+	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/upload"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+// Options say what is particular about a stack.
+type Options struct {
+	Engines *engine.Engines
+	// BasePort places the hosts: api is BasePort+1 and so on; 0 takes free ports.
+	BasePort int
+	// Data is the folder of the key rings.
+	Data string
+	// Tables is the prefix of the table names; stacks with different prefixes share nothing but the bucket.
+	Tables     string
+	Limits     limits.Limits
+	Now        func() time.Time
+	Middleware []func(*middleware.Stack) error
+	Log        *slog.Logger
+	// Still leaves undone what falls due: a test does it itself.
+	Still bool
+
+	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
+	// Now, Middleware and the numbers of Limits cannot be told to them: Start refuses those with ErrInProcess.
+	Lambda bool
+	// Processes is how many requests of one host its functions answer at once; 0: a few, as a machine can bear.
+	Processes int
+	// Output takes what functions print and what making them says, line by line and from several goroutines. It may be nil.
+	Output io.Writer
+
+	identity Identity // that Start has made
+}
+
+// The hosts, in the order of their ports from BasePort+1.
+const (
+	apiHost = iota
+	uploadHost
+	contentHost
+	appHost
+	hostCount
+)
+
+var hostNames = [hostCount]string(env.Hosts)
+
+// Stack is a running set of hosts.
+type Stack struct {
+	Origins address.Origins
+	Engines *engine.Engines
+	// Identity is where people sign in.
+	Identity Identity
+
+	servers   []*http.Server
+	functions *localapi.Hosts // nil without Lambda
+	stop      func()          // ends the jobs
+	failed    chan error
+}
+
+// Start makes the tables and serves all hosts. It returns when every port is taken; hosts answer from then on.
+func Start(ctx context.Context, o Options) (*Stack, error) {
+	var taken []net.Listener
+	fail := func(err error) (*Stack, error) {
+		for _, l := range taken {
+			l.Close()
+		}
+		return nil, err
+	}
+	ports := [hostCount]int{}
+	listeners := [hostCount][]net.Listener{}
+	for host := range hostCount {
+		port := 0
+		if o.BasePort != 0 {
+			port = o.BasePort + 1 + host
+		}
+		ls, err := listen(hostNames[host], port, host != contentHost)
+		taken = append(taken, ls...)
+		if err != nil {
+			return fail(err)
+		}
+		listeners[host], ports[host] = ls, ls[0].Addr().(*net.TCPAddr).Port
+	}
+	s := &Stack{Origins: origins(ports), Engines: o.Engines, failed: make(chan error, 2*hostCount+2)}
+	identity, err := s.identify(o)
+	taken = append(taken, identity...)
+	if err != nil {
+		return fail(err)
+	}
+	o.identity = s.Identity
+	open := s.open
+	if o.Lambda {
+		open = s.openLambda
+	}
+	handlers, err := open(ctx, o)
+	if err != nil {
+		return fail(err)
+	}
+	if s.stop = func() {}; !o.Still {
+		if s.stop, err = s.startJobs(ctx, o); err != nil {
+			return fail(err)
+		}
+	}
+	for host, h := range handlers {
+		s.serve(h, listeners[host])
+	}
+	s.serve(s.Identity, identity)
+	return s, nil
+}
+
+// open assembles the hosts; the edge stands in front of the upload host.
+func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
+	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
+	if err != nil {
+		return handlers, err
+	}
+	services, err := boot.Open(config(o, s.Origins, rings))
+	if err != nil {
+		return handlers, err
+	}
+	if err := services.CreateTables(ctx); err != nil {
+		return handlers, err
+	}
+	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
+		api.Handler, upload.Handler, content.Handler, app.Handler,
+	} {
+		if handlers[host], err = assemble(services, o.Log.With("host", hostNames[host])); err != nil {
+			return handlers, err
+		}
+	}
+	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
+	return handlers, nil
+}
+
+func withEdge(o Options, upload http.Handler) http.Handler {
+	return edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: upload, Log: o.Log})
+}
+
+func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
+	return boot.Config{
+		Environment: credential.Preview, Origins: origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket,
+		Rings: rings, OIDC: o.identity.client, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
+		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware,
+	}
+}
+
+// origins are the hosts' URLs. The content host has another site than the app's, as in a deployment.
+func origins(ports [hostCount]int) address.Origins {
+	local := func(name string, port int) string { return "http://" + net.JoinHostPort(name, strconv.Itoa(port)) }
+	return address.Origins{
+		API: local("localhost", ports[apiHost]), Upload: local("localhost", ports[uploadHost]), Content: local("127.0.0.1", ports[contentHost]),
+		App: local("localhost", ports[appHost]),
+	}
+}
+
+// listen takes a port on the loopback interface, also of IPv6 where "localhost" may mean it.
+func listen(name string, port int, both bool) ([]net.Listener, error) {
+	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, inUse(name, port)
+	}
+	out := []net.Listener{four}
+	if both {
+		six, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(four.Addr().(*net.TCPAddr).Port)))
+		switch {
+		case err == nil:
+			out = append(out, six)
+		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT): // a machine without IPv6
+		case port == 0: // the next free port will do for a test
+			four.Close()
+			return listen(name, port, both)
+		default:
+			return out, inUse(name, port)
+		}
+	}
+	return out, nil
+}
+
+func inUse(name string, port int) error {
+	return fmt.Errorf("port %d for the %s host is in use or forbidden: stop what listens there, or choose other ports with --ports", port, name)
+}
+
+// Time limits of the servers; bodies may take as long as they move.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 32 << 10
+)
+
+func (s *Stack) serve(h http.Handler, listeners []net.Listener) {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug), // may quote URLs
+	}
+	s.servers = append(s.servers, server)
+	for _, l := range listeners {
+		go func() {
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- err
+			}
+		}()
+	}
+}
+
+// Failed tells when a host stopped serving although nobody closed it.
+func (s *Stack) Failed() <-chan error { return s.failed }
+
+// Close lets running requests end until ctx does, then cuts them off. The engines are the caller's.
+func (s *Stack) Close(ctx context.Context) error {
+	s.stop()
+	errs := make([]error, len(s.servers))
+	done := make(chan struct{})
+	for i, server := range s.servers {
+		go func() {
+			if errs[i] = server.Shutdown(ctx); errs[i] != nil {
+				server.Close()
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range s.servers {
+		<-done
+	}
+	if s.functions != nil {
+		s.functions.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// hostOf is the host and port of an endpoint.
+func hostOf(endpoint string) string {
+	_, host, _ := strings.Cut(endpoint, "://")
+	return strings.TrimSuffix(host, "/")
+}

@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"vitrine/scripts/internal/localapi/runtime"
+	"vitrine/scripts/internal/localapi/template"
+)
+
+// refusal is what the gateway answers by itself.
+type refusal struct {
+	http, rest said   // by the kind of the API
+	kind       string // of gateway response, which the template of a REST API may change
+	reason     string // for the log
+}
+
+type said struct {
+	status  int
+	message string
+}
+
+var (
+	noRoute = refusal{
+		http: said{404, "Not Found"}, rest: said{403, "Missing Authentication Token"}, kind: "MISSING_AUTHENTICATION_TOKEN", reason: "no route",
+	}
+	unreadable = refusal{
+		http: said{400, "Bad Request"}, rest: said{400, "Bad Request"}, kind: "BAD_REQUEST_BODY", reason: "the body cannot be read",
+	}
+	headersTooLarge = refusal{
+		http: said{431, "Request Header Fields Too Large"}, rest: said{431, "Request Header Fields Too Large"}, reason: "more than 10240 bytes of headers",
+	}
+	bodyTooLarge = refusal{
+		http: said{413, "Request Entity Too Large"}, rest: said{413, "HTTP content length exceeded 10485760 bytes."},
+		kind: "REQUEST_TOO_LARGE", reason: "more than 10 MB of body",
+	}
+	eventTooLarge = refusal{http: said{413, "Request Too Long"}, rest: said{413, "Request Too Long"}, kind: "REQUEST_TOO_LARGE"}
+	throttled     = refusal{http: said{503, "Service Unavailable"}, rest: said{429, "Too Many Requests"}, kind: "THROTTLED"}
+	timedOut      = refusal{http: said{503, "Service Unavailable"}, rest: said{504, "Endpoint request timed out"}, kind: "INTEGRATION_TIMEOUT"}
+	noAnswer      = refusal{http: said{500, "Internal Server Error"}, rest: said{502, "Internal server error"}}
+)
+
+// failed is the refusal when a function gave no answer.
+func failed(err error) *refusal {
+	why := noAnswer
+	switch {
+	case errors.Is(err, runtime.ErrEventTooLarge):
+		why = eventTooLarge
+	case errors.Is(err, runtime.ErrThrottled), errors.Is(err, runtime.ErrClosed):
+		why = throttled
+	case errors.Is(err, errTimeout), errors.Is(err, context.Canceled):
+		why = timedOut
+	}
+	why.reason = err.Error()
+	return &why
+}
+
+// of is what the refusal says in an API.
+func (r *refusal) of(a *template.API) said {
+	if a.REST {
+		return r.rest
+	}
+	return r.http
+}
+
+// refuse writes a refusal as the gateway does, or as its template says.
+func (x *exchange) refuse(why *refusal) {
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	says, body := why.of(x.API), ""
+	status := says.status
+	if own, given := x.own(why.kind, status); given {
+		body = strings.ReplaceAll(own.Body, template.RequestID, x.id)
+		for name, value := range own.Headers {
+			h.Set(name, value)
+		}
+		if own.Status != 0 {
+			status = own.Status
+		}
+	}
+	if body == "" {
+		text, _ := json.Marshal(map[string]string{"message": says.message}) // strings always marshal
+		body = string(text)
+	}
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write([]byte(body)) // the client may have gone
+}
+
+// own is the template's gateway response for a refusal: that of its kind, or of all statuses with its first digit.
+func (x *exchange) own(kind string, status int) (template.Refusal, bool) {
+	if r, given := x.API.Refusals[kind]; given {
+		return r, true
+	}
+	r, given := x.API.Refusals[fmt.Sprintf("DEFAULT_%dXX", status/100)]
+	return r, given
+}

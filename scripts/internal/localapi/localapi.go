@@ -1,0 +1,117 @@
+// Package localapi runs the functions of synthesised templates behind their gateways, on this machine.
+package localapi
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+
+	"vitrine/scripts/internal/localapi/gateway"
+	"vitrine/scripts/internal/localapi/runtime"
+	"vitrine/scripts/internal/localapi/template"
+)
+
+// Config says what runs.
+type Config struct {
+	Deployment *template.Deployment
+	// Program is the bootstrap of a host's function, for this machine.
+	Program map[string]string
+	// Settings replace the values of the variables that a function declares; what it does not declare it is not told, as
+	// in AWS.
+	Settings map[string]string
+	// Given is what Lambda tells every function: region and credentials.
+	Given map[string]string
+	// Processes is how many invocations of a function run at once; Waiting is how many more may wait.
+	Processes, Waiting int
+	// Output takes what the functions print, and may be nil; Log takes what the gateways say.
+	Output io.Writer
+	Log    *slog.Logger
+}
+
+// Hosts are gateways with the functions behind them.
+type Hosts struct {
+	handlers  map[string]http.Handler
+	functions map[*template.Function]*runtime.Function
+}
+
+// Open puts the functions behind their gateways. No process runs before the first request.
+func Open(c Config) (*Hosts, error) {
+	h := &Hosts{handlers: map[string]http.Handler{}, functions: map[*template.Function]*runtime.Function{}}
+	for _, a := range c.Deployment.APIs {
+		for _, r := range a.Routes {
+			if err := h.open(c, r.Function); err != nil {
+				return nil, err
+			}
+		}
+		host, err := hostOf(a)
+		if err != nil {
+			return nil, err
+		}
+		if h.handlers[host] != nil {
+			return nil, fmt.Errorf("two gateways lead to host %s; the second is %s of stack %s", host, a.ID, a.Stack)
+		}
+		h.handlers[host] = gateway.New(gateway.Config{
+			API: a, Log: c.Log, Function: func(f *template.Function) gateway.Function { return h.functions[f] },
+		})
+	}
+	return h, nil
+}
+
+// hostOf is the host whose functions a gateway leads to.
+func hostOf(a *template.API) (string, error) {
+	var hosts []string
+	for _, r := range a.Routes {
+		hosts = append(hosts, r.Function.Host)
+	}
+	slices.Sort(hosts)
+	if hosts = slices.Compact(hosts); len(hosts) != 1 || hosts[0] == "" {
+		return "", fmt.Errorf("gateway %s of stack %s has to lead to one host, and leads to %q", a.ID, a.Stack, hosts)
+	}
+	return hosts[0], nil
+}
+
+func (h *Hosts) open(c Config, f *template.Function) error {
+	if h.functions[f] != nil {
+		return nil
+	}
+	program, known := c.Program[f.Host]
+	if !known {
+		return fmt.Errorf("function %s of stack %s is of host %q, which has no program", f.ID, f.Stack, f.Host)
+	}
+	environment := maps.Clone(c.Given)
+	for name, value := range f.Environment {
+		local, given := c.Settings[name]
+		switch {
+		case given:
+			value = local
+		case slices.Contains(f.Placeholders, name):
+			return fmt.Errorf("function %s of stack %s is told %s, which only a deployment knows, and there is no local value for it",
+				f.ID, f.Stack, name)
+		}
+		environment[name] = value
+	}
+	h.functions[f] = runtime.New(runtime.Config{
+		Name: f.Host, Program: program, Environment: environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB,
+		Processes: c.Processes, Waiting: c.Waiting, Log: c.Output,
+	})
+	return nil
+}
+
+// Handler is the gateway of a host.
+func (h *Hosts) Handler(host string) (http.Handler, error) {
+	handler := h.handlers[host]
+	if handler == nil {
+		return nil, fmt.Errorf("no template has a gateway for host %s", host)
+	}
+	return handler, nil
+}
+
+// Close ends all functions at once, whatever they do.
+func (h *Hosts) Close() {
+	for _, f := range h.functions {
+		f.Close()
+	}
+}

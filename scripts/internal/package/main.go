@@ -1,0 +1,78 @@
+// Command package builds the functions and writes the zip files that are deployed. It warns if one is over its budget.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"vitrine/scripts/internal/package/bootstrap"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/env"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("scripts/build", flag.ContinueOnError)
+	arch := flags.String("arch", "arm64", "`ARCH` of the functions: "+strings.Join(bootstrap.Architectures, " or "))
+	out := flags.String("out", "", "`DIR` for the zip files (default dist in the repository)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir := *out
+	if dir == "" {
+		root, err := engine.Root()
+		if err != nil {
+			return err
+		}
+		dir = filepath.Join(root, "dist")
+	}
+	hosts := flags.Args()
+	if len(hosts) == 0 {
+		hosts = env.Functions
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	sizes := map[string]int64{}
+	for _, host := range hosts {
+		size, err := pack(ctx, host, *arch, filepath.Join(dir, host+".zip"))
+		if err != nil {
+			return err
+		}
+		most := bootstrap.Budgets[*arch][host]
+		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f\n", host, *arch, float64(size)/1e6, float64(most)/1e6)
+		sizes[host] = size
+	}
+	if sentence := bootstrap.OverBudget(*arch, sizes); sentence != "" {
+		fmt.Fprintln(stderr, sentence)
+	}
+	return nil
+}
+
+// pack builds one function into a zip file and returns its size.
+func pack(ctx context.Context, host, arch, file string) (int64, error) {
+	dir, err := os.MkdirTemp("", "vitrine-build-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "bootstrap")
+	if err := bootstrap.Build(ctx, host, arch, program); err != nil {
+		return 0, err
+	}
+	return zipProgram(program, file)
+}

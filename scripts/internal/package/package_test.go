@@ -1,0 +1,204 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/internal/package/bootstrap"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/env"
+)
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := engine.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// sources are what a function is built from. The test reads them, so that its cached verdict falls with them.
+func sources(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, dir := range []string{"go.mod", "go.sum", "functions", "shared"} {
+		err := filepath.WalkDir(filepath.Join(root(t), dir), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			name, err := filepath.Rel(root(t), file)
+			if err == nil {
+				files[name], err = os.ReadFile(file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// packUpload builds the upload function, which stands for all.
+func packUpload(t *testing.T) (zipped []byte, said string) {
+	t.Helper()
+	out := t.TempDir()
+	var stdout bytes.Buffer
+	if err := run(t.Context(), []string{"-out", out, "upload"}, &stdout, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	zipped, err := os.ReadFile(filepath.Join(out, "upload.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zipped, stdout.String()
+}
+
+func TestPackages(t *testing.T) {
+	home := root(t)
+	first, said := packUpload(t)
+	if !strings.HasPrefix(said, "upload   arm64  ") || !strings.HasSuffix(said, " MB of 5.0\n") {
+		t.Errorf("it says %q", said)
+	}
+	t.Run("are what Lambda wants", func(t *testing.T) { wantBootstrap(t, first, home) })
+	t.Run("are equal if the sources are, wherever they are", func(t *testing.T) {
+		elsewhere := t.TempDir()
+		for name, text := range sources(t) {
+			to := filepath.Join(elsewhere, name)
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Chdir(elsewhere)
+		if second, _ := packUpload(t); !bytes.Equal(first, second) {
+			t.Errorf("%d and %d bytes, which differ", len(first), len(second))
+		}
+	})
+}
+
+// wantBootstrap checks that a zip file holds one static arm64 program without symbols and without the paths of its build.
+func wantBootstrap(t *testing.T, zipped []byte, home string) {
+	z, err := zip.NewReader(bytes.NewReader(zipped), int64(len(zipped)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(z.File) != 1 || z.File[0].Name != "bootstrap" || z.File[0].Mode() != 0o755 {
+		t.Fatalf("the zip file holds %v", z.File[0].FileHeader)
+	}
+	r, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := elf.NewFile(bytes.NewReader(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	libraries, err := program.ImportedLibraries()
+	if program.Machine != elf.EM_AARCH64 || len(libraries) > 0 || err != nil || program.Section(".symtab") != nil {
+		t.Errorf("machine %v, libraries %v, %v", program.Machine, libraries, err)
+	}
+	if bytes.Contains(code, []byte(home+"/")) {
+		t.Error("it holds the path of the repository")
+	}
+}
+
+func TestEveryPackageIsWithinItsBudget(t *testing.T) {
+	sources(t)
+	out := t.TempDir()
+	for _, arch := range bootstrap.Architectures {
+		sizes := map[string]int64{}
+		for _, host := range env.Functions {
+			size, err := pack(t.Context(), host, arch, filepath.Join(out, host+".zip"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sizes[host] = size
+		}
+		if sentence := bootstrap.OverBudget(arch, sizes); sentence != "" {
+			t.Errorf("%s (%v)", sentence, sizes)
+		}
+	}
+}
+
+func TestOverBudgetIsToldByHostAndArchitecture(t *testing.T) {
+	for _, arch := range bootstrap.Architectures {
+		for _, host := range env.Functions {
+			most := bootstrap.Budgets[arch][host]
+			if got := bootstrap.OverBudget(arch, map[string]int64{host: most}); most == 0 || got != "" {
+				t.Errorf("%s on %s with a budget of %d: %q", host, arch, most, got)
+			}
+			want := "over budget on " + arch + ": " + host + " "
+			if got := bootstrap.OverBudget(arch, map[string]int64{host: most + 1, "upload": 1}); !strings.Contains(got, want) {
+				t.Errorf("%s on %s: %q, want %q", host, arch, got, want)
+			}
+		}
+	}
+}
+
+// What is too large still runs, so that a patch of a dependency does not stop a deployment.
+func TestABuildOverBudgetWarnsAndSucceeds(t *testing.T) {
+	defer func(most int64) { bootstrap.Budgets["arm64"]["upload"] = most }(bootstrap.Budgets["arm64"]["upload"])
+	bootstrap.Budgets["arm64"]["upload"] = 1000
+	var stderr bytes.Buffer
+	err := run(t.Context(), []string{"-out", t.TempDir(), "upload"}, io.Discard, &stderr)
+	said := stderr.String()
+	if err != nil || !strings.Contains(said, "over budget on arm64: upload ") || strings.Count(said, "\n") != 1 {
+		t.Errorf("got %v and %q, want one line", err, said)
+	}
+}
+
+func TestUnknownHostsAndArchitecturesAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"nobody"}, {"-arch", "mips", "api"}} {
+		if err := run(context.Background(), append([]string{"-out", t.TempDir()}, args...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "choose from") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// heavy are packages that make the linker keep every method of every type, or that no function needs.
+var heavy = []string{"net/rpc", "text/template", "html/template", "encoding/gob", "testing", "expvar", "github.com/aws/aws-sdk-go-v2/config"}
+
+func TestFunctionsLinkNothingHeavy(t *testing.T) {
+	sources(t)
+	for _, host := range env.Functions {
+		list := exec.Command("go", "list", "-deps", "-tags", bootstrap.Tags, "./functions/"+host+"/lambda")
+		list.Dir, list.Stderr = root(t), os.Stderr
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := strings.Fields(string(out))
+		for _, p := range heavy {
+			if host == "app" && strings.HasSuffix(p, "/template") {
+				continue // it makes pages of templates
+			}
+			if slices.Contains(linked, p) {
+				t.Errorf("%s links %s; `go list -deps -tags %s` shows through what", host, p, bootstrap.Tags)
+			}
+		}
+		for _, other := range env.Functions {
+			if foreign := fmt.Sprintf("vitrine/functions/%s", other); other != host && slices.Contains(linked, foreign) {
+				t.Errorf("%s links %s", host, foreign)
+			}
+		}
+	}
+}

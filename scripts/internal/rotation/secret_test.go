@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/keyring"
+)
+
+const ringARN = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:PepperRingA1B2C3-x"
+
+// manager speaks the protocol of Secrets Manager for one secret, with the rule that the tool leans on: a label moves only
+// from the version that it is at. There is no engine of that service for this machine.
+type manager struct {
+	mu       sync.Mutex
+	versions map[string]string // texts by version
+	labels   map[string]string // versions by label
+	calls    []string
+	region   string
+
+	before func(call string) // runs ahead of a call, without the lock
+	lost   string            // the call whose answer is lost, once
+}
+
+// managed points the SDK at a secret that was born as a seed.
+func managed(t *testing.T) *manager {
+	t.Helper()
+	m := &manager{versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`}, labels: map[string]string{current: "born"}}
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
+		"AWS_MAX_ATTEMPTS": "2", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+	} {
+		t.Setenv(name, value)
+	}
+	return m
+}
+
+type secretCall struct {
+	SecretId, SecretString, ClientRequestToken, VersionStage, RemoveFromVersionId, MoveToVersionId string
+	VersionStages                                                                                  []string
+}
+
+func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in secretCall
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &in) != nil || in.SecretId != ringARN {
+		http.Error(w, "{}", http.StatusBadRequest)
+		return
+	}
+	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	if m.before != nil {
+		m.before(call)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = append(m.calls, call)
+	m.region = strings.Split(r.Header.Get("Authorization")+"////", "/")[2]
+	out, refusal := m.answer(call, in)
+	if m.lost == call {
+		m.lost = ""
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	if refusal != "" {
+		w.Header().Set("X-Amzn-Errortype", refusal)
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	json.NewEncoder(w).Encode(out)
+}
+
+func (m *manager) answer(call string, in secretCall) (out map[string]any, refusal string) {
+	out = map[string]any{"ARN": ringARN}
+	switch call {
+	case "GetSecretValue":
+		out["VersionId"], out["SecretString"] = m.labels[current], m.versions[m.labels[current]]
+	case "PutSecretValue":
+		m.versions[in.ClientRequestToken] = in.SecretString
+		for _, label := range in.VersionStages {
+			m.labels[label] = in.ClientRequestToken
+		}
+		out["VersionId"] = in.ClientRequestToken
+	case "UpdateSecretVersionStage":
+		if m.labels[in.VersionStage] != in.RemoveFromVersionId || m.versions[in.MoveToVersionId] == "" {
+			return map[string]any{"message": "the label is not there"}, "InvalidParameterException"
+		}
+		m.labels["AWSPREVIOUS"], m.labels[in.VersionStage] = in.RemoveFromVersionId, in.MoveToVersionId
+	default:
+		return map[string]any{"message": call}, "InvalidRequestException"
+	}
+	return out, ""
+}
+
+// ring is what a function that starts now would read.
+func (m *manager) ring(t *testing.T) keyring.Ring {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, err := keyring.ParseRing([]byte(m.versions[m.labels[current]]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// turn runs the tool on the secret.
+func turn(t *testing.T, now time.Time, step string, options ...string) (code int, out, complaints string) {
+	t.Helper()
+	var o, c strings.Builder
+	args := append([]string{step, "pepper", "--secret", ringARN}, options...)
+	code = run(t.Context(), args, tool{out: &o, complaints: &c, now: func() time.Time { return now }})
+	return code, o.String(), c.String()
+}
+
+func TestASecretThatWasBornAsASeedIsRotated(t *testing.T) {
+	m := managed(t)
+	before := m.ring(t)
+	if code, out, complaints := turn(t, began, "status"); code != 0 || !strings.Contains(out, "key 1   active") {
+		t.Fatal(code, out, complaints)
+	}
+	if !slices.Equal(m.calls, []string{"GetSecretValue"}) || m.region != "eu-west-1" {
+		t.Errorf("status made the calls %v in %s", m.calls, m.region)
+	}
+	code, out, complaints := turn(t, began, "stage")
+	if code != 0 || !strings.Contains(out, "run scripts/deploy") || !strings.Contains(out, "flip pepper --secret "+ringARN) {
+		t.Fatal(code, out, complaints)
+	}
+	staged := m.ring(t)
+	if len(staged.Keys) != 2 || staged.ActiveID != 1 || string(staged.Keys[0].Secret) != string(before.Keys[0].Secret) {
+		t.Error("the full form does not begin with the seed's key")
+	}
+	if code, _, complaints := turn(t, began, "flip"); code != 1 || !strings.Contains(complaints, "not yet") || len(m.versions) != 2 {
+		t.Error("a refusal wrote something:", code, complaints)
+	}
+	if code, _, complaints := turn(t, began.Add(keyring.StageAge), "flip"); code != 0 || m.ring(t).ActiveID != 2 {
+		t.Error(code, complaints)
+	}
+	if code, _, complaints := turn(t, began.Add(2*time.Hour), "drop", "--confirm-unused"); code != 0 || len(m.ring(t).Keys) != 1 {
+		t.Error(code, complaints)
+	}
+}
+
+func TestOfTwoChangesOfASecretAtOnceOneIsMade(t *testing.T) {
+	m := managed(t)
+	var overtaken atomic.Bool
+	m.before = func(call string) { // somebody else is faster, between our reading and our writing
+		if call == "PutSecretValue" && !overtaken.Swap(true) {
+			if code, _, complaints := turn(t, began, "stage"); code != 0 {
+				t.Error(complaints)
+			}
+		}
+	}
+	code, out, complaints := turn(t, began, "stage")
+	if code != 1 || out != "" || !strings.Contains(complaints, "somebody else changed the ring") {
+		t.Errorf("code %d, %q, %q", code, out, complaints)
+	}
+	if r := m.ring(t); len(r.Keys) != 2 {
+		t.Errorf("the ring has %d keys", len(r.Keys))
+	}
+}
+
+func TestALostAnswerIsNotALostChange(t *testing.T) {
+	for _, call := range []string{"GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"} {
+		m := managed(t)
+		m.lost = call
+		if code, _, complaints := turn(t, began, "stage"); code != 0 || len(m.ring(t).Keys) != 2 || len(m.versions) != 2 {
+			t.Errorf("%s: code %d, %d versions: %s", call, code, len(m.versions), complaints)
+		}
+	}
+}
+
+func TestAChangeThatIsRefusedIsNotMade(t *testing.T) {
+	m := managed(t)
+	m.before = func(call string) {
+		if call == "UpdateSecretVersionStage" { // its version is taken away
+			m.mu.Lock()
+			for version := range m.versions {
+				if version != "born" {
+					delete(m.versions, version)
+				}
+			}
+			m.mu.Unlock()
+		}
+	}
+	code, _, complaints := turn(t, began, "stage")
+	if code != 1 || !strings.Contains(complaints, "the change is not made") || len(m.ring(t).Keys) != 1 {
+		t.Errorf("code %d, %s", code, complaints)
+	}
+}

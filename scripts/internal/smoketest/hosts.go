@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+// visit is what the steps share: later ones use what earlier ones made.
+type visit struct {
+	anyone, agent *wire.Agent
+	large         []byte
+	published     contract.Published
+}
+
+func (v *visit) hosts() map[string]string {
+	at := v.anyone.At
+	return map[string]string{"api": at.APIURL, "upload": at.UploadURL, "content": at.ContentURL, "app": at.AppURL}
+}
+
+// expect sends a request without body and wants a status.
+func expect(ctx context.Context, g *wire.Agent, status int, method, target string, headers ...string) (wire.Answer, error) {
+	a, err := g.Do(ctx, method, target, nil, headers...)
+	if err == nil && a.Status != status {
+		err = fmt.Errorf("%w, not %d", unexpected{method: method, Answer: a}, status)
+	}
+	return a, err
+}
+
+func healthy(ctx context.Context, v *visit) error {
+	for name, origin := range v.hosts() {
+		if _, err := expect(ctx, v.anyone, http.StatusOK, "GET", origin+"/healthz"); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	var err error
+	v.agent, _, err = v.anyone.Provision(ctx)
+	return err
+}
+
+func headers(ctx context.Context, v *visit) error {
+	common := map[string]string{
+		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin",
+	}
+	var wrong []error
+	for name, origin := range v.hosts() {
+		a, err := v.anyone.Do(ctx, "GET", origin+"/no-such-page", nil, "X-Request-Id", "smoke-test-1")
+		if err != nil {
+			return err
+		}
+		for header, want := range common {
+			if got := a.Header.Get(header); got != want {
+				wrong = append(wrong, fmt.Errorf("%s sends %s: %q", name, header, got))
+			}
+		}
+		// For which names is an option of the deployment.
+		if got := a.Header.Get("Strict-Transport-Security"); !strings.HasPrefix(got, "max-age=31536000") {
+			wrong = append(wrong, fmt.Errorf("%s sends Strict-Transport-Security: %q", name, got))
+		}
+		if !strings.Contains(a.Header.Get("Permissions-Policy"), "camera=()") || a.Header.Get("X-Request-Id") != "smoke-test-1" {
+			wrong = append(wrong, fmt.Errorf("%s: Permissions-Policy %q, X-Request-Id %q", name, a.Header.Get("Permissions-Policy"), a.Header.Get("X-Request-Id")))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func challenge(ctx context.Context, v *visit) error {
+	for _, target := range []string{v.anyone.At.APIURL + "/v1/whoami", v.anyone.At.UploadURL + "/v1/upload-sessions"} {
+		method := "GET"
+		if strings.HasSuffix(target, "sessions") {
+			method = "POST"
+		}
+		a, err := expect(ctx, v.anyone, http.StatusUnauthorized, method, target)
+		if err != nil {
+			return err
+		}
+		if got := a.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer resource_metadata=") {
+			return fmt.Errorf("WWW-Authenticate is %q", got)
+		}
+	}
+	return nil
+}
+
+func unknown(ctx context.Context, v *visit) error {
+	at := v.anyone.At
+	for _, target := range []string{at.APIURL, at.UploadURL, at.ContentURL} {
+		for _, method := range []string{"GET", "OPTIONS", "PUT"} {
+			a, err := expect(ctx, v.anyone, http.StatusNotFound, method, target+"/v1/whoami/")
+			if err != nil {
+				return fmt.Errorf("%s: %w", target, err)
+			}
+			if a.Code() != fault.NotFound {
+				return fmt.Errorf("%s %s answers %.100s", method, target, a.Body)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/limits"
+)
+
+// check holds the tables and the bucket against the invariants.
+func check(ctx context.Context, e *engine.Engines, numbers limits.Limits) error {
+	return errors.Join(invariant.Check(ctx, invariant.Deployment{
+		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
+			o.BaseEndpoint, o.UsePathStyle = aws.String(e.S3), true
+		}),
+		Tables: dynamo.Named(tables), Bucket: e.Bucket, Limits: numbers,
+	})...)
+}
+
+// gauge reads how much this process holds, always at the same moment of the trouble.
+type gauge struct {
+	heap, goroutines []float64
+}
+
+func newGauge() *gauge { return &gauge{} }
+
+func (g *gauge) read() {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	g.heap = append(g.heap, float64(m.HeapAlloc)/(1<<20))
+	g.goroutines = append(g.goroutines, float64(runtime.NumGoroutine()))
+}
+
+// What counts as flat: the last third of the readings against the second, clients and their book included.
+const (
+	heapGrowth      = 1.5
+	goroutineGrowth = 1.3
+)
+
+func (g *gauge) verdict() error {
+	third := len(g.heap) / 3
+	if third == 0 {
+		fmt.Println("too short to tell whether memory is flat")
+		return nil
+	}
+	middle, last := func(v []float64) float64 { return mean(v[third : 2*third]) }, func(v []float64) float64 { return mean(v[len(v)-third:]) }
+	heap, routines := last(g.heap)/middle(g.heap), last(g.goroutines)/middle(g.goroutines)
+	fmt.Printf("heap %.1f MB, then %.1f MB (x%.2f); goroutines %.0f, then %.0f (x%.2f)\n",
+		middle(g.heap), last(g.heap), heap, middle(g.goroutines), last(g.goroutines), routines)
+	if heap > heapGrowth || routines > goroutineGrowth {
+		return errors.New("memory or goroutines grow")
+	}
+	return nil
+}
+
+func mean(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
+)
+
+// crowd are clients that publish, revise, read, list and delete until they are told to stop.
+type crowd struct {
+	ended chan struct{}
+}
+
+const requestMost = 30 * time.Second
+
+func newClient() *http.Client {
+	return &http.Client{Timeout: requestMost, Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
+}
+
+func newCrowd(ctx context.Context, api string, size int, b *book) *crowd {
+	c := &crowd{ended: make(chan struct{})}
+	var all sync.WaitGroup
+	for n := range size {
+		all.Go(func() { work(ctx, api, n, b) })
+	}
+	go func() {
+		all.Wait()
+		close(c.ended)
+	}()
+	return c
+}
+
+// wait gives the clients time to end what they began.
+func (c *crowd) wait(most time.Duration) error {
+	select {
+	case <-c.ended:
+		return nil
+	case <-time.After(requestMost + most):
+		return errors.New("clients hang although every request has a deadline")
+	}
+}
+
+// work is one client; errors are expected, since the engines come and go.
+func work(ctx context.Context, api string, n int, b *book) {
+	client := newClient()
+	defer client.CloseIdleConnections()
+	var g *wire.Agent
+	for i := 0; ctx.Err() == nil; i++ {
+		if g == nil {
+			anyone, err := wire.Discover(ctx, client, api)
+			if err == nil {
+				g, _, err = anyone.Provision(ctx)
+			}
+			if err != nil {
+				g = nil
+				pause(ctx)
+				continue
+			}
+		}
+		// What has begun is ended even when the time is over, so that what is acknowledged is known.
+		if err := turn(context.WithoutCancel(ctx), g, b, n, i); err != nil {
+			b.failed()
+			pause(ctx)
+		}
+	}
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(rand.IntN(100)) * time.Millisecond):
+	}
+}
+
+// turn does one thing of the mix.
+func turn(ctx context.Context, g *wire.Agent, b *book, n, i int) error {
+	known := b.any(n)
+	switch r := rand.IntN(10); {
+	case known == nil || r < 3:
+		return publish(ctx, g, b, n, "", fmt.Sprintf("client %d, turn %d", n, i))
+	case r < 4:
+		return publish(ctx, g, b, n, known.artifact, fmt.Sprintf("client %d, turn %d, revised", n, i))
+	case r < 5:
+		return remove(ctx, g, b, n, known)
+	case r < 6:
+		_, err := g.Do(ctx, "GET", g.At.APIURL+"/v1/artifacts", nil)
+		return err
+	case r < 7:
+		_, err := g.Resolve(ctx, known.link)
+		return err
+	default:
+		return read(ctx, g, b, known)
+	}
+}
+
+func publish(ctx context.Context, g *wire.Agent, b *book, n int, a id.Artifact, text string) error {
+	p, err := g.PublishFiles(ctx, text, a, wire.File{Path: "index.txt", Body: []byte(text)}, wire.File{Path: "same.bin", Body: make([]byte, 20_000)})
+	if err == nil {
+		b.acknowledge(n, &shown{artifact: p.ArtifactID, content: p.RevisionContentURL, link: p.UnlistedURL, text: text})
+	}
+	return err
+}
+
+func remove(ctx context.Context, g *wire.Agent, b *book, n int, s *shown) error {
+	b.doubt(n, s.artifact)
+	a, err := g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(s.artifact), nil)
+	if err == nil && a.Status == http.StatusOK {
+		b.removed(s)
+	}
+	return err
+}
+
+// read looks at something acknowledged: it has to be there whenever the answer is not that an engine is away.
+func read(ctx context.Context, g *wire.Agent, b *book, s *shown) error {
+	a, err := g.Do(ctx, "GET", s.content, nil)
+	if err == nil && (a.Status == http.StatusNotFound || a.Status == http.StatusOK && string(a.Body) != s.text) {
+		b.lost(fmt.Sprintf("%s answers %d while the clients work", s.artifact, a.Status))
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/testkit/executable"
+)
+
+// machine is a folder with scripts/check and the few programs that its machine has; those write down how they are called.
+type machine struct {
+	folder string
+	path   string
+}
+
+const standIn = "#!/bin/sh\necho \"${0##*/} $*\" >>\"$CALLS\"\ncase \"$1\" in list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey; echo vitrine/infra ;; esac\n"
+
+func newMachine(t *testing.T, programs ...string) machine {
+	t.Helper()
+	m := machine{folder: t.TempDir()}
+	m.path = filepath.Join(m.folder, "bin")
+	for _, dir := range []string{"scripts/s3d", "bin", "node_modules"} {
+		if err := os.MkdirAll(filepath.Join(m.folder, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, script := range []string{"check", "prepare"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		executable.Write(t, filepath.Join(m.folder, "scripts", script), string(text))
+	}
+	for _, program := range programs {
+		executable.Write(t, filepath.Join(m.path, program), standIn)
+	}
+	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat"} {
+		at, err := exec.LookPath(common)
+		if err == nil {
+			err = os.Symlink(at, filepath.Join(m.path, common))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// check runs scripts/check; calls are those of the programs.
+func (m machine) check(t *testing.T, env ...string) (said, calls string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), filepath.Join(m.folder, "scripts", "check"))
+	c.Env = append(env, "PATH="+m.path, "CALLS="+filepath.Join(m.folder, "calls"), "HOME="+m.folder)
+	out, err := c.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("scripts/check did not start: %v", err)
+	}
+	log, _ := os.ReadFile(filepath.Join(m.folder, "calls"))
+	return string(out), string(log)
+}
+
+// everything is what scripts/check has to find; git is no part of it.
+var everything = []string{"go", "gofmt", "node", "npm", "cc", "chromium"}
+
+func TestCheckNamesWhatIsMissing(t *testing.T) {
+	for missing, want := range map[string]string{
+		"go": "needs Go 1.26", "node": "install version 20", "npm": "install Node.js 20", "cc": "install gcc", "chromium": "need Chromium",
+	} {
+		var there []string
+		for _, program := range everything {
+			if program != missing {
+				there = append(there, program)
+			}
+		}
+		m := newMachine(t, there...)
+		said, calls := m.check(t)
+		if strings.Count(strings.TrimPrefix(said, "installing the DynamoDB engine (npm ci)\n"), "\n") != 1 || !strings.Contains(said, want) || strings.Contains(calls, "go test") {
+			t.Errorf("without %s it says %q after\n%s", missing, said, calls)
+		}
+	}
+}
+
+// Tests stop and kill engines, which they start themselves.
+func TestCheckInstallsTheEnginesWhoeverRunsOthers(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t, "DYNAMODB_ENDPOINT=http://127.0.0.1:1", "S3_ENDPOINT=http://127.0.0.1:2")
+	if !strings.Contains(calls, "npm ci") {
+		t.Errorf("it installs nothing: %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckBeginsWithTheSlowest(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t)
+	var tests []string
+	for line := range strings.Lines(calls) {
+		if strings.HasPrefix(line, "go test ") {
+			tests = append(tests, line)
+		}
+	}
+	const (
+		first  = "go test -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/benchmark vitrine/scripts/internal/package\n"
+		second = "go test -race -timeout 45m -json vitrine/shared/platform/id\n"
+	)
+	if len(tests) < 3 || tests[0] != first || tests[1] != second {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}

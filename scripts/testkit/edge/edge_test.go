@@ -1,0 +1,176 @@
+package edge
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/testkit/engine"
+)
+
+// tenMB is a real file: S3 refuses it while the client still sends.
+var tenMB = bytes.Repeat([]byte("0123456789"), 1_000_000)
+
+func TestASignedPutPassesAndStoresExactlyTheSignedBytes(t *testing.T) {
+	e := engine.Shared(t)
+	server := serve(t, e)
+	wrong := bytes.Clone(tenMB)
+	wrong[len(wrong)-1]++
+	for name, c := range map[string]struct {
+		sent   []byte
+		status int
+		says   string
+	}{
+		"the signed bytes are stored":           {tenMB, 200, ""},
+		"F12 other bytes of the length":         {wrong, 400, "<Code>BadDigest</Code>"},
+		"F12 a shorter body":                    {tenMB[1:], 403, "<Code>SignatureDoesNotMatch</Code>"},
+		"F12 a longer body":                     {append(bytes.Clone(tenMB), '!'), 403, "<Code>SignatureDoesNotMatch</Code>"},
+		"F12 no body":                           {nil, 403, "<Code>SignatureDoesNotMatch</Code>"},
+		"F83 two forms of é, +, space, %, %2F…": {tenMB, 200, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := newKey() + "/é e\u0301 +%2F%25 '()!*~;,=&$@:?#[]\"<>/" + name
+			status, body := send(t, server, presignPut(t, e, key, tenMB), c.sent)
+			if status != c.status || !strings.Contains(body, c.says) {
+				t.Errorf("answer %d %s, want %d %s", status, body, c.status, c.says)
+			}
+			wantStored(t, e, key, c.status == 200)
+		})
+	}
+}
+
+func TestF10ASecondPutIsRefused(t *testing.T) {
+	e := engine.Shared(t)
+	server := serve(t, e)
+	signed := presignPut(t, e, strings.Replace(newKey(), "o/", "d/", 1), tenMB)
+	if status, body := send(t, server, signed, tenMB); status != 200 {
+		t.Fatalf("first: %d %s", status, body)
+	}
+	if status, body := send(t, server, signed, tenMB); status != 412 || !strings.Contains(body, "PreconditionFailed") {
+		t.Errorf("second: %d %s", status, body)
+	}
+}
+
+func TestNothingButTheSignedPutIsAnswered(t *testing.T) {
+	e := engine.Shared(t)
+	server := serve(t, e)
+	secret := []byte("secret bytes")
+	key := newKey() + "/private"
+	signed := presignPut(t, e, key, secret)
+	if status, body := send(t, server, signed, secret); status != 200 {
+		t.Fatalf("store: %d %s", status, body)
+	}
+	path, _, _ := strings.Cut(signed.URL, "?")
+	for name, r := range map[string]v4.PresignedHTTPRequest{
+		"unsigned GET":         {Method: "GET", URL: path},
+		"unsigned PUT":         {Method: "PUT", URL: path},
+		"unsigned DELETE":      {Method: "DELETE", URL: path},
+		"unsigned list":        {Method: "GET", URL: strings.TrimSuffix(path, "private") + "?list-type=2"},
+		"signed PUT as GET":    {Method: "GET", URL: signed.URL},
+		"signed PUT as HEAD":   {Method: "HEAD", URL: signed.URL},
+		"signed PUT as POST":   {Method: "POST", URL: signed.URL},
+		"signed PUT as DELETE": {Method: "DELETE", URL: signed.URL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body := send(t, server, &r, nil)
+			want := 403
+			if r.Method == "POST" {
+				want = 405
+			}
+			if status != want || strings.Contains(body, "secret") {
+				t.Errorf("answer %d %s, want %d", status, body, want)
+			}
+			if r.Method != "HEAD" && !strings.Contains(body, "<Error>") {
+				t.Errorf("not S3's answer: %s", body)
+			}
+		})
+	}
+	wantStored(t, e, key, true)
+}
+
+// newKey is a key that no other run of a test has used.
+func newKey() string { return "o/" + rand.Text() }
+
+// serve runs the edge in front of a host that answers 418.
+func serve(t *testing.T, e *engine.Engines) *httptest.Server {
+	t.Helper()
+	return serveConfig(t, Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host()})
+}
+
+func serveConfig(t *testing.T, c Config) *httptest.Server {
+	t.Helper()
+	c.Next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	server := httptest.NewServer(New(c))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// presignPut signs a PUT of body as the product does.
+func presignPut(t *testing.T, e *engine.Engines, key string, body []byte) *v4.PresignedHTTPRequest {
+	t.Helper()
+	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint = aws.String("http://" + e.S3Domain) })
+	digest := sha256.Sum256(body)
+	signed, err := s3.NewPresignClient(client).PresignPutObject(t.Context(), &s3.PutObjectInput{
+		Bucket:         &e.Bucket,
+		Key:            &key,
+		ContentLength:  aws.Int64(int64(len(body))),
+		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(digest[:])),
+		IfNoneMatch:    aws.String("*"),
+	}, s3.WithPresignExpires(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed
+}
+
+// send makes the signed request, with only the host swapped for the server's.
+func send(t *testing.T, server *httptest.Server, signed *v4.PresignedHTTPRequest, body []byte) (int, string) {
+	t.Helper()
+	_, target, _ := strings.Cut(strings.TrimPrefix(signed.URL, "http://"), "/")
+	request, err := http.NewRequestWithContext(t.Context(), signed.Method, server.URL+"/"+target, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range signed.SignedHeader {
+		request.Header[name] = values
+	}
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, readAll(t, response)
+}
+
+func readAll(t *testing.T, response *http.Response) string {
+	t.Helper()
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func wantStored(t *testing.T, e *engine.Engines, key string, want bool) {
+	t.Helper()
+	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	_, err := client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: &key})
+	if (err == nil) != want {
+		t.Errorf("object %q: %v, want it stored: %v", key, err, want)
+	}
+}

@@ -1,0 +1,91 @@
+package invariant
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/limits"
+)
+
+// checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the files
+// of one that ended, and those of retained revisions, are queued for purge until they are purged.
+func (s *snapshot) checkDue(b *breaches, a *artifact) {
+	kind, latest := "DUE#ARTIFACT#", next(a, s.ends(a))
+	if !a.is(live) {
+		if len(a.trees) == 0 && !a.meta.has("g2p") { // purged
+			return
+		}
+		kind, latest = "DUE#PURGE#", a.meta.number("updated")
+	}
+	if latest == math.MaxInt64 { // pinned, without a draft
+		if a.meta.has("g2p") || a.meta.has("g2s") {
+			b.add("I2: artifact %s is pinned and falls due as %q", a.id, a.meta.text("g2p"))
+		}
+		return
+	}
+	if !strings.HasPrefix(a.meta.text("g2p"), kind) || !a.meta.has("g2s") {
+		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
+	}
+	at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64)
+	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // what failed is put off
+		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
+	}
+	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest { // until it is moved it falls due as before its claim
+		b.add("I2: artifact %s falls due %s too soon", a.id, time.Duration(earliest-at)*time.Millisecond)
+	}
+}
+
+// next is when something happens to a live artifact that ends at an instant; the last of all if nothing does.
+func next(a *artifact, ends int64) int64 {
+	if a.meta.has("pin_at") {
+		ends = math.MaxInt64
+	}
+	if at := a.meta.number("draft_at"); at != 0 {
+		ends = min(ends, at+limits.DraftLife.Milliseconds())
+	}
+	return ends
+}
+
+// checkRevisions is I4.
+func (s *snapshot) checkRevisions(b *breaches) {
+	for _, a := range s.artifacts {
+		numbers, drafts, newest := map[int64]string{}, []string{}, a.meta.number("no")
+		for r, i := range a.revisions {
+			_, there := a.trees[r]
+			if !there && i.text("status") != retained {
+				b.add("I4: revision %s has no files", r)
+			}
+			if queued := strings.HasPrefix(i.text("g2p"), "DUE#PURGE#"); a.is(live) && queued != (there && i.text("status") == retained) {
+				b.add("I2: revision %s is %s, has files: %t, and is queued for purge: %t", r, i.text("status"), there, queued)
+			}
+			n := i.number("no")
+			switch {
+			case i.text("status") == draft && n != 0:
+				b.add("I4: the draft %s has the number %d", r, n)
+			case i.text("status") == draft:
+				drafts = append(drafts, r)
+			case i.text("status") == retained && n == 0: // a draft that was discarded, or purged with its artifact
+			case n < 1 || n > newest:
+				b.add("I4: revision %s of %s has the number %d, the artifact %d", r, a.id, n, newest)
+			case numbers[n] != "":
+				b.add("I4: the revisions %s and %s both have the number %d", r, numbers[n], n)
+			default:
+				numbers[n] = r
+			}
+		}
+		if int64(len(numbers)) != newest || numbers[newest] != a.meta.text("cur") {
+			b.add("I4: artifact %s has the number %d, %d published revisions and shows %q", a.id, newest, len(numbers), a.meta.text("cur"))
+		}
+		if named := a.meta.text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
+			b.add("I4: artifact %s names the draft %q and has the drafts %q", a.id, named, drafts)
+		}
+		if !a.is(live) && a.meta.has("draft") || a.is(deleted) && a.meta.has("share") {
+			b.add("I4: the artifact %s has ended and names a draft or a share link", a.id)
+		}
+		if share := a.meta.text("share"); share != "" && s.links[share].text("art") != a.id {
+			b.add("I4: artifact %s names a share link %s that is not its own", a.id, share)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package invariant
+
+import (
+	"fmt"
+	"strings"
+
+	"vitrine/shared/publishing/tree"
+)
+
+// checkObjects holds the bucket against the tables: I1 and I2.
+func (s *snapshot) checkObjects(b *breaches) {
+	reachable := map[string]bool{}
+	for _, a := range s.artifacts {
+		for r, files := range a.trees {
+			for _, f := range files {
+				if f.Size > 0 {
+					reachable[s.checkFile(b, a, r, f)] = true
+				}
+			}
+		}
+		s.checkDue(b, a)
+	}
+	for key := range s.objects {
+		if !reachable[key] && !s.due(key) && !s.condemned(key) {
+			b.add("I2: nothing leads to the object %s", key)
+		}
+	}
+	for key := range s.diffs {
+		if !s.due(key) {
+			b.add("I2: nothing leads to the diff %s", key)
+		}
+	}
+	for name, h := range s.hints {
+		home, _, _ := strings.Cut(name, "#")
+		if _, there := s.objects[keyOf(home, h.text("obj"))]; !there {
+			b.add("I2: the hint %s leads to no object", name)
+		}
+	}
+}
+
+// checkFile checks a file of a revision and returns the key of its object.
+func (s *snapshot) checkFile(b *breaches, a *artifact, r string, f tree.File) string {
+	key, status := objectKey(a.meta.text("home"), f.Object), a.revisions[r].text("status")
+	if !a.is(live) || status == retained {
+		return key // it may be half gone
+	}
+	if size, ok := s.objects[key]; !ok || size != f.Size {
+		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size, ok)
+	}
+	if name := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry); f.Borrowed && s.references[name+" "+r] == nil {
+		b.add("I2: %s of revision %s is borrowed, and nothing refers to %s", f.Path, r, name)
+	}
+	if brought := s.sessions[string(f.Object.Session)].text("art"); !f.Borrowed && brought != a.id {
+		b.add("I2: %s of revision %s came for artifact %s and is not borrowed", f.Path, r, brought)
+	}
+	return key
+}
+
+func objectKey(home string, o tree.Object) string {
+	return fmt.Sprintf("o/%s/%s/%03d", home, o.Session, o.Entry)
+}
+
+// keyOf is the key of an object that an item names.
+func keyOf(home, name string) string {
+	session, entry, _ := strings.Cut(name, "#")
+	return fmt.Sprintf("o/%s/%s/%03s", home, session, entry)
+}
+
+// due tells whether an object belongs to a session that falls due, when it will be cleaned: a file to one that did not end
+// well, a diff to any.
+func (s *snapshot) due(key string) bool {
+	parts := strings.Split(key, "/")
+	u := s.sessions[parts[2]]
+	kind := "DUE#SESSION#"
+	if u.text("status") == "finalized" {
+		if kind = "DUE#HINT#"; parts[0] == "o" {
+			return false
+		}
+	}
+	return u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), kind) && u.has("g2s")
+}
+
+// condemned tells whether an object waits to be deleted.
+func (s *snapshot) condemned(key string) bool {
+	for name, i := range s.deletions {
+		if keyOf(i.text("home"), name) == key {
+			return strings.HasPrefix(i.text("g2p"), "DUE#DELETE#") && i.has("g2s")
+		}
+	}
+	return false
+}
+
+// checkCollected checks that everything is collected that can be: nothing waits for the jobs but pending sessions.
+func (s *snapshot) checkCollected(b *breaches) {
+	needed := map[string]bool{}
+	for _, a := range s.artifacts {
+		if !a.is(live) && len(a.trees) > 0 {
+			b.add("artifact %s is %s and %d revisions have files", a.id, a.meta.text("status"), len(a.trees))
+		}
+		for r, files := range a.trees {
+			if a.revisions[r].text("status") == retained {
+				b.add("revision %s is retained and has files", r)
+			}
+			for _, f := range files {
+				needed[objectKey(a.meta.text("home"), f.Object)] = true
+			}
+		}
+	}
+	for key := range s.objects {
+		if !needed[key] && !s.due(key) {
+			b.add("nothing refers to the object %s", key)
+		}
+	}
+	for key := range s.diffs {
+		if u := s.sessions[strings.Split(key, "/")[2]]; u.text("status") == "finalized" {
+			b.add("the diff %s is still there", key)
+		}
+	}
+	for name := range s.deletions {
+		b.add("the object %s still waits to be deleted", name)
+	}
+	for name := range s.references {
+		object, r, _ := strings.Cut(name, " ")
+		if !s.hasFiles(r) {
+			b.add("revision %s has no files and refers to %s", r, object)
+		}
+	}
+}
+
+func (s *snapshot) hasFiles(r string) bool {
+	for _, a := range s.artifacts {
+		if _, there := a.trees[r]; there {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package invariant
+
+import (
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/limits"
+)
+
+// checkCounters is I5.
+func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
+	caps := map[string]int{
+		"actor": l.Actor.Limit, "workspace": l.Workspace.Limit, "artifact": l.Artifact.Limit, "refused": l.Refused.Limit, "address": l.ProvisionAddress.Limit,
+		"provision": l.ProvisionGlobal.Limit, "gate": max(int(s.gate.number("per_minute")), limits.ProvisionGate),
+	}
+	used := map[string]int64{} // by workspace and day
+	for _, i := range s.hot {
+		name, c := i.text("pk"), i.number("c")
+		if ttl := i.number("ttl"); ttl < 1e9 || ttl > 1e10 {
+			b.add("I5: ttl of %s is %d, which is no time in seconds", name, ttl)
+		}
+		parts := strings.Split(name, ":")
+		switch parts[0] {
+		case "r":
+			if most, ok := caps[parts[1]]; ok && c > int64(most) {
+				b.add("I5: the counter %s holds %d of %d", name, c, most)
+			}
+		case "d":
+			used[parts[1]+" "+parts[2]] += c
+			if most := l.Tiers[s.tier(parts[1])].NewArtifactsPerDay / limits.AllowanceShards; c > int64(most) {
+				b.add("I5: the counter %s holds %d of %d", name, c, most)
+			}
+		case "b":
+			if most := l.Tiers[s.tier(parts[1])].UploadBytes() / limits.AllowanceShards; c > most {
+				b.add("I5: the counter %s holds %d of %d bytes", name, c, most)
+			}
+		}
+	}
+	s.checkPins(b, l)
+	if l.Off {
+		return // nobody counted
+	}
+	first := s.firstPublished()
+	for day, n := range first {
+		if used[day] != n {
+			b.add("I5: %d artifacts were published first on %s, and %d counted", n, day, used[day])
+		}
+	}
+	for day, n := range used {
+		if first[day] == 0 && n != 0 {
+			b.add("I5: %d artifacts were counted on %s, and none published first", n, day)
+		}
+	}
+}
+
+// checkPins holds the counters of pins against the artifacts.
+func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
+	pinned := map[string]int64{}
+	for _, a := range s.artifacts {
+		if a.meta.has("pin_at") {
+			pinned[a.meta.text("own")]++
+		}
+		if a.meta.has("pin_at") && !a.is(live) {
+			b.add("I5: artifact %s is %s and pinned", a.id, a.meta.text("status"))
+		}
+	}
+	for w := range s.workspaces {
+		n := s.pins[w].number("n")
+		if most := l.Tiers[s.tier(w)].LiveArtifacts; n != pinned[w] || n > int64(most) {
+			b.add("I5: workspace %s counts %d pins of %d and has %d", w, n, most, pinned[w])
+		}
+	}
+}
+
+// firstPublished counts the artifacts that were published first, by workspace and day.
+// Where it happened is what its event tells: the artifact may have been claimed before or after.
+func (s *snapshot) firstPublished() map[string]int64 {
+	days, where := map[string]int64{}, map[string]string{}
+	for _, e := range s.events {
+		if e.text("action") == "artifact.published" {
+			where[e.text("on_id")] = strings.TrimPrefix(e.text("pk"), "W#")
+		}
+	}
+	for _, a := range s.artifacts {
+		for name, r := range a.revisions {
+			if r.number("no") == 1 {
+				days[where[name]+" "+time.UnixMilli(r.number("pub_at")).UTC().Format("20060102")]++
+			}
+		}
+	}
+	return days
+}
+
+// tier tells which caps hold for a workspace.
+func (s *snapshot) tier(w string) limits.Tier {
+	switch i := s.workspaces[w]; {
+	case !i.has("claimed_at"):
+		return limits.Ephemeral
+	case i.text("plan") == "pro":
+		return limits.Pro
+	}
+	return limits.Free
+}

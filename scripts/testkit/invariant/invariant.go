@@ -1,0 +1,77 @@
+// Package invariant checks what must hold in the tables and the bucket of a deployment whatever happened to its requests.
+package invariant
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/limits"
+)
+
+// Deployment is what Check looks into. Its clients must meet no injected fault.
+type Deployment struct {
+	DynamoDB *dynamodb.Client
+	Tables   dynamo.Tables
+	S3       *s3.Client
+	Bucket   string // may be shared: objects of workspaces that the tables do not know are nobody's concern
+	Limits   limits.Limits
+}
+
+// Check reads everything and returns one error for each breach, named by the invariant:
+//
+//	I1  every object of a published revision and of a draft of a live artifact exists, with its size
+//	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended is
+//	    queued for purge, and nothing falls due sooner or later than it ends; a revision refers to what it borrowed, and
+//	    hints lead to objects; so is every diff from a session that falls due
+//	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
+//	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a
+//	    workspace are its pinned artifacts; ttl is in seconds
+//	I6  there is exactly one event for each committed action, and what one action makes exists as a whole
+//	I7  a workspace that was claimed is closed for writing, by exactly one token, and what is moved is moved as a whole
+//	I8  a finished command has a result, one in flight an owner and a lease; no secret and no URL is stored
+//
+// I3, that no read succeeds after an ending, is for tests to ask by reading. Nothing else may write meanwhile.
+func Check(ctx context.Context, d Deployment) []error {
+	s, err := d.read(ctx)
+	if err != nil {
+		return []error{fmt.Errorf("the deployment cannot be read: %w", err)}
+	}
+	b := &breaches{}
+	s.checkObjects(b)
+	s.checkRevisions(b)
+	s.checkCounters(b, &d.Limits)
+	s.checkEvents(b)
+	s.checkWholes(b)
+	s.checkWorkspaces(b)
+	s.checkRecords(b)
+	s.checkSecrets(b)
+	return b.all
+}
+
+// Collected returns one error for each thing that jobs should have collected by now. Nothing else may write meanwhile.
+func Collected(ctx context.Context, d Deployment) []error {
+	s, err := d.read(ctx)
+	if err != nil {
+		return []error{fmt.Errorf("the deployment cannot be read: %w", err)}
+	}
+	b := &breaches{}
+	s.checkCollected(b)
+	return b.all
+}
+
+// Objects returns the sizes of the objects in a home, by key.
+func Objects(ctx context.Context, d Deployment, home string) (map[string]int64, error) {
+	out := map[string]int64{}
+	return out, d.list(ctx, "o/"+home+"/", out)
+}
+
+// breaches collects what is wrong.
+type breaches struct{ all []error }
+
+func (b *breaches) add(format string, args ...any) {
+	b.all = append(b.all, fmt.Errorf(format, args...))
+}

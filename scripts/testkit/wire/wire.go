@@ -1,0 +1,260 @@
+// Package wire speaks the HTTP interface as a plain client does, refusals included; journeys, benchmarks and smoke tests use it.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/cmd/vitrine/pow"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Agent is a client of one deployment with at most one credential.
+type Agent struct {
+	HTTP *http.Client
+	At   contract.Discovery
+	Key  string // bearer; empty: none
+}
+
+// Answer is what a host answered, whatever the status.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Code is the error code of an envelope, "" if there is none.
+func (a Answer) Code() fault.Code {
+	var e contract.Envelope
+	json.Unmarshal(a.Body, &e)
+	return fault.Code(e.Error.Code)
+}
+
+// Message is the message of an envelope.
+func (a Answer) Message() string {
+	var e contract.Envelope
+	json.Unmarshal(a.Body, &e)
+	return e.Error.Message
+}
+
+// Do sends a request. body may be nil, a string or bytes as they are, or a value to be sent as JSON; headers are pairs.
+func (g *Agent) Do(ctx context.Context, method, target string, body any, headers ...string) (Answer, error) {
+	var payload io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		payload = strings.NewReader(b)
+	case []byte:
+		payload = bytes.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			return Answer{}, err
+		}
+		payload = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, target, payload)
+	if err != nil {
+		return Answer{}, err
+	}
+	if g.Key != "" && !strings.Contains(target, "X-Amz-Signature=") {
+		r.Header.Set("Authorization", "Bearer "+g.Key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); strings.EqualFold(headers[i], "Host") {
+			r.Host = headers[i+1]
+		}
+	}
+	return g.send(r)
+}
+
+func (g *Agent) send(r *http.Request) (Answer, error) {
+	resp, err := g.HTTP.Do(r)
+	if err != nil {
+		var u *url.Error // it quotes the URL, which may be signed
+		if errors.As(err, &u) {
+			err = fmt.Errorf("%s %s: %w", r.Method, r.URL.Host, u.Err)
+		}
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return Answer{resp.StatusCode, resp.Header, text}, err
+}
+
+// call sends a request and unpacks the answer; any other status than want is an error that shows the refusal.
+func (g *Agent) call(ctx context.Context, out any, want int, method, target string, body any, headers ...string) error {
+	a, err := g.Do(ctx, method, target, body, headers...)
+	if err != nil {
+		return err
+	}
+	if a.Status != want {
+		return &Refused{Answer: a, Asked: method + " " + strings.SplitN(target, "?", 2)[0]}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Body, out)
+}
+
+// Refused is an answer with another status than the caller wanted.
+type Refused struct {
+	Answer
+	Asked string
+}
+
+// Error shows what was asked and the refusal.
+func (r *Refused) Error() string {
+	return fmt.Sprintf("%s answers %d %s", r.Asked, r.Status, r.Body[:min(len(r.Body), 300)])
+}
+
+// Discover reads where the hosts of a deployment are.
+func Discover(ctx context.Context, client *http.Client, base string) (*Agent, error) {
+	g := &Agent{HTTP: client}
+	return g, g.call(ctx, &g.At, http.StatusOK, "GET", base+"/.well-known/vitrine", nil)
+}
+
+// Provision makes an ephemeral workspace, with proof of work where it is asked; the agent it returns holds its key.
+func (g *Agent) Provision(ctx context.Context) (*Agent, contract.Provisioned, error) {
+	var p contract.Provisioned
+	target := g.At.APIURL + "/v1/ephemeral/provision"
+	err := g.call(ctx, &p, http.StatusCreated, "POST", target, nil)
+	var refused *Refused
+	if errors.As(err, &refused) && refused.Code() == fault.PowRequired {
+		var proof contract.ProvisionRequest
+		if proof, err = Prove(ctx, refused.Answer); err == nil {
+			err = g.call(ctx, &p, http.StatusCreated, "POST", target, proof)
+		}
+	}
+	return &Agent{HTTP: g.HTTP, At: g.At, Key: p.APIKeySecret}, p, err
+}
+
+// Prove solves the challenge of a refusal.
+func Prove(ctx context.Context, refusal Answer) (contract.ProvisionRequest, error) {
+	var e contract.Envelope
+	if err := json.Unmarshal(refusal.Body, &e); err != nil || e.Challenge == nil {
+		return contract.ProvisionRequest{}, errors.New("the refusal carries no challenge")
+	}
+	c := e.Challenge
+	s, err := pow.Solve(ctx, pow.Challenge{Nonce: c.Nonce, Difficulty: c.Difficulty, ExpiresAt: c.ExpiresAt.Time, Signature: c.Signature})
+	return contract.ProvisionRequest{Challenge: c, Solution: &contract.Solution{Nonce: s.Nonce, Counter: s.Counter}}, err
+}
+
+// File is a file to publish.
+type File struct {
+	Path string
+	Body []byte
+}
+
+// Declare is the request for a session with these files; the first is the entrypoint.
+func Declare(title string, files ...File) contract.CreateSession {
+	r := contract.CreateSession{Title: title, Entrypoint: files[0].Path}
+	for _, f := range files {
+		r.Files = append(r.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: int64(len(f.Body)), SHA256: Digest(f.Body)})
+	}
+	return r
+}
+
+// Digest is a digest as the contract spells it.
+func Digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+
+// NewKey is a fresh Idempotency-Key.
+func NewKey() string { return "journey_" + string(id.NewPublic()) }
+
+// Create opens a session.
+func (g *Agent) Create(ctx context.Context, idem string, r contract.CreateSession) (s contract.Session, err error) {
+	err = g.call(ctx, &s, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
+	return s, err
+}
+
+// Put uploads one file as its target says; a reused one needs nothing.
+func (g *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (Answer, error) {
+	if t.Status == "reused" {
+		return Answer{Status: http.StatusOK}, nil
+	}
+	var headers []string
+	for name, value := range t.RequiredHeaders {
+		if name != "content-length" {
+			headers = append(headers, name, value)
+		}
+	}
+	return g.Do(ctx, "PUT", t.PutURL, body, headers...)
+}
+
+// Finalize ends a session.
+func (g *Agent) Finalize(ctx context.Context, idem string, s id.Session) (f contract.Finalized, err error) {
+	err = g.call(ctx, &f, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil, "Idempotency-Key", idem)
+	return f, err
+}
+
+// Publish publishes a draft.
+func (g *Agent) Publish(ctx context.Context, idem string, a id.Artifact, r id.Revision) (p contract.Published, err error) {
+	target := g.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
+	err = g.call(ctx, &p, http.StatusOK, "POST", target, nil, "Idempotency-Key", idem)
+	return p, err
+}
+
+// Draft goes from a declaration to a finalized draft.
+func (g *Agent) Draft(ctx context.Context, idem string, r contract.CreateSession, files ...File) (contract.Finalized, error) {
+	s, err := g.Create(ctx, idem, r)
+	if err != nil {
+		return contract.Finalized{}, err
+	}
+	for i, t := range s.Files {
+		a, err := g.Put(ctx, t, files[i].Body)
+		if err != nil {
+			return contract.Finalized{}, err
+		}
+		if a.Status != http.StatusOK && a.Status != http.StatusPreconditionFailed {
+			return contract.Finalized{}, &Refused{a, "PUT of " + files[i].Path}
+		}
+	}
+	return g.Finalize(ctx, idem, s.UploadSessionID)
+}
+
+// PublishFiles makes a new artifact, or a new revision of a, and returns what publishing answered.
+func (g *Agent) PublishFiles(ctx context.Context, title string, a id.Artifact, files ...File) (contract.Published, error) {
+	r := Declare(title, files...)
+	r.ArtifactID = a
+	idem := NewKey()
+	draft, err := g.Draft(ctx, idem, r, files...)
+	if err != nil {
+		return contract.Published{}, err
+	}
+	return g.Publish(ctx, idem, draft.ArtifactID, draft.RevisionID)
+}
+
+// AgentView reads the latest view of the caller's artifact.
+func (g *Agent) AgentView(ctx context.Context, a id.Artifact) (v contract.AgentView, err error) {
+	err = g.call(ctx, &v, http.StatusOK, "GET", g.At.APIURL+"/v1/artifacts/"+string(a)+"/agent-view", nil)
+	return v, err
+}
+
+// Resolve opens an access-link URL as the viewer page does.
+func (g *Agent) Resolve(ctx context.Context, link string) (r contract.Resolved, err error) {
+	public, blob, err := SplitLink(link)
+	if err != nil {
+		return r, err
+	}
+	err = g.call(ctx, &r, http.StatusOK, "POST", g.At.APIURL+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	return r, err
+}
+
+// SplitLink takes an access-link URL apart.
+func SplitLink(link string) (id.Public, string, error) {
+	u, err := url.Parse(link)
+	if err != nil || !strings.HasPrefix(u.Path, "/al/") {
+		return "", "", errors.New("this is no access-link URL")
+	}
+	return id.Public(strings.TrimPrefix(u.Path, "/al/")), u.Fragment, nil
+}

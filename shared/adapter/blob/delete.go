@@ -1,0 +1,111 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+)
+
+// batch is how many objects S3 deletes at a time.
+const batch = 1000
+
+// DeleteAll removes objects of any workspaces; ones that are gone are no failure. It is storage_unavailable if some are
+// left: repeat it whole.
+func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error {
+	var keys []string
+	for home, some := range objects {
+		for _, o := range some {
+			k, err := key(home, o)
+			if err != nil {
+				return err
+			}
+			keys = append(keys, k)
+		}
+	}
+	return s.remove(ctx, keys)
+}
+
+// DeleteSession removes everything that a session holds, entries or not, as Delete does.
+func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id.Session) error {
+	if err := s.deleteFolder(ctx, home, session, false); err != nil {
+		return err
+	}
+	return s.DeleteDiffs(ctx, home, session)
+}
+
+// DeleteDiffs removes the diffs that a session holds, as Delete does.
+func (s *Store) DeleteDiffs(ctx context.Context, home id.Workspace, session id.Session) error {
+	return s.deleteFolder(ctx, home, session, true)
+}
+
+func (s *Store) deleteFolder(ctx context.Context, home id.Workspace, session id.Session, diffs bool) error {
+	folder, err := prefix(home, session, diffs)
+	if err != nil {
+		return err
+	}
+	return s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error {
+		keys := make([]string, len(page.Contents))
+		for i, object := range page.Contents {
+			keys[i] = aws.ToString(object.Key)
+		}
+		return s.remove(ctx, keys)
+	})
+}
+
+// remove deletes all that it can and reports what it cannot.
+func (s *Store) remove(ctx context.Context, keys []string) error {
+	var failed []error
+	for chunk := range slices.Chunk(keys, batch) {
+		if err := s.removeBatch(ctx, chunk); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// removeBatch repeats single keys that S3 refuses to delete while it deletes others.
+func (s *Store) removeBatch(ctx context.Context, keys []string) error {
+	for try := 1; ; try++ {
+		refused, err := s.removeOnce(ctx, keys)
+		if err != nil || len(refused) == 0 {
+			return err
+		}
+		if try == attempts {
+			first := refused[0]
+			return unavailable(fmt.Errorf("%d of %d objects are not deleted, %s: %s",
+				len(refused), len(keys), aws.ToString(first.Key), aws.ToString(first.Code)))
+		}
+		keys = keys[:0:0]
+		for _, e := range refused {
+			keys = append(keys, aws.ToString(e.Key))
+		}
+		select {
+		case <-time.After(pause(try)):
+		case <-ctx.Done():
+			return unavailable(ctx.Err())
+		}
+	}
+}
+
+func (s *Store) removeOnce(ctx context.Context, keys []string) ([]types.Error, error) {
+	objects := make([]types.ObjectIdentifier, len(keys))
+	for i := range keys {
+		objects[i].Key = &keys[i]
+	}
+	out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: &s.bucket, Delete: &types.Delete{Objects: objects, Quiet: aws.Bool(true)},
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return slices.DeleteFunc(out.Errors, func(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" }), nil
+}

@@ -1,0 +1,134 @@
+package blob
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+var _ upload.Objects = (*Store)(nil)
+
+// longest is the life that S3 grants to a signed URL.
+const longest = 7 * 24 * time.Hour
+
+// Presign implements upload.Objects. A file without bytes has no upload: a length of zero would not be signed, and the
+// URL would take any bytes.
+func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (upload.PutTarget, error) {
+	name, err := key(home, o)
+	if err != nil {
+		return upload.PutTarget{}, err
+	}
+	if size <= 0 {
+		return upload.PutTarget{}, fmt.Errorf("entry %d of session %s has %d bytes and no upload", o.Entry, o.Session, size)
+	}
+	credentials, err := s.signing.credentials(ctx, expires)
+	if err != nil {
+		return upload.PutTarget{}, unavailable(err)
+	}
+	// Those that Lambda gives to a function do not say when they end, and a URL ends with them: one of a function that
+	// runs for long may end before it says so, and clients then ask for another.
+	if credentials.CanExpire && credentials.Expires.Before(expires) {
+		expires = credentials.Expires
+	}
+	now := time.Now().Truncate(time.Second) // a signature has whole seconds
+	life := min(expires.Sub(now).Truncate(time.Second), longest)
+	if life <= 0 { // the SDK would take 0 for its default
+		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
+	}
+	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &name, ContentLength: &size, IfNoneMatch: aws.String("*")}
+	if digest != nil {
+		in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(digest[:]))
+	}
+	signed, err := s.presign.PresignPutObject(ctx, in, s3.WithPresignExpires(life), signedWith(credentials))
+	if err != nil {
+		return upload.PutTarget{}, unavailable(err)
+	}
+	target, err := s.atEdge(signed.URL, name)
+	return upload.PutTarget{URL: target, Headers: required(signed), Expires: now.Add(life)}, err
+}
+
+// signedWith signs with exactly the credentials whose end is known.
+func signedWith(c aws.Credentials) func(*s3.PresignOptions) {
+	return s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
+		o.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return c, nil })
+	})
+}
+
+// required are the signed headers, which the client has to send as they are; every HTTP client sends its host itself.
+func required(signed *v4.PresignedHTTPRequest) map[string]string {
+	headers := make(map[string]string, len(signed.SignedHeader))
+	for name, values := range signed.SignedHeader {
+		if name = strings.ToLower(name); name != "host" {
+			headers[name] = strings.Join(values, ",")
+		}
+	}
+	return headers
+}
+
+// atEdge puts the upload host in the place of the bucket's; path and query are signed and stay to the byte.
+func (s *Store) atEdge(signed, name string) (string, error) {
+	if s.edge == "" {
+		return signed, nil
+	}
+	u, err := url.Parse(signed)
+	if err != nil || u.Path != "/"+name {
+		return "", errors.New("the S3 client does not address buckets by host, so the upload host cannot pass its URLs on")
+	}
+	origin := u.Scheme + "://" + u.Host
+	return s.edge + strings.TrimPrefix(signed, origin), nil
+}
+
+// signer gives out credentials that last.
+type signer struct {
+	provider aws.CredentialsProvider
+
+	mu        sync.Mutex
+	last      aws.Credentials
+	refreshed time.Time // the end of the credentials that the last refresh left us with
+}
+
+// credentials returns ones that last until the asked time if they can be had; they are refreshed once for that, and
+// again when they have changed. Ones that end earlier serve as long as they do.
+func (s *signer) credentials(ctx context.Context, until time.Time) (aws.Credentials, error) {
+	if s.provider == nil {
+		return aws.Credentials{}, errors.New("the S3 client has no credentials")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, err := s.retrieve(ctx)
+	if err != nil || !got.CanExpire || !got.Expires.Before(until) || got.Expires.Equal(s.refreshed) {
+		return got, err
+	}
+	if cache, ok := s.provider.(interface{ Invalidate() }); ok {
+		cache.Invalidate()
+		got, err = s.retrieve(ctx)
+	}
+	s.refreshed = got.Expires
+	return got, err
+}
+
+// retrieve asks the provider. If it fails, what it gave last serves until its end.
+func (s *signer) retrieve(ctx context.Context) (aws.Credentials, error) {
+	got, err := s.provider.Retrieve(ctx)
+	if err == nil {
+		s.last = got
+		return got, nil
+	}
+	if s.last.CanExpire && !s.last.Expired() {
+		return s.last, nil
+	}
+	return got, err
+}

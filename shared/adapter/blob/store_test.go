@@ -1,0 +1,142 @@
+package blob_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/blob"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// stack is a store on the engine behind an edge, and a session of its own.
+type stack struct {
+	*blob.Store
+	client  *s3.Client
+	bucket  string
+	edge    string
+	chaos   *chaos.Injector
+	home    id.Workspace
+	session id.Session
+}
+
+func start(t testing.TB, options ...func(*s3.Options)) stack {
+	t.Helper()
+	e := engine.Shared(t)
+	inj := chaos.For(t)
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(e.S3, "http://"))
+	}
+	transport := &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 8}
+	t.Cleanup(transport.CloseIdleConnections)
+	client := s3.NewFromConfig(e.AWS(), append([]func(*s3.Options){func(o *s3.Options) {
+		o.BaseEndpoint = aws.String("http://" + e.S3Domain)
+		o.HTTPClient = &http.Client{Transport: transport}
+		o.APIOptions = append(o.APIOptions, inj.Add)
+	}}, options...)...)
+	edge := newEdge(t, e)
+	return stack{
+		Store: blob.New(client, e.Bucket, edge), client: client, bucket: e.Bucket, edge: edge, chaos: inj,
+		home: id.NewWorkspace(), session: id.NewSession(),
+	}
+}
+
+// newEdge passes everything on to S3 with only the host swapped.
+func newEdge(t testing.TB, e *engine.Engines) string {
+	t.Helper()
+	to, err := url.Parse(e.S3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = e.S3Host()
+	}})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func (s stack) object(entry int) tree.Object { return tree.Object{Session: s.session, Entry: entry} }
+
+func (s stack) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
+	t.Helper()
+	digest := tree.Digest(sha256.Sum256(bytes))
+	target, err := s.Presign(t.Context(), s.home, s.object(entry), int64(len(bytes)), &digest, time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+func (s stack) store(t testing.TB, entry int, bytes []byte) {
+	t.Helper()
+	if status, answer := put(t, s.sign(t, entry, bytes), bytes); status != http.StatusOK {
+		t.Fatalf("put %d: %d %s", entry, status, answer)
+	}
+}
+
+// put sends exactly the headers of the target. It may be called from any goroutine.
+func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, target.URL, bytes.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	for name, value := range target.Headers {
+		request.Header.Set(name, value) // content-length is that of the body, whatever is set here
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return response.StatusCode, string(answer)
+}
+
+func (s stack) wantBytes(t testing.TB, entry int, want []byte) {
+	t.Helper()
+	body, err := s.Open(t.Context(), s.home, s.object(entry), 0, int64(len(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("entry %d: %d bytes, %v; want %d", entry, len(got), err, len(want))
+	}
+}
+
+func (s stack) wantNothing(t testing.TB, entry int) {
+	t.Helper()
+	_, err := s.Head(t.Context(), s.home, s.object(entry))
+	wantCode(t, err, fault.NotFound)
+}
+
+func wantCode(t testing.TB, err error, code fault.Code) {
+	t.Helper()
+	if got := fault.CodeOf(err); got != code {
+		t.Errorf("code %q (%v), want %q", got, err, code)
+	}
+}

@@ -1,0 +1,202 @@
+package blob_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// tenMB is a real file: S3 refuses it while the client still sends.
+var tenMB = bytes.Repeat([]byte("0123456789"), 1_000_000)
+
+func TestAnUploadThroughTheEdgeIsStored(t *testing.T) {
+	s := start(t)
+	s.store(t, 0, tenMB)
+	s.wantBytes(t, 0, tenMB)
+}
+
+func TestAnUploadWithoutADigestTakesAnyBytesOfItsLength(t *testing.T) {
+	s := start(t)
+	target, err := s.Presign(t.Context(), s.home, s.object(0), 5, nil, time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := put(t, target, []byte("longer")); status != http.StatusForbidden {
+		t.Errorf("another length: %d", status)
+	}
+	if status, answer := put(t, target, []byte("bytes")); status != http.StatusOK {
+		t.Errorf("%d %s", status, answer)
+	}
+	s.wantBytes(t, 0, []byte("bytes"))
+}
+
+func TestF10APutIsStoredOnce(t *testing.T) {
+	t.Run("a second one is refused", func(t *testing.T) {
+		s := start(t)
+		target := s.sign(t, 0, tenMB)
+		for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed, http.StatusPreconditionFailed} {
+			if status, answer := put(t, target, tenMB); status != want {
+				t.Errorf("%d %s, want %d", status, answer, want)
+			}
+		}
+		s.wantBytes(t, 0, tenMB)
+	})
+	t.Run("of several at once one wins", func(t *testing.T) {
+		s := start(t)
+		target := s.sign(t, 0, tenMB)
+		got := make([]int, 4)
+		var group sync.WaitGroup
+		for i := range got {
+			group.Go(func() { got[i], _ = put(t, target, tenMB) })
+		}
+		group.Wait()
+		slices.Sort(got)
+		for i, status := range got {
+			if won := status == http.StatusOK; won != (i == 0) || !won && status != http.StatusConflict && status != http.StatusPreconditionFailed {
+				t.Errorf("statuses %v, want one 200, else 409 or 412", got)
+			}
+		}
+		s.wantBytes(t, 0, tenMB)
+	})
+	t.Run("also if its bytes were not declared", func(t *testing.T) {
+		s := start(t)
+		target, err := s.Presign(t.Context(), s.home, s.object(0), 5, nil, time.Now().Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, target, []byte("first"))
+		if status, _ := put(t, target, []byte("other")); status != http.StatusPreconditionFailed {
+			t.Errorf("the second: %d", status)
+		}
+		s.wantBytes(t, 0, []byte("first"))
+	})
+}
+
+func TestF12OtherBytesAreRefused(t *testing.T) {
+	other := bytes.Clone(tenMB)
+	other[len(other)-1]++
+	for name, c := range map[string]struct {
+		sent   []byte
+		status int
+	}{
+		"of the same length": {other, http.StatusBadRequest},
+		"shorter":            {tenMB[1:], http.StatusForbidden},
+		"longer":             {append(bytes.Clone(tenMB), '!'), http.StatusForbidden},
+		"none":               {nil, http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			if status, answer := put(t, s.sign(t, 0, tenMB), c.sent); status != c.status {
+				t.Errorf("%d %s, want %d", status, answer, c.status)
+			}
+			s.wantNothing(t, 0)
+		})
+	}
+}
+
+func TestT61ASignatureIsGoodForNothingElse(t *testing.T) {
+	body, other := []byte("the declared bytes"), []byte("some other content")
+	for name, change := range map[string]func(t *testing.T, s stack, signed *upload.PutTarget){
+		"another entry": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, "/000?", "/001?", 1)
+		},
+		"another session": func(_ *testing.T, s stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, string(s.session), string(id.NewSession()), 1)
+		},
+		"another workspace": func(_ *testing.T, s stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, string(s.home), string(id.NewWorkspace()), 1)
+		},
+		"another prefix": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, "/o/", "/d/", 1)
+		},
+		"a path that leads elsewhere": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, "/000?", "/000/../001?", 1)
+		},
+		"a longer query": func(_ *testing.T, _ stack, signed *upload.PutTarget) { signed.URL += "&acl" },
+		"a longer life": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.URL = strings.Replace(signed.URL, "X-Amz-Expires=60", "X-Amz-Expires=6000", 1)
+		},
+		"another digest": func(t *testing.T, s stack, signed *upload.PutTarget) {
+			signed.Headers = s.sign(t, 1, other).Headers
+		},
+		"no digest": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			delete(signed.Headers, "x-amz-checksum-sha256")
+		},
+		"an overwrite": func(_ *testing.T, _ stack, signed *upload.PutTarget) { delete(signed.Headers, "if-none-match") },
+		"a header that S3 obeys": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.Headers["x-amz-acl"] = "public-read"
+		},
+		"no signature": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+			signed.URL, _, _ = strings.Cut(signed.URL, "?")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			signed := s.sign(t, 0, body)
+			before := signed.URL
+			change(t, s, &signed)
+			if status, answer := put(t, signed, body); status != http.StatusForbidden {
+				t.Errorf("%d %s, want 403 (%v)", status, answer, signed.URL != before)
+			}
+			sizes, err := s.List(t.Context(), s.home, s.session, false)
+			if err != nil || len(sizes) != 0 {
+				t.Errorf("the session holds %v, %v", sizes, err)
+			}
+		})
+	}
+}
+
+func TestT61ASignatureEnds(t *testing.T) {
+	s := start(t)
+	var target upload.PutTarget
+	synctest.Test(t, func(t *testing.T) { target = s.sign(t, 0, []byte("late")) }) // a bubble's clock starts in the year 2000
+	if status, answer := put(t, target, []byte("late")); status != http.StatusForbidden {
+		t.Errorf("%d %s", status, answer)
+	}
+	s.wantNothing(t, 0)
+}
+
+func TestASignatureIsForAPutOnly(t *testing.T) {
+	s := start(t)
+	s.store(t, 0, []byte("bytes"))
+	target := s.sign(t, 0, []byte("bytes"))
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodPost} {
+		request, err := http.NewRequestWithContext(t.Context(), method, target.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode < 400 {
+			t.Errorf("%s: %s", method, response.Status)
+		}
+	}
+	s.wantBytes(t, 0, []byte("bytes"))
+}
+
+func BenchmarkPresign100Files(b *testing.B) {
+	s := start(b)
+	var digest tree.Digest
+	rand.Read(digest[:])
+	until := time.Now().Add(15 * time.Minute)
+	for b.Loop() {
+		for i := range 100 {
+			if _, err := s.Presign(b.Context(), s.home, s.object(i), 4096, &digest, until); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package blob_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/tree"
+)
+
+// write stores bytes of the service's own making.
+func (s stack) write(t *testing.T, entry int, body string) error {
+	t.Helper()
+	return s.Put(t.Context(), s.home, s.object(entry), []byte(body), tree.DigestOf(body))
+}
+
+func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
+	t.Run("the same bytes again are no failure", func(t *testing.T) {
+		s := start(t)
+		for range 3 {
+			if err := s.write(t, 0, "the result of a diff"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.wantBytes(t, 0, []byte("the result of a diff"))
+	})
+	t.Run("other bytes are refused and change nothing", func(t *testing.T) {
+		s := start(t)
+		s.store(t, 0, []byte("what a client put"))
+		err := s.write(t, 0, "the result of a diff")
+		wantCode(t, err, fault.StorageUnavailable)
+		if err == nil || !strings.Contains(err.Error(), "other bytes") {
+			t.Errorf("the log says %v", err)
+		}
+		s.wantBytes(t, 0, []byte("what a client put"))
+	})
+	t.Run("bytes of another digest are not stored", func(t *testing.T) {
+		s := start(t)
+		wantCode(t, s.Put(t.Context(), s.home, s.object(0), []byte("bytes"), tree.DigestOf("others")), fault.StorageUnavailable)
+		s.wantNothing(t, 0)
+	})
+}
+
+// TestAWriteWhoseAnswerIsLostIsRepeated has S3 store the bytes and say nothing, so that the SDK sends them again.
+func TestAWriteWhoseAnswerIsLostIsRepeated(t *testing.T) {
+	s := start(t)
+	lost := s.chaos.On("PutObject").After(chaos.ServerError)
+	heads := s.chaos.On("HeadObject").Always()
+	if err := s.write(t, 0, "stored"); err != nil || lost.Fired() != 1 || heads.Fired() != 1 {
+		t.Errorf("%v; %d answers were lost, %d objects looked at", err, lost.Fired(), heads.Fired())
+	}
+	s.wantBytes(t, 0, []byte("stored"))
+}
+
+func TestAWriteThatMeetsAnotherIsRepeated(t *testing.T) {
+	s := start(t)
+	met := s.chaos.On("PutObject").Before(chaos.Fail(&smithy.GenericAPIError{Code: "ConditionalRequestConflict"}))
+	if err := s.write(t, 0, "stored"); err != nil || met.Fired() != 1 {
+		t.Errorf("%v; met %d", err, met.Fired())
+	}
+}
+
+// TestWhatLiesThereAlreadyIsNotTakenOnTrust fails whenever the bytes that are there cannot be compared.
+func TestWhatLiesThereAlreadyIsNotTakenOnTrust(t *testing.T) {
+	for name, action := range map[string]chaos.Action{
+		"S3 does not answer": chaos.ServerError,
+		"it is gone":         chaos.Fail(&smithy.GenericAPIError{Code: "NotFound"}),
+		"it has no digest": func(_ context.Context, c *chaos.Call) error {
+			c.Output.(*s3.HeadObjectOutput).ChecksumSHA256 = nil
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			if err := s.write(t, 0, "stored"); err != nil {
+				t.Fatal(err)
+			}
+			s.chaos.On("HeadObject").Times(3).After(action)
+			wantCode(t, s.write(t, 0, "stored"), fault.StorageUnavailable)
+			s.chaos.Clear()
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// errShardFull says that a counter of an allowance has no room for what is asked; another may have.
+var errShardFull = errors.New("this counter of the allowance is full")
+
+// allowance is how much of something a workspace may use on a UTC day, and what a commit takes of it.
+type allowance struct {
+	key  func(w id.Workspace, day time.Time, shard int) string // of its counters
+	of   id.Workspace
+	at   time.Time
+	take int64 // 0: nothing is counted
+	most int64
+}
+
+// spend adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
+type spend func(*transaction)
+
+// within commits against an allowance. It is split into counters, and one that is full sends the commit to the next: it is
+// never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has room.
+func (s *Store) within(a allowance, commit func(spend) error) error {
+	if a.take == 0 {
+		return commit(func(*transaction) {})
+	}
+	for _, shard := range rand.Perm(limits.AllowanceShards) {
+		most := shardCap(a.most, shard)
+		if a.take > most {
+			continue // the condition holds for a counter that does not exist yet
+		}
+		err := commit(func(t *transaction) {
+			t.update(s.tables.Hot, key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
+				values{"one": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
+				func(item) error { return errShardFull })
+		})
+		if !errors.Is(err, errShardFull) {
+			return err
+		}
+	}
+	return fault.Bare(fault.WriteAllowanceExceeded)
+}
+
+// shardCap is what one of an allowance's counters may hold; together they hold exactly the allowance.
+func shardCap(allowance int64, shard int) int64 {
+	most := allowance / limits.AllowanceShards
+	if int64(shard) < allowance%limits.AllowanceShards {
+		most++
+	}
+	return most
+}
+
+// Used implements account.Allowance: how many artifacts a workspace published first on a UTC day.
+func (s *Store) Used(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
+	var b batch
+	for n := range limits.AllowanceShards {
+		b.wantHot(allowanceKey(w, day, n))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	used := int64(0)
+	for n := range limits.AllowanceShards {
+		used += f.hot(allowanceKey(w, day, n)).getNum("c")
+	}
+	return int(used), nil
+}

@@ -1,0 +1,182 @@
+package dynamo
+
+import (
+	"context"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+func artifactItem(a artifact.Artifact) item {
+	return newItem(artifactKey(a.ID)).
+		str("own", string(a.Owner)).str("home", string(a.Home)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
+		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
+		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
+		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
+		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
+		time("share_exp", a.ShareUntil).time("links_at", a.LinksAt).time("links_closed", a.LinksClosed).
+		num("views_closed", int64(a.ViewsClosed)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
+		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+}
+
+func readArtifact(i item, a id.Artifact) *artifact.Artifact {
+	if i == nil {
+		return nil
+	}
+	return &artifact.Artifact{
+		ID: a, Owner: id.Workspace(i.getStr("own")), Home: id.Workspace(i.getStr("home")), Status: artifact.Status(i.getStr("status")),
+		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), LinksOff: i.getTime("links_off"),
+		Current: id.Revision(i.getStr("cur")), Number: int(i.getNum("no")), Draft: id.Revision(i.getStr("draft")), DraftAt: i.getTime("draft_at"),
+		Share: id.Public(i.getStr("share")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), FileCount: int(i.getNum("n")),
+		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), PublishedAt: i.getTime("pub_at"),
+		DeletedAt: i.getTime("deleted"), ShareUntil: i.getTime("share_exp"), LinksAt: i.getTime("links_at"), LinksClosed: i.getTime("links_closed"),
+		ViewsClosed: int(i.getNum("views_closed")),
+	}
+}
+
+func revisionItem(r artifact.Revision) item {
+	return newItem(revisionKey(r.Artifact, r.ID)).
+		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.Entered).
+		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt).
+		str("source", string(r.Source))
+}
+
+func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
+	if i == nil {
+		return nil
+	}
+	return &artifact.Revision{
+		ID: r, Artifact: a, Status: artifact.RevisionStatus(i.getStr("status")), Number: int(i.getNum("no")), Title: i.getStr("title"),
+		Entrypoint: i.getStr("entry"), Entered: i.getFlag("entered"), Mode: media.Mode(i.getStr("mode")), FileCount: int(i.getNum("n")),
+		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), PublishedAt: i.getTime("pub_at"),
+		Source: id.Revision(i.getStr("source")),
+	}
+}
+
+// Publish implements artifact.Publications.
+func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
+	day := allowance{key: allowanceKey, of: p.Workspace, at: p.At, most: int64(p.Allowance)}
+	if p.First {
+		day.take = 1
+	}
+	return s.within(day, func(count spend) error { return s.publish(ctx, p, count) })
+}
+
+func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend) error {
+	var t transaction
+	s.finish(&t, p.Command, p.Result, p.At)
+	s.moveCurrent(&t, p)
+	t.update(s.tables.Core, revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
+		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
+		func(item) error { return artifact.ErrMoved })
+	s.checkFence(&t, p.Workspace)
+	count(&t)
+	if p.Share != nil {
+		t.create(s.tables.Core, linkItem(link.Link{
+			ID: p.Share.ID, Public: p.Share.Public, Workspace: p.Workspace, Artifact: p.Artifact, Kind: link.Share, CreatedAt: p.Share.At,
+		}))
+	}
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// Restore implements artifact.Restorations.
+func (s *Store) Restore(ctx context.Context, r artifact.Restoration) error {
+	var t transaction
+	p := r.Publication
+	s.finish(&t, p.Command, p.Result, p.At)
+	s.moveCurrent(&t, p)
+	t.check(s.tables.Core, revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
+	s.checkFence(&t, p.Workspace)
+	t.create(s.tables.Core, revisionItem(p.Revision))
+	t.create(s.tables.Core, newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// moveCurrent makes a revision the current one: the draft, unless p.Again.
+func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
+	set := "SET #cur = :rev, #no = :no, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
+	condition := "#status = :live AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
+	v := values{
+		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "entry": p.Revision.Entrypoint,
+		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
+	}
+	if p.Again { // the title stays
+		condition += "attribute_not_exists(#draft) AND "
+	} else {
+		condition += "#draft = :rev AND "
+		set += ", #title = :title"
+		v["title"] = p.Revision.Title
+	}
+	gone := " REMOVE #draft, #draft_at"
+	if p.Pinned { // only its draft fell due
+		gone += ", #g2p, #g2s"
+		condition += "attribute_exists(#pin_at) AND "
+	} else {
+		set += ", #g2s = :due"
+		condition += "attribute_not_exists(#pin_at) AND "
+		v["due"] = sortable(p.ExpiresAt)
+	}
+	if p.From == "" {
+		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	} else { // it ends as the claim said, whether it was moved meanwhile or not
+		condition += "#own IN (:ws, :from)"
+		set += ", #own = :ws, #g1p = :list"
+		v["from"], v["list"] = string(p.From), artifactsOf(p.Workspace)
+	}
+	if p.Renews || p.From != "" {
+		set += ", #exp = :exp"
+		v["exp"] = p.ExpiresAt
+	}
+	if p.Share != nil {
+		set += ", #share = :share, #links_at = :made"
+		gone += ", #share_exp"
+		condition += " AND " + unsharedBut(v, p.Share.Replaces) + " AND " + newestLink
+		v["share"], v["made"] = string(p.Share.Public), p.Share.At
+	}
+	t.update(s.tables.Core, artifactKey(p.Artifact), set+gone+" ADD #ver :one", condition, v, func(old item) error {
+		if a := readArtifact(old, p.Artifact); p.From == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
+			return artifact.NotFound()
+		}
+		return artifact.ErrMoved
+	})
+}
+
+// Draft implements artifact.Publications.
+func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
+	b := batch{strong: true}
+	b.want(artifactKey(a))
+	b.want(revisionKey(a, r))
+	f, err := s.read(ctx, b)
+	return readArtifact(f.at(artifactKey(a)), a), readRevision(f.at(revisionKey(a, r)), a, r), err
+}
+
+// Delete implements artifact.Deletions.
+func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
+	var t transaction
+	s.finish(&t, d.Command, d.Result, d.At)
+	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
+	v := values{
+		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
+		"gone": goneOf(d.Workspace), "purge": due(purgeDue, string(d.Artifact.ID)), "due": sortable(d.At),
+	}
+	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.From), " AND attribute_not_exists(#pin_at)"
+	if d.Artifact.From != "" { // a claim takes it along, unless it was moved meanwhile
+		set += ", #own = :ws, #exp = :exp"
+		v["exp"] = d.Artifact.ExpiresAt
+	}
+	if !d.Artifact.PinnedAt.IsZero() {
+		pinned = " AND attribute_exists(#pin_at)"
+	}
+	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #share_exp, #draft, #draft_at, #pin_at ADD #ver :one", condition+pinned, v, moved)
+	if !d.Artifact.PinnedAt.IsZero() {
+		s.uncount(&t, d.Workspace)
+	}
+	s.checkFence(&t, d.Workspace)
+	t.create(s.tables.Events, eventItem(d.Event))
+	return s.commit(ctx, &t)
+}

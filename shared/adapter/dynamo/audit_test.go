@@ -1,0 +1,192 @@
+package dynamo
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+var (
+	noPosition account.Position
+	noPage     account.Page
+)
+
+func newSteward(d *desk) *account.Steward {
+	return &account.Steward{Store: d.Store, Now: func() time.Time { return d.clock }}
+}
+
+func newAuditor(t *testing.T, d *desk) *account.Auditor {
+	t.Helper()
+	codec, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &account.Auditor{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
+}
+
+func asked(name string, days int) contract.UpdateSettings {
+	return contract.UpdateSettings{WorkspaceName: name, AutoDeletionDays: days}
+}
+
+// happened writes events, one a millisecond or two in the same.
+func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
+	t.Helper()
+	var tx transaction
+	for n, a := range by {
+		tx.create(d.tables.Events, eventItem(event.Event{
+			ID: id.NewEvent(), Workspace: w, At: d.clock.Add(time.Duration(n/2) * time.Millisecond), Action: event.ArtifactPublished, Actor: a,
+			Target: event.Target{Type: "revision", ID: fmt.Sprint(n)}, Detail: "title", RequestID: "request-1",
+		}))
+	}
+	if err := d.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
+	d := newDesk(t)
+	p, other := d.person(t), d.person(t)
+	auditor, by := newAuditor(t, d), d.actor(t, p)
+	who := event.ByMember(p.member.ID)
+	operator, admin := event.Actor{Type: "platform", ID: "op"}, event.Actor{Type: "admin", ID: "mem_x"}
+	key := event.Actor{Type: "api_key", ID: "key_x"}
+	d.happened(t, p.home.ID, who, event.BySystem(), key, operator, admin, event.BySystem(), event.BySystem(), event.BySystem(), who)
+	d.happened(t, other.home.ID, event.ByMember(other.member.ID))
+	seen := map[string]bool{}
+	last, pages, next := time.Time{}, 0, ""
+	for more := true; more; pages++ {
+		list, err := auditor.List(ctx, by, account.Page{Limit: 2, Cursor: next})
+		if err != nil || len(list.Items) > 2 || pages > 3 {
+			t.Fatal(pages, len(list.Items), err)
+		}
+		for _, row := range list.Items {
+			if !last.IsZero() && row.Time.After(last) || seen[row.Target] {
+				t.Errorf("%+v comes late or twice", row)
+			}
+			seen[row.Target], last = true, row.Time.Time
+			if row.ChangeSummary != "Published a revision: title" || row.RequestID != "request-1" || row.Action != "artifact.published" || row.ID == "" {
+				t.Errorf("%+v", row)
+			}
+		}
+		if more = list.PageInfo.HasMore; more {
+			next = *list.PageInfo.NextCursor
+		} else if list.PageInfo.NextCursor != nil {
+			t.Error("the last page has a cursor")
+		}
+	}
+	if fmt.Sprint(seen) != "map[revision:0:true revision:2:true revision:4:true revision:8:true]" {
+		t.Errorf("%v", seen)
+	}
+	if _, err := auditor.List(ctx, d.actor(t, other), account.Page{Cursor: next}); fault.CodeOf(err) != fault.InvalidCursor {
+		t.Error("a cursor of another workspace opens", err)
+	}
+	if _, err := auditor.List(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Error(err)
+	}
+}
+
+// TestARecordThatTheServiceFilledIsReadInBoundedPages hides two deeds of a member behind more than one request may look at.
+func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	auditor, by := newAuditor(t, d), d.actor(t, p)
+	who := event.ByMember(p.member.ID)
+	d.happened(t, p.home.ID, who, who)
+	for range 24 { // three of them are what the store looks at in one query
+		d.clock = d.clock.Add(time.Second)
+		i := eventItem(event.Event{ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.ArtifactExpired, Actor: event.BySystem(), Detail: strings.Repeat("x", 340<<10)})
+		if _, err := d.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.tables.Events, Item: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queries := 0
+	found, next := 0, ""
+	for more := true; more; queries++ {
+		list, err := auditor.List(ctx, by, account.Page{Limit: 1, Cursor: next})
+		if err != nil || queries > 20 {
+			t.Fatal(queries, err)
+		}
+		if queries == 0 && (len(list.Items) != 0 || !list.PageInfo.HasMore) {
+			t.Errorf("the first page has %d rows and more: %t", len(list.Items), list.PageInfo.HasMore)
+		}
+		found += len(list.Items)
+		if more = list.PageInfo.HasMore; more {
+			next = *list.PageInfo.NextCursor
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d of 2 deeds were found in %d pages", found, queries)
+	}
+}
+
+func TestEventsEndForReadersAndForTheTable(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	auditor, by := newAuditor(t, d), d.actor(t, p)
+	who := event.ByMember(p.member.ID)
+	d.happened(t, p.home.ID, who)
+	begun := d.clock
+	if until := eventItem(event.Event{At: begun}).getSeconds("ttl"); !until.Equal(begun.Add(limits.EventLife).Truncate(time.Second)) {
+		t.Errorf("the table keeps it to %s", until)
+	}
+	d.clock = begun.Add(limits.EventLife)
+	d.happened(t, p.home.ID, who)
+	for late, want := range map[time.Duration]int{0: 2, time.Millisecond: 1} {
+		d.clock = begun.Add(limits.EventLife + late)
+		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
+			t.Errorf("%s later: %+v %v", late, list, err)
+		}
+		rows, _, more, err := d.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
+		if err != nil || len(rows) != want || more {
+			t.Errorf("%s later operators see %+v %t %v", late, rows, more, err)
+		}
+	}
+}
+
+func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	steward, by := newSteward(d), d.actor(t, p)
+	first, err := steward.Settings(by)
+	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 || first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
+		t.Errorf("%+v %v", first, err)
+	}
+	c := wish(by, idempotency.UpdateSettings, "")
+	changed, err := steward.Update(ctx, by, c, nil, asked("  Studio ", 7))
+	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 || changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
+		t.Errorf("%+v %v", changed, err)
+	}
+	now := d.actor(t, p)
+	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
+		t.Errorf("%+v %+v %v", got, now.Workspace, err)
+	}
+	if again, err := steward.Update(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
+		t.Errorf("the repetition answers %+v %v", again, err)
+	}
+	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90), asked("x", -1)} {
+		if _, err := steward.Update(ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt); fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+	list, err := newAuditor(t, d).List(ctx, now, noPage)
+	if err != nil || len(list.Items) != 1 {
+		t.Fatal(list, err)
+	}
+	const want = `Changed the settings: name is now "Studio"; artifacts live 7 days unless asked otherwise`
+	if row := list.Items[0]; row.ChangeSummary != want || row.Actor != "member:"+string(p.member.ID) || row.Target != "workspace:"+string(p.home.ID) {
+		t.Errorf("%+v", row)
+	}
+}

@@ -1,0 +1,33 @@
+package dynamo
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/id"
+)
+
+func TestMoreItemsThanOneReadFetchesAreReadInSeveral(t *testing.T) {
+	s := newStore(t)
+	var keys []key
+	var writes []types.WriteRequest
+	for range batchMost + 1 {
+		k := workspaceKey(id.NewWorkspace())
+		keys = append(keys, k)
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(k)}})
+	}
+	if err := s.writeAll(ctx, writes); err != nil {
+		t.Fatal(err)
+	}
+	missing := workspaceKey(id.NewWorkspace())
+	f, err := s.all(ctx, append(keys, missing), true)
+	if err != nil || len(f) != len(keys) || f.at(missing) != nil {
+		t.Fatalf("%d of %d items (%v)", len(f), len(keys), err)
+	}
+	for _, k := range keys {
+		if f.at(k).key() != k {
+			t.Errorf("%v is not where it was asked for", k)
+		}
+	}
+}

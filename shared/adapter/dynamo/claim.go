@@ -1,0 +1,106 @@
+package dynamo
+
+import (
+	"context"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func claimTokenItem(t claim.Token) item {
+	return newItem(claimKey(t.Public)).
+		str("id", string(t.ID)).str("ws", string(t.Workspace)).str("reg", string(t.Registration)).
+		bin("mac", t.Hash.MAC).num("pepper", int64(t.Hash.Pepper)).str("code", t.ClaimCode).
+		time("created", t.CreatedAt).time("exp", t.ExpiresAt).time("redeemed", t.RedeemedAt).ttl(t.ExpiresAt.Add(limits.MovedLife))
+}
+
+// ClaimToken implements claim.Store.
+func (s *Store) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
+	i, err := s.get(ctx, s.tables.Core, claimKey(public), true)
+	return readClaimToken(i, public), err
+}
+
+func readClaimToken(i item, public id.Public) *claim.Token {
+	if i == nil {
+		return nil
+	}
+	return &claim.Token{
+		ID: id.ClaimToken(i.getStr("id")), Public: public, Workspace: id.Workspace(i.getStr("ws")), Registration: id.Registration(i.getStr("reg")),
+		Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, ClaimCode: i.getStr("code"),
+		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RedeemedAt: i.getTime("redeemed"),
+	}
+}
+
+// Move implements claim.Store.
+func (s *Store) Move(ctx context.Context, m claim.Move) error {
+	var t transaction
+	if m.Command != nil {
+		s.finish(&t, *m.Command, m.Result, m.At)
+	}
+	s.redeem(&t, m)
+	if m.Registration != "" {
+		s.verify(&t, m)
+	}
+	s.close(&t, m)
+	t.check(s.tables.Core, workspaceKey(m.Destination),
+		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
+			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
+		})
+	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.Floor).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
+	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
+		str("g2p", due(migrationDue, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
+	for _, e := range m.Events {
+		t.create(s.tables.Events, eventItem(e))
+	}
+	return s.commit(ctx, &t)
+}
+
+func tooLate(item) error { return claim.ErrGone }
+
+// redeem uses the token up.
+func (s *Store) redeem(t *transaction, m claim.Move) {
+	t.update(s.tables.Core, claimKey(m.Token.Public), "SET #redeemed = :now",
+		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
+		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, tooLate)
+}
+
+// verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by its
+// generation and its workspace. Its attributes here: state, gen, ws, member, completed_at, keys, locked and exp; of the
+// newest attempt attempt (its number), attempt_exp and tries.
+//
+// A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets nobody in: the
+// registration stays with the source, which is closed, so that no credential is made for it again.
+func (s *Store) verify(t *transaction, m claim.Move) {
+	set := "SET #state = :verified, #member = :member, #completed_at = :now"
+	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
+	v := values{
+		"verified": string(agentauth.Verified), "member": string(m.Member), "now": m.At, "one": 1, "source": string(m.Source),
+		"pending": string(agentauth.ClaimPending),
+	}
+	if m.Attempt == 0 {
+		condition += "#state IN (:unclaimed, :pending)"
+		v["unclaimed"] = string(agentauth.Unclaimed)
+	} else {
+		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
+		v["into"], v["list"], v["sort"] = string(m.Destination), registrationsOf(m.Destination), stamped(m.At, m.Registration)
+		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
+		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
+	}
+	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, tooLate)
+}
+
+// close points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
+// gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
+func (s *Store) close(t *transaction, m claim.Move) {
+	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
+		values{"into": string(m.Destination), "floor": m.Floor, "now": m.At}, tooLate)
+	for n := range fences {
+		t.update(s.tables.Core, fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, tooLate)
+	}
+}

@@ -1,0 +1,73 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// countAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
+const countAttempts = 2
+
+const (
+	countUp   = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
+	belowMost = "attribute_not_exists(#c) OR #c < :most"
+)
+
+// Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
+func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
+	up, below := countUp, belowMost
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &up, ConditionExpression: &below,
+		ExpressionAttributeNames:  names(up, below),
+		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
+		ReturnValues:              types.ReturnValueUpdatedNew,
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	if _, full := conditionFailed(err); full {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, unavailable(err)
+	}
+	return int(item(out.Attributes).getNum("c")), true, nil
+}
+
+// Uncount implements rate.Counters. Repeated by the SDK it could take two off, so that it is sent once.
+func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
+	down, counted := "ADD #c :less", "#c > :none"
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &down, ConditionExpression: &counted,
+		ExpressionAttributeNames: names(down, counted), ExpressionAttributeValues: values{"less": -1, "none": 0}.attributes(),
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	if _, none := conditionFailed(err); none || err == nil {
+		return nil
+	}
+	return unavailable(err)
+}
+
+// Counted implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
+func (s *Store) Counted(ctx context.Context, w rate.Window) (int, error) {
+	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
+	return int(i.getNum("c")), err
+}
+
+// Burn implements pow.Nonces.
+func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
+	condition := "attribute_not_exists(#pk)"
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.tables.Hot, Item: item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)),
+		ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+	})
+	if _, used := conditionFailed(err); used {
+		return false, nil
+	}
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return true, nil
+}

@@ -1,0 +1,95 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/shared/publishing/sweep"
+)
+
+// dueRows lists up to n rows of the index of a kind that are due at an instant, the oldest first. Each part has its share,
+// so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on them reads them
+// again.
+func (s *Store) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
+	condition := "#g2p = :kind AND #g2s <= :now"
+	var parts errgroup.Group
+	found := make([][]map[string]types.AttributeValue, dueParts)
+	for part := range dueParts {
+		parts.Go(func() error {
+			out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+				TableName:                 &s.tables.Core,
+				IndexName:                 aws.String(dueIndex),
+				KeyConditionExpression:    &condition,
+				ExpressionAttributeNames:  names(condition),
+				ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(),
+				Limit:                     aws.Int32(int32((n + dueParts - 1) / dueParts)),
+			})
+			if err == nil {
+				found[part] = out.Items
+			}
+			return err
+		})
+	}
+	if err := parts.Wait(); err != nil {
+		return nil, unavailable(err)
+	}
+	var rows []item
+	for _, i := range slices.Concat(found...) {
+		rows = append(rows, i)
+	}
+	slices.SortStableFunc(rows, func(a, b item) int { return cmp.Compare(a.getStr("g2s"), b.getStr("g2s")) })
+	return rows, nil
+}
+
+// dueItem is an item that is due.
+type dueItem struct {
+	item
+	key key
+}
+
+// dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
+func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
+	rows, err := s.dueRows(ctx, kind, now, n)
+	if err != nil {
+		return nil, err
+	}
+	keys := keysIn(rows)
+	f, err := s.all(ctx, keys, true)
+	if err != nil {
+		return nil, err
+	}
+	var out []dueItem
+	for _, k := range keys {
+		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), dueOf(kind)) && i.getStr("g2s") <= sortable(now) {
+			out = append(out, dueItem{i, k})
+		}
+	}
+	return out, nil
+}
+
+// row is where the item stands. Its failures count from when it was put off last: whoever sets another time for it begins
+// anew.
+func (d dueItem) row() sweep.Row {
+	r := sweep.Row{Key: d.key.pk + "\n" + d.key.sk, Due: instant(d.getStr("g2s"))}
+	if d.getStr("tried") == d.getStr("g2s") {
+		r.Failures = int(d.getNum("tries"))
+	}
+	return r
+}
+
+// PutOff implements sweep.Rows.
+func (s *Store) PutOff(ctx context.Context, r sweep.Row, until time.Time, failures int) error {
+	var k key
+	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
+	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
+		values{"until": sortable(until), "tries": failures, "due": sortable(r.Due)})
+	return err
+}

@@ -1,0 +1,62 @@
+package dynamo
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+)
+
+func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
+	s := newStore(t)
+	at := now()
+	row := func(part int, due time.Time) id.Workspace {
+		w := id.NewWorkspace()
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(migrationKey(w)).
+			str("g2p", duePart(migrationDue, part)).str("g2s", sortable(due))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	for n := range 20 {
+		row(0, at.Add(-time.Duration(n+1)*time.Hour))
+	}
+	last, oldest := row(3, at), row(1, at.Add(-99*time.Hour))
+	row(2, at.Add(time.Second)) // not due
+	due, err := s.DueMoves(ctx, at, 12)
+	if err != nil || len(due) != 5 || due[0].Source != oldest || due[4].Source != last {
+		t.Errorf("%v (%v), want the oldest first, three of the first part, and the last", due, err)
+	}
+	if slices.ContainsFunc(due, func(m claim.DueMove) bool { return m.Source == "" }) {
+		t.Error("a move has no source")
+	}
+}
+
+// TestADraftIsNotReadFromACopy publishes a draft after a copy told of it.
+func TestADraftIsNotReadFromACopy(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	r := draft(t, s, w, k, "")
+	faults, e := chaos.For(t), engine.Shared(t)
+	cfg := e.AWS()
+	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
+	reader := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }), s.tables)
+	faults.On("BatchGetItem").After(chaos.Run(func() {
+		if err := s.Publish(ctx, publication(k, r, 1)); err != nil {
+			t.Error(err)
+		}
+	}))
+	c, err := reader.Contents(ctx, r.Artifact, r.ID)
+	if err != nil || c == nil || c.Revision.Status != artifact.Published {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

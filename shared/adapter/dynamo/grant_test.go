@@ -1,0 +1,154 @@
+package dynamo
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/id"
+)
+
+func mac(c byte) credential.Hash {
+	h := credential.Hash{Pepper: 3, MAC: make([]byte, 32)}
+	h.MAC[0], h.MAC[31] = c, c
+	return h
+}
+
+// fresh is the proof of a grant that has no other.
+func fresh() oauth.Proof {
+	return oauth.Proof{Digest: string(id.NewPublic()), Until: now().Add(time.Minute)}
+}
+
+func newGrant(w id.Workspace) oauth.Grant {
+	at := now()
+	return oauth.Grant{
+		Public: id.NewPublic(), Client: oauth.CLI, Name: "CLI", Member: id.NewMember(), Workspace: w, Audience: "https://api.example.com",
+		Scopes: []credential.Scope{credential.Read}, Epoch: 2, Chain: 7, Operator: at.Add(-time.Minute), CreatedAt: at, ExpiresAt: at.Add(time.Hour),
+		Access:  []oauth.Issued{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
+		Refresh: mac('r'), Previous: mac('p'), Turns: 4, RotatedAt: at, IdleAt: at.Add(time.Minute),
+	}
+}
+
+func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
+	s := newStore(t)
+	g := newGrant(id.NewWorkspace())
+	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Grant(ctx, g.Public)
+	if err != nil || !reflect.DeepEqual(*got, g) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if none, err := s.Grant(ctx, id.NewPublic()); none != nil || err != nil {
+		t.Error(none, err)
+	}
+	stump := grantItem(g).bin("tokens", packIssued(g.Access)[:issuedLen+5])
+	if kept := readGrant(stump, g.Public).Access; len(kept) != 1 || !reflect.DeepEqual(kept[0], g.Access[0]) {
+		t.Errorf("of a value that was cut off: %+v", kept)
+	}
+}
+
+func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
+	s := newStore(t)
+	g := newGrant(id.NewWorkspace())
+	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+		t.Fatal(err)
+	}
+	next := g
+	next.Previous, next.Refresh, next.Turns, next.RotatedAt, next.IdleAt, next.Chain = g.Refresh, mac('s'), 5, now().Add(time.Second), now().Add(time.Hour), 8
+	next.Access = []oauth.Issued{g.Access[1], {Hash: mac('c'), ExpiresAt: now().Add(time.Hour)}}
+	if moved, err := s.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
+		t.Fatal(moved, err)
+	}
+	if got, _ := s.Grant(ctx, g.Public); !reflect.DeepEqual(*got, next) {
+		t.Errorf("%+v", got)
+	}
+	late := g
+	late.Refresh = mac('t')
+	if moved, err := s.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || !reflect.DeepEqual(*moved, next) {
+		t.Errorf("a late rotation: %+v %v", moved, err)
+	}
+	at := now()
+	for range 2 {
+		if err := s.RevokeGrant(ctx, g.Public, at, record(g.Workspace, now())); err != nil {
+			t.Error(err)
+		}
+	}
+	if moved, err := s.Rotate(ctx, late, next.Refresh); err != nil || moved == nil || !moved.RevokedAt.Equal(at) {
+		t.Errorf("a revoked grant is rotated: %+v %v", moved, err)
+	}
+	late.Public = id.NewPublic()
+	if moved, err := s.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || moved.RevokedAt.IsZero() {
+		t.Errorf("a grant that is not there is rotated: %+v %v", moved, err)
+	}
+	if err := s.RevokeGrant(ctx, late.Public, at, record(g.Workspace, now())); err != nil {
+		t.Error(err)
+	}
+	if made, _ := s.Grant(ctx, late.Public); made != nil {
+		t.Error("revoking makes a grant")
+	}
+}
+
+func all(oauth.Grant) bool { return true }
+
+// TestDeadGrantsHideNoLiveOnes has more dead ones than a page holds before the live one.
+func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
+	s := newStore(t)
+	mine := newGrant(id.NewWorkspace())
+	const dead = 7
+	for n := range dead + 2 {
+		g := mine
+		g.Public, g.CreatedAt = id.NewPublic(), mine.CreatedAt.Add(time.Duration(n)*time.Second)
+		if g.Name = "live"; n > 1 {
+			g.Name = "dead"
+		}
+		if err := s.AddGrant(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
+		got, next, err := s.GrantsOf(ctx, oauth.GrantQuery{
+			Workspace: mine.Workspace, Member: mine.Member, Limit: limit, Live: func(g oauth.Grant) bool { return g.Name == "live" },
+		})
+		if err != nil || len(got) != want || got[0].Name != "live" || (next == "") != (limit > 1) {
+			t.Errorf("of %d are %+v (%q, %v)", limit, got, next, err)
+		}
+	}
+}
+
+func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
+	s := newStore(t)
+	w := id.NewWorkspace()
+	mine := newGrant(w)
+	for n := range 3 {
+		g := mine
+		g.Public, g.CreatedAt = id.NewPublic(), mine.CreatedAt.Add(time.Duration(n)*time.Second)
+		if n == 2 {
+			g.Member = id.NewMember()
+		}
+		if err := s.AddGrant(ctx, g, fresh(), record(w, now())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := oauth.GrantQuery{Workspace: w, Member: mine.Member, Limit: 10, Live: all}
+	got, _, err := s.GrantsOf(ctx, q)
+	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
+		t.Fatalf("%+v %v", got, err)
+	}
+	q.Limit = 1
+	for n := range 2 {
+		one, next, err := s.GrantsOf(ctx, q)
+		if err != nil || len(one) != 1 || one[0].Public != got[n].Public || (next == "") != (n == 1) {
+			t.Error(n, one, next, err)
+		}
+		q.After = next
+	}
+	if err := s.RevokeGrant(ctx, got[0].Public, now(), record(w, now())); err != nil {
+		t.Fatal(err)
+	}
+	if left, _, err := s.GrantsOf(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+		t.Error(left, err)
+	}
+}

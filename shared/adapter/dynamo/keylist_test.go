@@ -1,0 +1,375 @@
+package dynamo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+)
+
+// oldKeys stores n keys of a member as code wrote them that knew no count, no list of revoked keys and no sign-ins.
+// They are made after the clock of the desk, each a millisecond after the one before.
+func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.Key)) []credential.Key {
+	t.Helper()
+	keys, items := make([]credential.Key, n), make([]item, n)
+	for i := range keys {
+		public := id.NewPublic()
+		keys[i] = credential.Key{
+			ID: id.NewKey(public), Public: public, Workspace: p.home.ID, Name: fmt.Sprintf("old %d", i), Member: p.member.ID, Epoch: p.home.Epoch,
+			Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: d.clock.Add(time.Duration(i+1) * time.Millisecond),
+		}
+		change(&keys[i])
+		items[i] = keyItem(keys[i])
+	}
+	for some := range slices.Chunk(items, batchMost) {
+		d.store(t, some...)
+	}
+	return keys
+}
+
+func asTheyAre(*credential.Key) {}
+
+// browser is a member of a desk who is signed in to the app host, with what the workspace says now.
+func (l *logins) browser(t testing.TB, p *person) credential.Actor {
+	t.Helper()
+	w, err := l.Workspace(ctx, p.home.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return credential.Actor{Member: p.member.ID, Login: credential.Login{At: l.clock}, Scopes: p.member.Scopes, Workspace: *w}
+}
+
+// stored is the key of a secret.
+func (l *logins) stored(t testing.TB, secret string) credential.Key {
+	t.Helper()
+	k, err := l.APIKey(ctx, parsedKey(t, secret).Public)
+	if err != nil || k == nil {
+		t.Fatal(k, err)
+	}
+	return *k
+}
+
+// walk reads a list to its end, page by page.
+func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which, limit int) (rows []contract.WebKey) {
+	t.Helper()
+	for page := (cursor.Page{Limit: limit}); ; {
+		list, err := l.List(ctx, by, which, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, list.Items...)
+		if list.PageInfo.HasMore != (list.PageInfo.NextCursor != nil) || list.PageInfo.HasMore && len(list.Items) != limit || len(list.Items) > limit {
+			t.Fatalf("%d keys, %+v", len(list.Items), list.PageInfo)
+		}
+		if !list.PageInfo.HasMore {
+			return rows
+		}
+		page.Cursor = *list.PageInfo.NextCursor
+	}
+}
+
+func (l *logins) signOut(t testing.TB, p *person) {
+	t.Helper()
+	l.clock = l.clock.Add(time.Minute)
+	if err := l.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *logins) revoke(t testing.TB, by credential.Actor, which id.Key) {
+	t.Helper()
+	if _, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(which)), nil, which); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestALiveKeyIsListedHoweverManyWereRevoked hides a key behind a thousand others, some revoked by older code.
+func TestALiveKeyIsListedHoweverManyWereRevoked(t *testing.T) {
+	l, _, p := newLogins(t)
+	by := l.browser(t, p)
+	secret := l.key(t, by)
+	hidden := parsedKey(t, secret).Public
+	l.oldKeys(t, p, 970, func(k *credential.Key) { k.RevokedAt = k.CreatedAt })
+	l.clock = l.clock.Add(time.Minute)
+	for range 30 {
+		l.revoke(t, by, l.stored(t, l.key(t, by)).ID)
+	}
+	if rows := l.walk(t, by, credential.LiveKeys, 50); len(rows) != 1 || rows[0].PublicID != hidden || rows[0].Revoked {
+		t.Errorf("live: %+v", rows)
+	}
+	rows := l.walk(t, by, credential.AllKeys, 100)
+	seen := map[id.Public]bool{}
+	for n, k := range rows {
+		seen[k.PublicID] = true
+		if k.Revoked == (k.PublicID == hidden) || n > 0 && k.CreatedAt.After(rows[n-1].CreatedAt.Time) {
+			t.Errorf("row %d: %+v", n, k)
+		}
+	}
+	if len(rows) != 1001 || len(seen) != 1001 {
+		t.Errorf("%d rows, %d keys", len(rows), len(seen))
+	}
+	if ended := l.walk(t, by, credential.EndedKeys, 100); len(ended) != 1000 {
+		t.Errorf("%d ended", len(ended))
+	}
+	one, err := l.Key(ctx, by, l.stored(t, secret).ID)
+	if err != nil || one.PublicID != hidden || one.Revoked || !l.works(secret) {
+		t.Errorf("by its id: %+v %v", one, err)
+	}
+	l.revoke(t, by, one.ID)
+	if one, err = l.Key(ctx, by, one.ID); err != nil || !one.Revoked || l.works(secret) {
+		t.Errorf("revoked: %+v %v", one, err)
+	}
+}
+
+func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
+	l, cli, p := newLogins(t)
+	token := cli
+	token.Login.Grant = "" // of the dashboard client
+	by := l.browser(t, p)
+	secrets := []string{l.key(t, by), l.key(t, token), l.key(t, cli)}
+	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
+	l.store(t, keyItem(credential.Key{
+		ID: id.NewKey(agents.Public), Public: agents.Public, Workspace: p.home.ID, Hash: agents.Hash(l.peppers), Name: "Agent auth",
+		Epoch: p.home.Epoch, Registration: id.RegistrationOf(id.NewPublic()), CreatedAt: l.clock, ExpiresAt: l.clock.Add(time.Hour),
+	}))
+	old := l.oldKeys(t, p, 3, asTheyAre)
+	l.signOut(t, p)
+	secrets = append(secrets, l.key(t, by)) // it was let in before, and is late
+	for n, s := range secrets {
+		if l.works(s) {
+			t.Errorf("key %d works", n)
+		}
+	}
+	if !l.works(agents.Reveal()) {
+		t.Error("the agent was signed out")
+	}
+	now := l.browser(t, p)
+	for _, k := range old {
+		if stored, err := l.APIKey(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
+			t.Errorf("%+v %v", stored, err)
+		}
+	}
+	if rows := l.walk(t, now, credential.LiveKeys, 50); len(rows) != 1 || rows[0].PublicID != agents.Public {
+		t.Errorf("live: %+v", rows)
+	}
+	for _, k := range l.walk(t, now, credential.AllKeys, 2) {
+		if k.Revoked == (k.PublicID == agents.Public) || k.Revoked != (k.RevokedAt != nil) {
+			t.Errorf("the list says %+v", k)
+		}
+	}
+	l.clock = l.clock.Add(time.Second)
+	if !l.works(l.key(t, l.browser(t, p))) {
+		t.Error("the key of a later session does not work")
+	}
+}
+
+// TestASignOutOfBeforeEndsNoKeysThatWereToLive has a sign-out that older code wrote, which ended logins of the CLI
+// only.
+func TestASignOutOfBeforeEndsNoKeysThatWereToLive(t *testing.T) {
+	l, _, p := newLogins(t)
+	k := l.oldKeys(t, p, 1, asTheyAre)[0]
+	l.clock = l.clock.Add(time.Minute)
+	if _, _, err := l.change(ctx, workspaceKey(p.home.ID), "SET #logins_out = :now", "attribute_exists(#pk)", values{"now": l.clock}); err != nil {
+		t.Fatal(err)
+	}
+	if rows := l.walk(t, l.browser(t, p), credential.LiveKeys, 50); len(rows) != 1 || rows[0].ID != k.ID {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
+	l, _, p := newLogins(t)
+	by, other := l.browser(t, p), l.browser(t, l.person(t))
+	l.oldKeys(t, p, 3, asTheyAre)
+	list, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: 2})
+	if err != nil || list.PageInfo.NextCursor == nil {
+		t.Fatal(list, err)
+	}
+	next := *list.PageInfo.NextCursor
+	for name, try := range map[string]func() error{
+		"another workspace": func() error { _, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next}); return err },
+		"another list":      func() error { _, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next}); return err },
+		"tampered": func() error {
+			_, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next + "A"})
+			return err
+		},
+		"a day later": func() error {
+			defer func(at time.Time) { l.clock = at }(l.clock)
+			l.clock = l.clock.Add(limits.CursorLife)
+			_, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next})
+			return err
+		},
+	} {
+		if err := try(); fault.CodeOf(err) != fault.InvalidCursor {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.PageMax + 1}); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("a limit that no page has: %v", err)
+	}
+}
+
+// full refuses one more key, and says what to do.
+func (l *logins) full(t testing.TB, by credential.Actor) {
+	t.Helper()
+	_, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "one more", 0)
+	if fault.CodeOf(err) != fault.Forbidden || !strings.Contains(fault.Of(err).Message, "revoke one") {
+		t.Errorf("one more: %v", err)
+	}
+}
+
+// TestAThousandKeysLiveInAWorkspace begins with keys that nobody counted.
+func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
+	l, cli, p := newLogins(t)
+	by := l.browser(t, p)
+	l.oldKeys(t, p, 5, func(k *credential.Key) { k.RevokedAt = k.CreatedAt })
+	l.oldKeys(t, p, 5, func(k *credential.Key) { k.ExpiresAt = l.clock })
+	l.oldKeys(t, p, 5, func(k *credential.Key) { k.Member, k.Registration = "", id.RegistrationOf(id.NewPublic()) })
+	old := l.oldKeys(t, p, limits.LiveKeys-2, asTheyAre)
+	own, login := l.key(t, by), l.key(t, cli)
+	l.full(t, by)
+	l.full(t, cli)
+
+	l.revoke(t, by, old[0].ID)
+	l.revoke(t, by, old[0].ID)
+	l.key(t, by)
+	l.full(t, by)
+
+	for range 2 {
+		if _, err := l.RevokeKey(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.key(t, by)
+	l.full(t, by)
+
+	for range 2 {
+		if err := l.RevokeGrant(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.works(login) {
+		t.Error("a key outlives its login")
+	}
+	l.key(t, by)
+	l.full(t, by)
+
+	l.signOut(t, p)
+	l.clock = l.clock.Add(time.Second)
+	again := l.browser(t, p)
+	if !l.works(l.key(t, again)) {
+		t.Error("the key of a later session does not work")
+	}
+	if live := l.counted(t, p); len(live) != 1 {
+		t.Errorf("%d are counted", len(live))
+	}
+}
+
+// counted are the keys that the workspace of a person counts.
+func (d *desk) counted(t testing.TB, p *person) []string {
+	t.Helper()
+	i, err := d.get(ctx, d.tables.Core, liveKeysKey(p.home.ID), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.getSet("live")
+}
+
+func TestKeysThatExpiredMakeRoom(t *testing.T) {
+	l, _, p := newLogins(t)
+	by := l.browser(t, p)
+	make := func(life time.Duration) error {
+		token := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
+		k := credential.Key{
+			ID: id.NewKey(token.Public), Public: token.Public, Workspace: p.home.ID, Member: p.member.ID, Login: by.Login, Epoch: p.home.Epoch,
+			CreatedAt: l.clock,
+		}
+		if life > 0 {
+			k.ExpiresAt = l.clock.Add(life)
+		}
+		return l.CreateKey(ctx, credential.Creation{
+			Command: wish(by, idempotency.CreateKey, ""), Key: k, Most: 2, Event: record(p.home.ID, l.clock),
+		})
+	}
+	if err := errors.Join(make(time.Minute), make(0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := make(0); fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("a third one: %v", err)
+	}
+	l.clock = l.clock.Add(time.Minute)
+	if err := make(0); err != nil {
+		t.Errorf("after one has expired: %v", err)
+	}
+	if err := make(0); fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("another one: %v", err)
+	}
+}
+
+// TestKeysThatAreMadeAtOnceStayWithinTheLimit lets makers race with each other and with those who revoke.
+func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
+	l, _, p := newLogins(t)
+	by := l.browser(t, p)
+	const most = 3
+	first := l.oldKeys(t, p, most-1, asTheyAre)
+	made := make([]bool, 8)
+	errs := parallel(len(made)+1, func(n int) error {
+		if n == len(made) {
+			_, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(first[0].ID)), nil, first[0].ID)
+			return err
+		}
+		public := id.NewPublic()
+		err := l.CreateKey(ctx, credential.Creation{
+			Command: wish(by, idempotency.CreateKey, ""), Most: most, Event: record(p.home.ID, l.clock),
+			Key: credential.Key{
+				ID: id.NewKey(public), Public: public, Workspace: p.home.ID, Member: p.member.ID, Login: by.Login, Epoch: p.home.Epoch, CreatedAt: l.clock,
+			},
+		})
+		made[n] = err == nil
+		if fault.CodeOf(err) == fault.Forbidden || fault.CodeOf(err) == fault.DatabaseUnavailable { // it met too many others
+			return nil
+		}
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	rows := l.walk(t, by, credential.LiveKeys, 50)
+	if n := len(slices.DeleteFunc(made, func(b bool) bool { return !b })); n < 1 || len(rows) > most || len(rows) != n+most-2 || len(l.counted(t, p)) != len(rows) {
+		t.Errorf("%d were made, %d live, %d are counted", n, len(rows), len(l.counted(t, p)))
+	}
+}
+
+func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
+	l, _, p := newLogins(t)
+	by := l.browser(t, p)
+	leaves := func(of id.Public) time.Time {
+		i, err := l.get(ctx, l.tables.Core, credentialKey(of), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i.getSeconds("ttl")
+	}
+	forGood := l.stored(t, l.key(t, by))
+	made, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "for an hour", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := leaves(made.APIKey.PublicID), l.clock.Add(time.Hour+limits.EndedKeyLife).Truncate(time.Second); !leaves(forGood.Public).IsZero() || !got.Equal(want) {
+		t.Errorf("they leave %s and %s, want never and %s", leaves(forGood.Public), got, want)
+	}
+	l.revoke(t, by, forGood.ID)
+	if got, want := leaves(forGood.Public), l.clock.Add(limits.EndedKeyLife).Truncate(time.Second); !got.Equal(want) {
+		t.Errorf("it leaves %s, want %s", got, want)
+	}
+}

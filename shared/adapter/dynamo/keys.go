@@ -1,0 +1,310 @@
+package dynamo
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lockdown"
+	"vitrine/shared/publishing/tree"
+)
+
+// This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
+//
+//	core    W#{ws}    META            workspace gate
+//	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
+//	        K#{pub}   K               API key
+//	        CT#{pub}  C               claim token
+//	        U#{upl}   META            upload session gate
+//	        U#{upl}   MAN             its entries
+//	        A#{art}   META            artifact gate
+//	        A#{art}   R#{rev}         revision
+//	        A#{art}   M#{rev}         its files
+//	        AL#{pub}  L               access link
+//	        W#{ws}    ALIAS#{src}     workspace that was claimed into this one, until its artifacts are moved
+//	        JOB#MIGRATE#{src}  J      the move of its artifacts
+//	        B#{home}#{sha}#{size}  H  where a home has these bytes
+//	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
+//	        JOB#DELETE#{upl}#{n}  J   object that nothing needs any more, until it is deleted
+//	        W#{ws}    PINS            how many artifacts it has pinned
+//	        W#{ws}    KEYS            which API keys of members live in it
+//	        W#{ws}    MEM#{mem}       member
+//	        IDP#{sha}  U              member of an identity provider's user
+//	        REG#{reg}  R              registration of an agent
+//	        CRED#{pub}  {kind}        everything that an OAuth client holds: G grant with its tokens, DC device code,
+//	                                  AC authorization code
+//	        UC#{sha}  DC              device code of what a person types
+//	        OAR#{sha}  A              open consent page
+//	        OCL#{id}  C               OAuth client
+//	        SES#{sha}  S              browser session
+//	        LTX#{sha}  L              sign-in under way
+//	        CFG#provision  C          provision gate setting
+//	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
+//	events  W#{ws}    {ms13}#{evt}
+//	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
+//	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
+//	        r:stream:…  large bodies that are being sent
+//
+// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
+// (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
+
+const (
+	metaSort = "META"
+	fences   = 8
+	dueParts = limits.DueParts
+)
+
+type key struct{ pk, sk string }
+
+func workspaceKey(w id.Workspace) key { return key{"W#" + string(w), metaSort} }
+
+func fenceKey(w id.Workspace, n int) key {
+	return key{"W#" + string(w), "FENCE#" + strconv.Itoa(n)}
+}
+
+func credentialKey(p id.Public) key { return key{"K#" + string(p), "K"} }
+
+func claimKey(p id.Public) key { return key{"CT#" + string(p), "C"} }
+
+func sessionKey(s id.Session) key { return key{"U#" + string(s), metaSort} }
+
+func entriesKey(s id.Session) key { return key{"U#" + string(s), "MAN"} }
+
+func artifactKey(a id.Artifact) key { return key{"A#" + string(a), metaSort} }
+
+func revisionKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "R#" + string(r)} }
+
+func treeKey(a id.Artifact, r id.Revision) key { return key{"A#" + string(a), "M#" + string(r)} }
+
+func linkKey(p id.Public) key { return key{"AL#" + string(p), "L"} }
+
+func aliasKey(dest, src id.Workspace) key { return key{"W#" + string(dest), "ALIAS#" + string(src)} }
+
+func migrationKey(src id.Workspace) key { return key{"JOB#MIGRATE#" + string(src), "J"} }
+
+func hintKey(home id.Workspace, c tree.Content) key {
+	return key{fmt.Sprintf("B#%s#%s#%d", home, c.SHA256, c.Size), "H"}
+}
+
+func referenceKey(o tree.Object, r id.Revision) key {
+	return key{"O#" + objectName(o), "R#" + string(r)}
+}
+
+const deletionPrefix = "JOB#DELETE#"
+
+func deletionKey(o tree.Object) key { return key{deletionPrefix + objectName(o), "J"} }
+
+// objectName is an object as keys and attributes name it; readObject reads it.
+func objectName(o tree.Object) string { return string(o.Session) + "#" + strconv.Itoa(o.Entry) }
+
+func readObject(name string) (o tree.Object) {
+	session, entry, _ := strings.Cut(name, "#")
+	o.Session = id.Session(session)
+	o.Entry, _ = strconv.Atoi(entry)
+	return o
+}
+
+func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
+
+// identityKey hashes what the provider chose, so that no foreign text is a key.
+func identityKey(issuer, subject string) key { return key{"IDP#" + digest(issuer+"\n"+subject), "U"} }
+
+func registrationKey(r id.Registration) key { return key{"REG#" + string(r), "R"} }
+
+func grantKey(p id.Public) key { return key{"CRED#" + string(p), "G"} }
+
+func deviceKey(p id.Public) key { return key{"CRED#" + string(p), "DC"} }
+
+func codeKey(p id.Public) key { return key{"CRED#" + string(p), "AC"} }
+
+// userCodeKey names a device by the hash of its code.
+func userCodeKey(mac []byte) key { return key{"UC#" + base64.RawURLEncoding.EncodeToString(mac), "DC"} }
+
+func consentKey(request string) key { return key{"OAR#" + digest(request), "A"} }
+
+func clientKey(c id.Client) key { return key{"OCL#" + string(c), "C"} }
+
+func browserKey(h session.Hash) key {
+	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}
+}
+
+func signInKey(state string) key { return key{"LTX#" + digest(state), "L"} }
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+func lockdownKey(s lockdown.Scope, target string) key {
+	return key{"LOCK#" + string(s) + "#" + target, "EFF"}
+}
+
+func liftedKey(l lockdown.Lockdown) key {
+	return key{lockdownKey(l.Scope, l.Target).pk, "H#" + string(l.ID)}
+}
+
+func gateKey() key { return key{"CFG#provision", "C"} }
+
+func eventKey(w id.Workspace, at time.Time, e id.Event) key {
+	return key{"W#" + string(w), stamped(at, e)}
+}
+
+// dayParts is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
+const dayParts = 4
+
+// eventsOn names a partition of the events of all workspaces on a UTC day.
+func eventsOn(day time.Time, part int) string {
+	return "D#" + day.UTC().Format("20060102") + "#" + strconv.Itoa(part)
+}
+
+func eventPart(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % dayParts }
+
+// rateKey names a counter: kind, host, subject and the window's start in milliseconds.
+func rateKey(w rate.Window) string {
+	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
+}
+
+// streamKey names the streams of a subject.
+func streamKey(s rate.Stream) string { return "r:stream:" + s.Kind + ":" + s.Subject }
+
+func nonceKey(nonce string) string { return "n:" + nonce }
+
+func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
+
+// allowanceKey names a counter of the artifacts that a workspace published first on a day.
+func allowanceKey(w id.Workspace, day time.Time, shard int) string { return dayKey("d", w, day, shard) }
+
+// uploadKey names a counter of the bytes that a workspace declared for upload on a day.
+func uploadKey(w id.Workspace, day time.Time, shard int) string { return dayKey("b", w, day, shard) }
+
+func dayKey(kind string, w id.Workspace, day time.Time, shard int) string {
+	return fmt.Sprintf("%s:%s:%s:%d", kind, w, day.UTC().Format("20060102"), shard)
+}
+
+// recordKey hashes what the client chose, the target in the path too, so that no client text is a key.
+func recordKey(k idempotency.Key) string {
+	sum := sha256.Sum256([]byte(k.Target + "\x00" + k.Client)) // a client key holds no NUL
+	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
+}
+
+// named is the id that ends the name of a partition.
+func named[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
+
+// within is the id that a sort key ends with, after its kind; empty if it has none.
+func within[ID ~string](k key) ID {
+	_, inner, _ := strings.Cut(k.sk, "#")
+	return ID(inner)
+}
+
+// condemned is the object that a deletionKey names.
+func condemned(k key) tree.Object { return readObject(strings.TrimPrefix(k.pk, deletionPrefix)) }
+
+// Partitions of gsi1.
+func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
+
+func goneOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
+
+func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
+
+// revokedKeysOf lists the API keys that were revoked; keysOf still has those that older code revoked.
+func revokedKeysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY#REVOKED" }
+
+// liveKeysKey names the item that knows the live API keys of a workspace's members.
+func liveKeysKey(w id.Workspace) key { return key{"W#" + string(w), "KEYS"} }
+
+func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
+
+func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
+
+// pinsKey names the counter of what a workspace has pinned.
+func pinsKey(w id.Workspace) key { return key{"W#" + string(w), "PINS"} }
+
+func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
+
+// The lists of lockdowns: those in effect, and the others.
+const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
+
+// linksOfArtifact names the partition of gsi2 with the links of an artifact.
+func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
+
+// stamped orders what a partition lists by an instant, then by name.
+func stamped[name ~string](at time.Time, n name) string { return sortable(at) + "#" + string(n) }
+
+// linkSort orders the links of a workspace as they were made. It ends with the artifact, which older indexes carry
+// nowhere else.
+func linkSort(made time.Time, p id.Public, a id.Artifact) string {
+	return stamped(made, p) + "#" + string(a)
+}
+
+// readStamped reads what stamped spells.
+func readStamped[name ~string](s string) (time.Time, name) {
+	at, n, _ := strings.Cut(s, "#")
+	return instant(at), name(n)
+}
+
+// linkedArtifact is the artifact that a linkSort names. Rows of before begin with it.
+func linkedArtifact(sort string) (a id.Artifact) {
+	for _, part := range strings.Split(sort, "#") {
+		if strings.HasPrefix(part, "art_") {
+			a = id.Artifact(part)
+		}
+	}
+	return a
+}
+
+// grantSort orders the grants of a workspace by member, then age.
+func grantSort(g oauth.Grant) string {
+	return grantsOfMember(g.Member) + stamped(g.CreatedAt, g.Public)
+}
+
+// grantsOfMember begins what grantSort spells for a member.
+func grantsOfMember(m id.Member) string { return string(m) + "#" }
+
+// The kinds of what falls due.
+const (
+	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
+	sessionDue   = "SESSION"  // an upload session ends, with its objects
+	hintDue      = "HINT"     // the files of a finalized session are hinted at
+	purgeDue     = "PURGE"    // an artifact or a revision loses its files
+	deletionDue  = "DELETE"   // an object that nothing needs any more is deleted
+	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
+)
+
+// due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
+func due(kind, item string) string {
+	return duePart(kind, int(sha256.Sum256([]byte(item))[0])%dueParts)
+}
+
+func duePart(kind string, n int) string { return dueOf(kind) + strconv.Itoa(n) }
+
+// dueOf begins the names of all partitions of a kind.
+func dueOf(kind string) string { return "DUE#" + kind + "#" }
+
+// nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires, unless it is
+// pinned. Nothing happens to one that is pinned and has no draft.
+func nextDue(a artifact.Artifact, draftLife time.Duration) string {
+	at := a.ExpiresAt
+	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {
+		at = d
+	}
+	return sortable(at)
+}
+
+// sortable is an instant as 13 digits of milliseconds.
+func sortable(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
+
+// instant reads what sortable spells.
+func instant(s string) time.Time {
+	ms, _ := strconv.ParseInt(s, 10, 64)
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,179 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+)
+
+// Revisions implements artifact.History.
+func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
+	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: values{"artifact": artifactKey(a).pk, "revisions": revisionKey(a, "").sk}.attributes(),
+	}
+	var out []artifact.Revision
+	for {
+		page, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, i := range page.Items {
+			out = append(out, *readRevision(i, a, within[id.Revision](item(i).key())))
+		}
+		if page.LastEvaluatedKey == nil {
+			return out, nil
+		}
+		in.ExclusiveStartKey = page.LastEvaluatedKey
+	}
+}
+
+// List implements artifact.Listing. It merges the partitions of the index that hold parts of the list, each after the
+// same position. They are read in the order in which artifacts go from one to another, so that one on its way is met at
+// least once; met twice, it counts as what it was later.
+//
+// Without a claim under way the workspace's own partitions are all, and they are read beside the question whether there
+// is one. That there is none says nothing of an earlier instant, but an alias stays for claim.Recheck after the last
+// artifact was moved: what was read within half of it is right.
+func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
+	own := shelvesOf(q, workspace.Workspace{ID: q.Workspace})
+	var claimed []workspace.Workspace
+	asked, start := make(chan error, 1), time.Now()
+	go func() {
+		var err error
+		if q.Claimed {
+			claimed, err = s.sources(ctx, q.Workspace)
+		}
+		asked <- err
+	}()
+	rows, err := s.shelves(ctx, q, own)
+	if unknown := <-asked; unknown != nil {
+		return nil, false, unknown
+	}
+	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
+		var all []shelf
+		for _, source := range claimed {
+			all = append(all, shelvesOf(q, source)...)
+		}
+		rows, err = s.shelves(ctx, q, append(all, own...))
+	}
+	return page(rows, q.Limit), len(rows) > q.Limit, err
+}
+
+func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
+	return rows[:min(len(rows), limit)]
+}
+
+// shelf is one partition of a list.
+type shelf struct {
+	list string
+	from workspace.Workspace // claimed, whose artifacts these are; zero: of the list's own workspace
+	live bool                // without those that have expired
+}
+
+func shelvesOf(q artifact.Query, w workspace.Workspace) []shelf {
+	from := workspace.Workspace{}
+	if w.ID != q.Workspace {
+		from = w
+	}
+	out := []shelf{{artifactsOf(w.ID), from, !q.Gone}}
+	if q.Gone {
+		out = append(out, shelf{list: goneOf(w.ID), from: from})
+	}
+	return out
+}
+
+// sources are the workspaces that were claimed into w and are not moved yet.
+func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
+	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
+	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: values{"workspace": prefix.pk, "aliases": prefix.sk}.attributes(),
+	})
+	for pages.HasMorePages() {
+		found, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, i := range found.Items {
+			out = append(out, workspace.Workspace{
+				ID: within[id.Workspace](item(i).key()), Into: w, ClaimedAt: item(i).getTime("since"), Floor: item(i).getTime("floor"),
+			})
+		}
+	}
+	return out, nil
+}
+
+// shelves reads partitions one after the other and merges them: at most one row more than the page has.
+func (s *Store) shelves(ctx context.Context, q artifact.Query, all []shelf) ([]artifact.Artifact, error) {
+	rows := map[id.Artifact]artifact.Artifact{}
+	for _, one := range all {
+		found, err := s.shelf(ctx, q, one)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range found {
+			if one.from.ID != "" && a.Owner == one.from.ID {
+				a = *a.ClaimedFrom(one.from)
+			}
+			rows[a.ID] = a
+		}
+	}
+	merged := make([]artifact.Artifact, 0, len(rows))
+	for _, a := range rows {
+		merged = append(merged, a)
+	}
+	slices.SortFunc(merged, func(x, y artifact.Artifact) int {
+		return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), strings.Compare(string(y.ID), string(x.ID)))
+	})
+	return page(merged, q.Limit+1), nil
+}
+
+// shelf reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
+// them, so the query filters them and goes on until there are enough.
+func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []artifact.Artifact, err error) {
+	condition := "#g1p = :list"
+	v := values{"list": one.list}
+	if q.After.ID != "" {
+		condition += " AND #g1s < :after"
+		v["after"] = stamped(q.After.CreatedAt, q.After.ID)
+	}
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ScanIndexForward: aws.Bool(false),
+		Limit: aws.Int32(int32(q.Limit + 1)),
+	}
+	if filter := "#exp > :end OR attribute_exists(#pin_at)"; one.live {
+		v["end"] = q.Now
+		if q.Now.Before(one.from.Floor) { // whatever lived when it was claimed lives on
+			v["end"] = one.from.ClaimedAt
+		}
+		in.FilterExpression, in.ExpressionAttributeNames = &filter, names(condition, filter)
+	} else {
+		in.ExpressionAttributeNames = names(condition)
+	}
+	in.ExpressionAttributeValues = v.attributes()
+	for {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, i := range out.Items {
+			rows = append(rows, *readArtifact(i, named[id.Artifact](item(i).key())))
+		}
+		if len(rows) > q.Limit || out.LastEvaluatedKey == nil {
+			return rows, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}

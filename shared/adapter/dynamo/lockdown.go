@@ -1,0 +1,145 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/lockdown"
+)
+
+// lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes are called as those that
+// older list indexes carry: own is the target, title the reason, name who set it, and entry who lifted it.
+func lockdownItem(l lockdown.Lockdown) item {
+	k, list := lockdownKey(l.Scope, l.Target), lockdowns
+	if !l.LiftedAt.IsZero() {
+		k, list = liftedKey(l), lifted
+	}
+	return newItem(k).
+		str("id", string(l.ID)).str("kind", string(l.Scope)).str("own", l.Target).str("title", l.Reason).time("created", l.SetAt).
+		str("name", string(l.SetBy)).time("deleted", l.LiftedAt).str("entry", string(l.LiftedBy)).
+		str("g1p", list).str("g1s", stamped(l.SetAt, l.ID))
+}
+
+func readLockdown(i item) *lockdown.Lockdown {
+	if i == nil {
+		return nil
+	}
+	return &lockdown.Lockdown{
+		ID: id.Lockdown(i.getStr("id")), Scope: lockdown.Scope(i.getStr("kind")), Target: i.getStr("own"), Reason: i.getStr("title"),
+		SetAt: i.getTime("created"), SetBy: id.Member(i.getStr("name")), LiftedAt: i.getTime("deleted"), LiftedBy: id.Member(i.getStr("entry")),
+	}
+}
+
+// Effective implements lockdown.Store.
+func (s *Store) Effective(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
+	return readLockdown(i), err
+}
+
+// Target implements lockdown.Store.
+func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
+	named, owner := id.Workspace(target), id.Workspace("")
+	if scope == lockdown.Artifact {
+		a, err := s.Artifact(ctx, id.Artifact(target))
+		if err != nil || a == nil {
+			return nil, err
+		}
+		named, owner = a.Owner, a.Owner
+	}
+	w, err := s.Workspace(ctx, named)
+	if err != nil || w == nil {
+		return nil, err
+	}
+	t := &lockdown.Target{Workspace: w.ID, Owner: owner, Into: w.Into}
+	if owner != "" && w.Into != "" {
+		t.Workspace = w.Into
+	}
+	return t, nil
+}
+
+// Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own: whoever reads what is
+// still in one asks the gate of the destination too.
+func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
+	l := c.Lockdown
+	v := values{"id": string(l.ID), "at": c.At}
+	var t transaction
+	s.finish(&t, c.Command, c.Result, c.At)
+	if c.Kept {
+		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, relocked)
+		return s.commit(ctx, &t)
+	}
+	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, relocked)
+	if l.Scope == lockdown.Artifact {
+		v["owner"], v["one"] = string(c.Target.Owner), 1
+		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "SET #lock = :id, #lock_at = :at ADD #ver :one", "#own = :owner", v, relocked)
+	} else {
+		w := id.Workspace(l.Target)
+		t.update(s.tables.Core, workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, relocked)
+		for n := range fences {
+			t.update(s.tables.Core, fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, relocked)
+		}
+	}
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+func relocked(item) error { return lockdown.ErrMoved }
+
+// Lift implements lockdown.Store.
+func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
+	l := c.Lockdown
+	mine := values{"id": string(l.ID)}
+	var t transaction
+	s.finish(&t, c.Command, c.Result, c.At)
+	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, relocked)
+	t.create(s.tables.Core, lockdownItem(l))
+	if l.Scope == lockdown.Artifact {
+		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "REMOVE #lock, #lock_at ADD #ver :one", "#lock = :id",
+			values{"id": string(l.ID), "one": 1}, relocked)
+	} else {
+		w := id.Workspace(l.Target)
+		t.update(s.tables.Core, workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, relocked)
+		for n := range fences {
+			t.update(s.tables.Core, fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, relocked)
+		}
+	}
+	t.create(s.tables.Events, eventItem(c.Event))
+	return s.commit(ctx, &t)
+}
+
+// Lockdowns implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
+func (s *Store) Lockdowns(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
+	found := map[id.Lockdown]lockdown.Lockdown{}
+	for _, list := range []string{lockdowns, lifted} {
+		condition, v := "#g1p = :list", values{"list": list}
+		if after.ID != "" {
+			condition += " AND #g1s < :after"
+			v["after"] = stamped(after.At, after.ID)
+		}
+		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+			ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit + 1)),
+		})
+		if err != nil {
+			return nil, false, unavailable(err)
+		}
+		for _, i := range out.Items {
+			l := readLockdown(i)
+			found[l.ID] = *l
+		}
+	}
+	rows := make([]lockdown.Lockdown, 0, len(found))
+	for _, l := range found {
+		rows = append(rows, l)
+	}
+	slices.SortFunc(rows, func(x, y lockdown.Lockdown) int {
+		return cmp.Or(y.SetAt.Compare(x.SetAt), strings.Compare(string(y.ID), string(x.ID)))
+	})
+	return rows[:min(len(rows), limit)], len(rows) > limit, nil
+}

@@ -1,0 +1,97 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+)
+
+func memberItem(m member.Member) item {
+	return newItem(memberKey(m.Workspace, m.ID)).
+		str("iss", m.Issuer).str("sub", m.Subject).str("email", m.Email).str("scopes", joinScopes(m.Scopes)).
+		time("created", m.CreatedAt).time("seen", m.SeenAt).time("out_at", m.SignedOutAt)
+}
+
+func readMember(i item, w id.Workspace, m id.Member) *member.Member {
+	if i == nil {
+		return nil
+	}
+	return &member.Member{
+		ID: m, Workspace: w, Issuer: i.getStr("iss"), Subject: i.getStr("sub"), Email: i.getStr("email"), Scopes: splitScopes(i.getStr("scopes")),
+		CreatedAt: i.getTime("created"), SeenAt: i.getTime("seen"), SignedOutAt: i.getTime("out_at"),
+	}
+}
+
+// Member implements session.People and oauth.People, in one strongly consistent batch.
+func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
+	b := batch{strong: true}
+	b.want(memberKey(w, m))
+	b.want(workspaceKey(w))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), nil
+}
+
+// Known implements member.Store.
+func (s *Store) Known(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
+	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
+	if err != nil || i == nil {
+		return nil, nil, err
+	}
+	m, w, err := s.Member(ctx, id.Workspace(i.getStr("ws")), id.Member(i.getStr("mem")))
+	if err == nil && (m == nil || w == nil) {
+		err = errors.New("a known identity has no member or no workspace")
+	}
+	return m, w, err
+}
+
+// Admit implements member.Store.
+func (s *Store) Admit(ctx context.Context, a member.Admission) error {
+	var t transaction
+	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
+		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
+		"attribute_not_exists(#pk)", nil, func(item) error { return member.ErrKnown })
+	t.create(s.tables.Core, workspaceItem(a.Workspace))
+	t.create(s.tables.Core, memberItem(a.Member))
+	t.create(s.tables.Core, liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
+	t.create(s.tables.Events, eventItem(a.Event))
+	return s.commit(ctx, &t)
+}
+
+// Saw implements member.Store.
+func (s *Store) Saw(ctx context.Context, m member.Member, since time.Time) error {
+	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
+		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
+		values{"email": m.Email, "now": m.SeenAt, "since": since})
+	return err
+}
+
+// SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
+// its member, however many there are: a workspace has one member.
+func (s *Store) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
+	var t transaction
+	t.update(s.tables.Core, memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
+		values{"now": millis(at)}, func(old item) error {
+			if old == nil {
+				return errors.New("a member who is signed in does not exist")
+			}
+			return errRevoked
+		})
+	t.update(s.tables.Core, workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
+		values{"now": millis(at)}, func(item) error {
+			return errors.New("the workspace of a member does not exist")
+		})
+	t.create(s.tables.Events, eventItem(e))
+	err := s.commit(ctx, &t)
+	if errors.Is(err, errRevoked) {
+		return nil
+	}
+	return err
+}

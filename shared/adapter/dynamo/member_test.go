@@ -1,0 +1,162 @@
+package dynamo
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func newcomer(subject string) member.Admission {
+	at := now()
+	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
+	return member.Admission{
+		Workspace: w, Event: record(w.ID, at),
+		Member: member.Member{
+			ID: id.NewMember(), Workspace: w.ID, Issuer: "https://id.example", Subject: subject, Email: "ada@example.org",
+			Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, CreatedAt: at, SeenAt: at,
+		},
+	}
+}
+
+func TestAPersonIsAdmittedOnce(t *testing.T) {
+	s := newStore(t)
+	if m, w, err := s.Known(ctx, "https://id.example", "one"); m != nil || w != nil || err != nil {
+		t.Fatal(m, w, err)
+	}
+	tries := make([]member.Admission, 6)
+	for i := range tries {
+		tries[i] = newcomer("one")
+	}
+	errs := parallel(len(tries), func(i int) error { return s.Admit(ctx, tries[i]) })
+	m, w, err := s.Known(ctx, "https://id.example", "one")
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	won := 0
+	for i, err := range errs {
+		other, _, readErr := s.Member(ctx, tries[i].Workspace.ID, tries[i].Member.ID)
+		if readErr != nil || (other != nil) != (err == nil) {
+			t.Error("a loser left something behind", readErr)
+		}
+		switch err {
+		case nil:
+			won++
+			if m.ID != tries[i].Member.ID || *w != tries[i].Workspace || len(m.Scopes) != 3 || m.Email != "ada@example.org" {
+				t.Errorf("read %+v %+v", m, w)
+			}
+		case member.ErrKnown:
+		default:
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d were admitted", won)
+	}
+	if other, _, err := s.Known(ctx, "https://id.example\none", ""); other != nil || err != nil {
+		t.Error("issuer and subject run together", err)
+	}
+}
+
+func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
+	s := newStore(t)
+	a := newcomer("one")
+	if err := s.Admit(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	stored := func() member.Member {
+		m, _, err := s.Member(ctx, a.Workspace.ID, a.Member.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *m
+	}
+	began := a.Member.SeenAt
+	saw := func(email string, after time.Duration) {
+		m := a.Member
+		m.Email, m.SeenAt = email, began.Add(after)
+		if err := s.Saw(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saw("new@example.org", 2*time.Second) // another address counts at once
+	saw("old@example.org", time.Second)   // unless it comes late
+	if m := stored(); m.Email != "new@example.org" || !m.SeenAt.Equal(began.Add(2*time.Second)) {
+		t.Errorf("%+v", m)
+	}
+	saw("new@example.org", time.Minute)
+	if m := stored(); !m.SeenAt.Equal(began.Add(2 * time.Second)) {
+		t.Errorf("stamped at %s", m.SeenAt)
+	}
+	a.Member.ID = id.NewMember()
+	saw("x@example.org", time.Hour)
+	if m, _, err := s.Member(ctx, a.Workspace.ID, a.Member.ID); m != nil || err != nil {
+		t.Error("a stamp made a member", err)
+	}
+}
+
+func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
+	s := newStore(t)
+	a := signin.Attempt{State: "state", Browser: sha256.Sum256([]byte("cookie")), ReturnTo: "/x", ExpiresAt: now().Add(time.Minute)}
+	if err := s.AddSignIn(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		state   string
+		browser signin.Hash
+		at      time.Time
+	}{
+		"another browser": {a.State, sha256.Sum256([]byte("other")), now()},
+		"another state":   {"x", a.Browser, now()},
+		"late":            {a.State, a.Browser, a.ExpiresAt},
+	} {
+		if got, err := s.TakeSignIn(ctx, c.state, c.browser, c.at); got != nil || err != nil {
+			t.Error(name, got, err)
+		}
+	}
+	takers := make([]*signin.Attempt, 4)
+	for _, err := range parallel(len(takers), func(i int) (err error) {
+		takers[i], err = s.TakeSignIn(ctx, a.State, a.Browser, now())
+		return err
+	}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	taken := 0
+	for _, got := range takers {
+		if got != nil {
+			taken++
+			if *got != a {
+				t.Errorf("%+v", got)
+			}
+		}
+	}
+	if taken != 1 {
+		t.Errorf("taken %d times", taken)
+	}
+}
+
+func TestSessionsAreWrittenAndReadBack(t *testing.T) {
+	s := newStore(t)
+	b := session.Session{
+		Hash: sha256.Sum256([]byte("x")), Member: id.NewMember(), Workspace: id.NewWorkspace(), Epoch: 2, Operator: now().Add(-time.Minute), CreatedAt: now(), SeenAt: now(), Browser: "B", Network: "N",
+	}
+	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Browser(ctx, b.Hash)
+	if err != nil || *got != b {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err == nil {
+		t.Error("a session was replaced")
+	}
+}

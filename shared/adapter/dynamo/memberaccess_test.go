@@ -1,0 +1,259 @@
+package dynamo
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+const (
+	apiOrigin = "https://api.test"
+	mcpOrigin = "https://mcp.test"
+)
+
+// desk lets members in, on the api host and on the MCP host.
+type desk struct {
+	*Store
+	api, mcp *access.Members
+	peppers  keyring.Derived
+	clock    time.Time
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	peppers, err := keyring.New().Pepper.Derive("credential")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{Store: newStore(t), peppers: peppers, clock: now()}
+	numbers := limits.Default()
+	d.api = &access.Members{
+		Store: d.Store, Peppers: peppers, Limits: &numbers, Environment: credential.Preview, Audience: apiOrigin, Now: func() time.Time { return d.clock },
+	}
+	there := *d.api
+	there.Audience, there.Delegated = mcpOrigin, true
+	d.mcp = &there
+	return d
+}
+
+// person is a member with one grant and its access token.
+type person struct {
+	member member.Member
+	home   workspace.Workspace
+	grant  oauth.Grant
+	token  credential.Token
+}
+
+// store writes items as they are.
+func (d *desk) store(t testing.TB, items ...item) {
+	t.Helper()
+	var tx transaction
+	for _, i := range items {
+		tx.put(d.tables.Core, i, "", nil, nil)
+	}
+	if err := d.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// person makes a member whom a client may act for; change may alter all of it before it is stored.
+func (d *desk) person(t testing.TB, change ...func(*person)) *person {
+	t.Helper()
+	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "Home", Plan: workspace.FreePlan, CreatedAt: d.clock, ClaimedAt: d.clock, Epoch: 3}
+	p := &person{home: w, token: credential.Mint(credential.AccessToken, credential.Preview, w.ID, "")}
+	p.member = member.Member{
+		ID: id.NewMember(), Workspace: w.ID, Issuer: "i", Subject: "s", Email: "a@b.test", CreatedAt: d.clock, SeenAt: d.clock,
+		Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+	}
+	p.grant = oauth.Grant{
+		Public: p.token.Public, Client: oauth.CLI, Name: "CLI", Member: p.member.ID, Workspace: w.ID, Audience: apiOrigin,
+		Scopes: []credential.Scope{credential.Read}, Epoch: w.Epoch, CreatedAt: d.clock, ExpiresAt: d.clock.Add(limits.RefreshMost),
+		Access: []oauth.Issued{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	d.store(t, workspaceItem(p.home), memberItem(p.member), grantItem(p.grant))
+	return p
+}
+
+func TestAMemberComesInWithTheirAccessToken(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t)
+	opened, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, "request-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := opened.Actor
+	if a.Member != p.member.ID || a.Client != oauth.CLI || a.Workspace != p.home || a.RequestID != "request-1" || a.Subject() != string(p.member.ID) {
+		t.Errorf("%+v", a)
+	}
+	if a.Event() != event.ByMember(p.member.ID) || a.Policy.NewArtifactsPerDay != 100 {
+		t.Errorf("%+v %+v", a.Event(), a.Policy)
+	}
+	if opened.Member == nil || opened.Member.Email != p.member.Email || opened.Record != nil {
+		t.Errorf("%+v %+v", opened.Member, opened.Record)
+	}
+	if !slices.Equal(a.Scopes, p.member.Scopes) {
+		t.Errorf("R49: %v, not the rights of the member", a.Scopes)
+	}
+}
+
+func TestT03TokensOfTheMCPHostHaveTheRightsThatTokenAndMemberShare(t *testing.T) {
+	d := newDesk(t)
+	foreign := func(p *person) {
+		p.grant.Audience, p.grant.Client = mcpOrigin, id.NewClient()
+		p.grant.Scopes = []credential.Scope{credential.Read, credential.Publish}
+		p.member.Scopes = []credential.Scope{credential.Read, credential.Admin}
+	}
+	p := d.person(t, foreign)
+	opened, err := d.mcp.Open(ctx, p.token.Reveal(), access.Wants{}, "")
+	if err != nil || !slices.Equal(opened.Actor.Scopes, []credential.Scope{credential.Read}) {
+		t.Errorf("%v %v", opened.Actor.Scopes, err)
+	}
+	if len(opened.Member.Scopes) != 2 {
+		t.Errorf("the member's own scopes are %v", opened.Member.Scopes)
+	}
+	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Error("it opens the api host too", err)
+	}
+	own := d.person(t)
+	if _, err := d.mcp.Open(ctx, own.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Error("a token of the api host opens the MCP host", err)
+	}
+}
+
+// TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi has both kinds of clients at one origin.
+func TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi(t *testing.T) {
+	d := newDesk(t)
+	d.mcp.Audience = apiOrigin
+	own, foreign := d.person(t), d.person(t, func(p *person) { p.grant.Client = id.NewClient() })
+	for name, c := range map[string]struct {
+		host  *access.Members
+		token credential.Token
+		opens bool
+	}{
+		"ours, on the api":               {d.api, own.token, true},
+		"ours, where others' are let in": {d.mcp, own.token, false},
+		"another's, on the api":          {d.api, foreign.token, false},
+		"another's, where it is let in":  {d.mcp, foreign.token, true},
+	} {
+		_, err := c.host.Open(ctx, c.token.Reveal(), access.Wants{}, "")
+		if (err == nil) != c.opens || err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// misfits make a good person one who must not come in.
+var misfits = map[string]func(*person){
+	"the grant is revoked":          func(p *person) { p.grant.RevokedAt = p.grant.CreatedAt },
+	"the grant is over":             func(p *person) { p.grant.ExpiresAt = p.grant.CreatedAt },
+	"the token is over":             func(p *person) { p.grant.Access[0].ExpiresAt = p.grant.CreatedAt },
+	"the token was replaced":        func(p *person) { p.grant.Access = nil },
+	"T83: the epoch was raised":     func(p *person) { p.home.Epoch++ },
+	"the workspace is locked":       func(p *person) { p.home.Lock = "lkd_1" },
+	"the workspace was claimed":     func(p *person) { p.home.Into = id.NewWorkspace() },
+	"another audience":              func(p *person) { p.grant.Audience = mcpOrigin },
+	"no audience":                   func(p *person) { p.grant.Audience = "" },
+	"a client that is not our own":  func(p *person) { p.grant.Client = id.NewClient() },
+	"signed out everywhere":         func(p *person) { p.member.SignedOutAt = p.grant.CreatedAt },
+	"the grant is of another space": func(p *person) { p.grant.Workspace = id.NewWorkspace() },
+	"the grant is of nobody here":   func(p *person) { p.grant.Member = id.NewMember() },
+	"another secret": func(p *person) {
+		p.token = credential.MintAs(credential.AccessToken, credential.Preview, p.home.ID, p.token.Public)
+	},
+	"an unknown token":   func(p *person) { p.token = credential.Mint(credential.AccessToken, credential.Preview, p.home.ID, "") },
+	"an unknown space":   func(p *person) { p.token.Workspace = id.NewWorkspace() },
+	"T06: a refresh":     func(p *person) { p.token.Kind = credential.RefreshToken },
+	"T06: a claim token": func(p *person) { p.token.Kind = credential.ClaimToken },
+	"T06: a device code": func(p *person) { p.token.Kind = credential.DeviceCode },
+	"T06: a code":        func(p *person) { p.token.Kind = credential.AuthorizationCode },
+	"T06: an attempt":    func(p *person) { p.token.Kind = credential.ClaimAttempt },
+	"T70: an API key":    func(p *person) { p.token.Kind = credential.APIKey },
+	"another environment": func(p *person) {
+		p.token = credential.Mint(credential.AccessToken, credential.Production, p.home.ID, "")
+	},
+}
+
+func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
+	d := newDesk(t)
+	_, want := d.api.Open(ctx, "nothing", access.Wants{}, "")
+	for name, spoil := range misfits {
+		t.Run(name, func(t *testing.T) {
+			p := d.person(t, spoil)
+			if p.token.Kind != credential.AccessToken { // the very secret, under another name
+				p.grant.Access[0].Hash = p.token.Hash(d.peppers)
+				d.store(t, grantItem(p.grant))
+			}
+			opened, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, "")
+			if fault.CodeOf(err) != fault.NotAuthenticated || fault.Of(err).Message != fault.Of(want).Message || opened.Actor.Member != "" {
+				t.Errorf("%+v %v", opened.Actor, err)
+			}
+		})
+	}
+}
+
+func TestASignOutDoesNotEndGrantsThatComeAfterIt(t *testing.T) {
+	d := newDesk(t)
+	p := d.person(t, func(p *person) { p.member.SignedOutAt = p.grant.CreatedAt.Add(-time.Millisecond) })
+	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBothLiveAccessTokensOfAGrantWork(t *testing.T) {
+	d := newDesk(t)
+	var newer credential.Token
+	p := d.person(t, func(p *person) {
+		newer = credential.MintAs(credential.AccessToken, credential.Preview, p.home.ID, p.token.Public)
+		p.grant.Access = append(p.grant.Access, oauth.Issued{Hash: newer.Hash(d.peppers), ExpiresAt: d.clock.Add(2 * limits.AccessTokenLife)})
+	})
+	for _, token := range []credential.Token{p.token, newer} {
+		if _, err := d.api.Open(ctx, token.Reveal(), access.Wants{}, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	d.clock = d.clock.Add(limits.AccessTokenLife)
+	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Error("the older one outlives its hour", err)
+	}
+	if _, err := d.api.Open(ctx, newer.Reveal(), access.Wants{}, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestT49ARecordIsFoundForItsMemberOnly(t *testing.T) {
+	d := newDesk(t)
+	p, other := d.person(t), d.person(t)
+	wants := access.Wants{Operation: idempotency.CreateKey, Client: "the-same-key"}
+	c := idempotency.Command{Key: wants.Command(string(p.member.ID))}
+	var tx transaction
+	d.finish(&tx, c, []byte(`{}`), d.clock)
+	if err := d.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := d.api.Open(ctx, p.token.Reveal(), wants, "")
+	if err != nil || !opened.Record.Finished(d.clock) {
+		t.Errorf("%+v %v", opened.Record, err)
+	}
+	if opened, err = d.api.Open(ctx, other.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
+		t.Errorf("another member finds it: %+v %v", opened.Record, err)
+	}
+	wants.Client = "short"
+	if opened, err = d.api.Open(ctx, p.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
+		t.Errorf("a malformed key is looked up: %+v %v", opened.Record, err)
+	}
+}

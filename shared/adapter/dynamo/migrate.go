@@ -1,0 +1,153 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+)
+
+// endsAtOnce is how many credentials of a claimed workspace are deleted in one go.
+const endsAtOnce = 100
+
+// DueMoves implements claim.Migrations.
+func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
+	rows, err := s.dueRows(ctx, migrationDue, now, n)
+	for _, i := range rows {
+		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: instant(i.getStr("g2s"))})
+	}
+	return out, err
+}
+
+// Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
+func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+	var keys []key
+	for _, list := range []string{artifactsOf(source), goneOf(source)} {
+		if len(keys) >= n {
+			break
+		}
+		found, err := s.listed(ctx, list, n-len(keys))
+		if err != nil {
+			return nil, nil, false, err
+		}
+		keys = append(keys, found...)
+	}
+	f, err := s.all(ctx, append(keys, workspaceKey(source)), true)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	var left []artifact.Artifact
+	for _, k := range keys {
+		if a := readArtifact(f.at(k), named[id.Artifact](k)); a != nil && a.Owner == source {
+			left = append(left, *a)
+		}
+	}
+	return readWorkspace(f.at(workspaceKey(source)), source), left, len(keys) == 0, nil
+}
+
+// listed reads the first keys of a partition of the list index.
+func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
+	condition := "#g1p = :list"
+	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"list": list}.attributes(), Limit: aws.Int32(int32(n)),
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return keysIn(found.Items), nil
+}
+
+// Adopt implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
+// artifact can change that the new keys of the indexes depend on.
+func (s *Store) Adopt(ctx context.Context, a artifact.Artifact) error {
+	set := "SET #own = :own, #exp = :exp, #g1p = :list"
+	condition := "#own = :from AND #status = :status AND "
+	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.From), "status": string(a.Status), "one": 1}
+	if a.Status == artifact.Live {
+		set += ", #g2s = :due"
+		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)
+	}
+	if a.Draft == "" {
+		condition += "attribute_not_exists(#draft)"
+	} else {
+		condition += "#draft = :draft"
+		v["draft"] = string(a.Draft)
+	}
+	_, _, err := s.change(ctx, artifactKey(a.ID), set+" ADD #ver :one", condition, v)
+	return err
+}
+
+// MoveLinks implements claim.LinkMigrations.
+func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
+	found, err := s.listed(ctx, linksOf(source), n)
+	if err != nil {
+		return 0, false, err
+	}
+	set, condition := "SET #ws = :to, #g1p = :list", "#ws = :from"
+	v := values{"to": string(destination), "list": linksOf(destination), "from": string(source)}
+	for _, k := range found {
+		_, done, err := s.change(ctx, k, set, condition, v)
+		if err != nil {
+			return moved, false, err
+		}
+		if done { // else it was moved before, and the index is behind
+			moved++
+		}
+	}
+	return moved, len(found) == 0, nil
+}
+
+// Note implements claim.Migrations.
+func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
+	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
+	v := values{"next": sortable(next)}
+	if clear {
+		set = "SET #g2s = :next, #clear = if_not_exists(#clear, :now)"
+		v["now"] = now
+	}
+	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: migrationKey(source).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
+		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(), ReturnValues: types.ReturnValueAllNew,
+	})
+	if _, finished := conditionFailed(err); finished {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, unavailable(err)
+	}
+	return item(out.Attributes).getTime("clear"), true, nil
+}
+
+// Finish implements claim.Migrations.
+func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
+	for _, list := range []string{keysOf(source), revokedKeysOf(source)} {
+		keys, err := s.listed(ctx, list, endsAtOnce)
+		if err != nil {
+			return false, err
+		}
+		for _, k := range keys {
+			gone := &dynamodb.DeleteItemInput{TableName: &s.tables.Core, Key: k.attributes()}
+			if _, err := s.client.DeleteItem(ctx, gone); err != nil {
+				return false, unavailable(err)
+			}
+		}
+		if len(keys) == endsAtOnce {
+			return false, nil
+		}
+	}
+	var t transaction
+	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)
+	t.remove(s.tables.Core, migrationKey(source), "", nil, nil)
+	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
+		values{"ttl": until.Unix(), "into": string(destination)}, tooLate)
+	return true, s.commit(ctx, &t)
+}

@@ -1,0 +1,184 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// How much one page of a record may read where little passes its filter.
+const (
+	recordPages  = 5                       // of the store, of one partition
+	recordBudget = 1500 * time.Millisecond // after it no other of them is begun, and no other day
+)
+
+// recorded is one partition of events, read backwards.
+type recorded struct {
+	index *string // nil: the table itself
+	key   string  // partition attribute
+	sort  string
+	value string
+	since time.Time // what is older has ended, whether it is still there or not
+}
+
+// strip is what was read of a partition.
+type strip struct {
+	rows []event.Event
+	end  string // sort key of the last one that was looked at; empty: of all
+	err  error
+}
+
+// Record implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
+// after day.
+func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
+	since := now.Add(-limits.EventLife)
+	if f.Workspace != "" {
+		one := recorded{key: "pk", sort: "sk", value: workspaceKey(f.Workspace).pk, since: since}
+		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
+		return recordPage(rows, floor, limit, err)
+	}
+	day, last, start := after.At, since.UTC().Truncate(limits.Day), time.Now()
+	if after.ID == "" {
+		day = now.Add(limits.AssertionLeeway) // clocks differ
+	}
+	var rows []event.Event
+	for day = day.UTC().Truncate(limits.Day); !day.Before(last); day = day.Add(-limits.Day) {
+		parts := make([]recorded, dayParts)
+		for n := range parts {
+			parts[n] = recorded{aws.String(listIndex), "g1p", "g1s", eventsOn(day, n), since}
+		}
+		found, floor, err := s.merge(ctx, parts, f, after, limit)
+		rows = append(rows, found...)
+		if floor == "" && time.Since(start) > recordBudget {
+			floor = stamped(day, "evt_") // before all of the day
+		}
+		if err != nil || floor != "" || len(rows) > limit {
+			return recordPage(rows, floor, limit, err)
+		}
+	}
+	return rows, account.Position{}, false, nil
+}
+
+// recordPage cuts what was read to a page. floor is where reading ended; empty: at the end.
+func recordPage(rows []event.Event, floor string, limit int, err error) ([]event.Event, account.Position, bool, error) {
+	switch {
+	case err != nil:
+		return nil, account.Position{}, false, err
+	case len(rows) > limit:
+		last := rows[limit-1]
+		return rows[:limit], account.Position{At: last.At, ID: last.ID}, true, nil
+	case floor != "":
+		at, name := readStamped[id.Event](floor)
+		return rows, account.Position{At: at, ID: name}, true, nil
+	}
+	return rows, account.Position{}, false, nil
+}
+
+// merge reads partitions side by side and returns the newest events of all, more than limit if there are. A partition
+// that was not read to its end ends the others where it ended, at floor.
+func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
+	strips := make(chan strip, len(parts))
+	for _, p := range parts {
+		go func() { strips <- s.strip(ctx, p, f, after, limit) }()
+	}
+	for range parts {
+		one := <-strips
+		rows, floor, err = append(rows, one.rows...), max(floor, one.end), cmp.Or(err, one.err)
+	}
+	rows = slices.DeleteFunc(rows, func(e event.Event) bool { return placeOf(e) < floor })
+	slices.SortFunc(rows, func(x, y event.Event) int { return strings.Compare(placeOf(y), placeOf(x)) })
+	return rows, floor, err
+}
+
+func placeOf(e event.Event) string { return stamped(e.At, e.ID) }
+
+// strip reads one partition until it has one event more than a page, or it ends, or enough was read.
+func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
+	in := s.backwards(p, f, after, limit)
+	for start, pages := time.Now(), 0; pages < recordPages && (pages == 0 || time.Since(start) < recordBudget); pages++ {
+		found, err := s.client.Query(ctx, in)
+		if err != nil {
+			return strip{err: unavailable(err)}
+		}
+		for _, i := range found.Items {
+			if e := readEvent(i, named[id.Workspace](item(i).key())); !e.At.Before(p.since) {
+				out.rows = append(out.rows, e)
+			}
+		}
+		end := item(found.LastEvaluatedKey)
+		if at, _ := readStamped[id.Event](end.key().sk); end == nil || at.Before(p.since) {
+			out.end = ""
+			return out
+		}
+		if out.end = end.key().sk; len(out.rows) > limit {
+			return out
+		}
+		if in.ExclusiveStartKey = end; in.FilterExpression != nil {
+			in.Limit = nil // few passed
+		}
+	}
+	return out
+}
+
+// backwards asks for the newest events of a partition after a position.
+func (s *Store) backwards(p recorded, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
+	condition, v := "#"+p.key+" = :list", values{"list": p.value}
+	if after.ID != "" {
+		condition += " AND #" + p.sort + " < :after"
+		v["after"] = stamped(after.At, after.ID)
+	}
+	filter := filterOf(f, v)
+	in := &dynamodb.QueryInput{
+		TableName: &s.tables.Events, IndexName: p.index, KeyConditionExpression: &condition, FilterExpression: optional(filter),
+		ExpressionAttributeNames: names(condition, filter), ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false),
+	}
+	if filter == "" || f.Actors != nil { // all pass, or most
+		in.Limit = aws.Int32(int32(limit + 1))
+	}
+	return in
+}
+
+// filterOf spells a filter.
+func filterOf(f account.Filter, v values) string {
+	var all []string
+	is := func(attribute, value string) {
+		if value != "" {
+			all = append(all, "#"+attribute+" = :"+attribute)
+			v[attribute] = value
+		}
+	}
+	is("by_type", f.ActorType)
+	is("on_type", f.TargetType)
+	is("request", f.RequestID)
+	if f.Actors != nil {
+		all = append(all, among(v, "by_type", "by", f.Actors))
+	}
+	if f.Actions != nil {
+		all = append(all, among(v, "action", "is", f.Actions))
+	}
+	if f.Others != nil {
+		all = append(all, "NOT "+among(v, "action", "not", f.Others))
+	}
+	return strings.Join(all, " AND ")
+}
+
+// among holds where an attribute has one of these values; prefix names their placeholders.
+func among[T ~string](v values, attribute, prefix string, any []T) string {
+	said := make([]string, len(any))
+	for n, one := range any {
+		name := prefix + strconv.Itoa(n)
+		said[n], v[name] = ":"+name, string(one)
+	}
+	return "#" + attribute + " IN (" + strings.Join(said, ", ") + ")"
+}

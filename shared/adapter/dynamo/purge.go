@@ -1,0 +1,171 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/publishing/tree"
+)
+
+// DuePurges implements sweep.Purges.
+func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
+	found, err := s.dueItems(ctx, purgeDue, now, n)
+	for _, d := range found {
+		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), Row: d.row()})
+	}
+	return out, err
+}
+
+// Holding implements sweep.Shelf.
+func (s *Store) Holding(ctx context.Context, a id.Artifact) (h sweep.Holding, err error) {
+	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
+	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
+		r := within[id.Revision](i.key())
+		switch i.key() {
+		case artifactKey(a):
+			h.Artifact = readArtifact(i, a)
+		case revisionKey(a, r):
+			revisions[r] = readRevision(i, a, r)
+		case treeKey(a, r):
+			files, err := unpackTree(i.getBin("files"))
+			trees[r] = files
+			return err
+		}
+		return nil
+	})
+	for r, files := range trees {
+		if revision := revisions[r]; revision != nil {
+			h.Contents = append(h.Contents, artifact.Contents{Revision: *revision, Tree: files})
+		}
+	}
+	return h, err
+}
+
+// partition visits every item of a partition of table core, read strongly.
+func (s *Store) partition(ctx context.Context, pk string, visit func(item) error) error {
+	condition := "#pk = :pk"
+	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"pk": pk}.attributes(), ConsistentRead: aws.Bool(true),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return unavailable(err)
+		}
+		for _, i := range page.Items {
+			if err := visit(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Bringer implements sweep.Shelf.
+func (s *Store) Bringer(ctx context.Context, u id.Session) (id.Artifact, error) {
+	i, err := s.get(ctx, s.tables.Core, sessionKey(u), true)
+	return id.Artifact(i.getStr("art")), err
+}
+
+// How many references are looked at in one go: most objects that are kept are so by the first ones.
+const (
+	lookedAtFirst = 10
+	lookedAtOnce  = 100
+)
+
+// References implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
+// revision and go with its purge.
+func (s *Store) References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
+	condition, first := "#pk = :pk", referenceKey(o, "")
+	query := dynamodb.QueryInput{
+		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: values{"pk": first.pk}.attributes(), ConsistentRead: aws.Bool(true), Limit: aws.Int32(lookedAtFirst),
+	}
+	for {
+		page, err := s.client.Query(ctx, &query)
+		if err != nil {
+			return false, nil, unavailable(err)
+		}
+		held, gone, err := s.holds(ctx, page.Items)
+		if err != nil || held {
+			return held, nil, err
+		}
+		if dead = append(dead, gone...); len(page.LastEvaluatedKey) == 0 {
+			return false, dead, nil
+		}
+		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(lookedAtOnce)
+	}
+}
+
+// holds tells whether the revision of one of some references has its files, and names those that have none.
+func (s *Store) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+	if len(references) == 0 {
+		return false, nil, nil
+	}
+	b := batch{strong: true, bare: true}
+	for _, i := range references {
+		r := within[id.Revision](item(i).key())
+		dead = append(dead, r)
+		b.want(treeKey(id.Artifact(item(i).getStr("art")), r))
+	}
+	f, err := s.read(ctx, b)
+	return len(f) > 0, dead, err
+}
+
+// Condemn implements sweep.Purges.
+func (s *Store) Condemn(ctx context.Context, c sweep.Condemned) error {
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
+		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
+		str("g2p", due(deletionDue, objectName(c.Object))).str("g2s", sortable(c.Due))})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Strip implements sweep.Purges.
+func (s *Store) Strip(ctx context.Context, a id.Artifact, r id.Revision) error {
+	var t transaction
+	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
+		values{"retained": string(artifact.Retained)}, overtaken)
+	t.remove(s.tables.Core, treeKey(a, r), "", nil, nil)
+	return unlessOvertaken(s.commit(ctx, &t))
+}
+
+// Purged implements sweep.Purges.
+func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
+	k, condition, v := artifactKey(p.Artifact), "#status <> :live", values{"live": string(artifact.Live)}
+	if p.Revision != "" {
+		k, condition, v = revisionKey(p.Artifact, p.Revision), "#status = :retained", values{"retained": string(artifact.Retained)}
+	}
+	_, _, err := s.change(ctx, k, "REMOVE #g2p, #g2s", condition, v)
+	return err
+}
+
+// DueDeletions implements sweep.Deletions.
+func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []sweep.Condemned, err error) {
+	found, err := s.dueItems(ctx, deletionDue, now, n)
+	for _, d := range found {
+		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
+			out = append(out, sweep.Condemned{
+				Home: id.Workspace(d.getStr("home")), Object: condemned(d.key),
+				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")}, Row: d.row(),
+			})
+		}
+	}
+	return out, err
+}
+
+// Acquit implements sweep.Deletions.
+func (s *Store) Acquit(ctx context.Context, c sweep.Condemned) error {
+	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
+	return err
+}

@@ -1,0 +1,244 @@
+package dynamo
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+)
+
+// enrolled is a registration that is stored, with its claim token.
+func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
+	t.Helper()
+	at, public, ws := now(), id.NewPublic(), id.NewWorkspace()
+	r := agentauth.Registration{
+		ID: id.RegistrationOf(public), Kind: agentauth.Anonymous, State: agentauth.Unclaimed, Generation: 1, Version: 1, Workspace: ws, Claim: public,
+		CreatedAt: at, ExpiresAt: at.Add(time.Hour), Network: "203.0.113.0/24",
+	}
+	token := claim.Token{
+		ID: id.NewClaimToken(), Public: public, Workspace: ws, Registration: r.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("claim")}, CreatedAt: at, ExpiresAt: r.ExpiresAt,
+	}
+	err := s.Enroll(ctx, agentauth.Enrollment{
+		Workspace: workspace.Workspace{ID: ws, Name: "W", Plan: workspace.FreePlan, CreatedAt: at}, Registration: r, Token: token, Event: record(ws, at),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, token
+}
+
+// full has a value in every field that changes over a registration's life.
+func full(r agentauth.Registration) agentauth.Registration {
+	at := now()
+	r.State, r.Generation, r.Workspace, r.Member = agentauth.Verified, 7, id.NewWorkspace(), id.NewMember()
+	r.Attempt = agentauth.Attempt{
+		Number: 3, Tries: 2, ExpiresAt: at.Add(time.Minute), Token: credential.Hash{Pepper: 1, MAC: []byte("token")}, Code: credential.Hash{Pepper: 2, MAC: []byte("code")},
+	}
+	r.Starts, r.Started, r.Wrong, r.Locked, r.Refused = 4, agentauth.Window{Since: at, Count: 2}, 5, true, true
+	r.CompletedAt, r.Redeemed, r.RedeemedKey = at.Add(time.Second), 2, id.NewPublic()
+	r.PollTokens, r.PolledAt, r.Exchanged = 3, at.Add(2*time.Second), agentauth.Window{Since: at.Add(3 * time.Second), Count: 9}
+	r.Keys = []id.Public{id.NewPublic(), id.NewPublic()}
+	return r
+}
+
+func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
+	s := newStore(t)
+	was, token := enrolled(t, s)
+	stored, r, err := s.Pledge(ctx, was.Claim)
+	if err != nil || !reflect.DeepEqual(*r, was) || !reflect.DeepEqual(*stored, token) {
+		t.Fatalf("%+v %+v %v, want %+v %+v", r, stored, err, was, token)
+	}
+	to := full(was)
+	v := reflect.ValueOf(to)
+	for n := range v.NumField() {
+		if v.Field(n).IsZero() {
+			t.Fatalf("%s is not set, so that nobody would notice its loss", v.Type().Field(n).Name)
+		}
+	}
+	if err := s.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}); err != nil {
+		t.Fatal(err)
+	}
+	to.Version++
+	if r, _, err := s.Registration(ctx, was.ID, was.Workspace); err != nil || !reflect.DeepEqual(*r, to) {
+		t.Fatalf("%+v %v, want %+v", r, err, to)
+	}
+	bare := was
+	bare.Version = to.Version
+	if err := s.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}); err != nil {
+		t.Fatal(err)
+	}
+	bare.Version++
+	r, w, err := s.Registration(ctx, was.ID, was.Workspace)
+	if err != nil || !reflect.DeepEqual(*r, bare) || w == nil || w.ID != was.Workspace {
+		t.Errorf("%+v %+v %v, want %+v", r, w, err, bare)
+	}
+}
+
+func TestWhatIsNotThereIsNil(t *testing.T) {
+	s := newStore(t)
+	token, r, err := s.Pledge(ctx, id.NewPublic())
+	if err != nil || token != nil || r != nil {
+		t.Error(token, r, err)
+	}
+	r, w, err := s.Registration(ctx, id.RegistrationOf(id.NewPublic()), id.NewWorkspace())
+	if err != nil || r != nil || w != nil {
+		t.Error(r, w, err)
+	}
+	if all, _, err := s.Registrations(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
+}
+
+func TestOfChangesThatReadTheSameOneIsMade(t *testing.T) {
+	s := newStore(t)
+	was, _ := enrolled(t, s)
+	errs := make([]error, 12)
+	var all sync.WaitGroup
+	for n := range errs {
+		all.Go(func() {
+			c := agentauth.Change{Was: was, To: was, At: now()}
+			c.To.Wrong = n + 1
+			if n%2 == 0 { // a transaction
+				c.Events = []event.Event{record(was.Workspace, now())}
+			}
+			errs[n] = s.Change(ctx, c)
+		})
+	}
+	all.Wait()
+	r, _, err := s.Registration(ctx, was.ID, was.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, err := range errs {
+		if won := r.Wrong == n+1; won != (err == nil) || !won && !errors.Is(err, agentauth.ErrMoved) {
+			t.Errorf("change %d: %v, and stored is %d", n+1, err, r.Wrong)
+		}
+	}
+	if r.Version != was.Version+1 {
+		t.Errorf("version %d", r.Version)
+	}
+}
+
+func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
+	s := newStore(t)
+	was, token := enrolled(t, s)
+	home, _ := tenant(t, s)
+	if _, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: workspaceKey(home.ID).attributes(), UpdateExpression: ptr("SET claimed_at = :now"),
+		ExpressionAttributeValues: values{"now": now()}.attributes(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	at, m, asked := now(), id.NewMember(), was
+	asked.State, asked.Attempt = agentauth.ClaimPending, agentauth.Attempt{Number: 1, ExpiresAt: was.ExpiresAt}
+	if err := s.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
+		t.Fatal(err)
+	}
+	was = asked
+	was.Version = 2
+	err := s.Move(ctx, claim.Move{Source: was.Workspace, Destination: home.ID, Token: token, Member: m, Registration: was.ID, Attempt: 1, Floor: at, At: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := credential.Key{ID: id.NewKey(was.Claim), Public: was.Claim, Workspace: was.Workspace, Hash: credential.Hash{Pepper: 1, MAC: []byte("k")}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+	if err := s.Change(ctx, agentauth.Change{Was: was, To: was, Key: &k, At: at}); !errors.Is(err, agentauth.ErrMoved) {
+		t.Error(err)
+	}
+	if i, err := s.get(ctx, s.tables.Core, credentialKey(k.Public), true); err != nil || i != nil {
+		t.Error("a token was made in a consumed workspace", i, err)
+	}
+	want := was
+	want.State, want.Generation, want.Version, want.Workspace, want.Member, want.CompletedAt = agentauth.Verified, 2, 3, home.ID, m, at
+	r, _, err := s.Registration(ctx, was.ID, home.ID)
+	if err != nil || !reflect.DeepEqual(*r, want) {
+		t.Errorf("%+v %v, want %+v", r, err, want)
+	}
+	all, _, err := s.Registrations(ctx, listed(home.ID))
+	if err != nil || len(all) != 1 || all[0].ID != was.ID {
+		t.Fatal(all, err)
+	}
+	gone := *r
+	gone.State = agentauth.Revoked
+	if err := s.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
+		t.Fatal(err)
+	}
+	if all, _, err := s.Registrations(ctx, listed(home.ID)); err != nil || len(all) != 0 {
+		t.Error("a revoked registration is listed", all, err)
+	}
+}
+
+func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
+	s := newStore(t)
+	was, _ := enrolled(t, s)
+	at, public := now(), id.NewPublic()
+	k := credential.Key{ID: id.NewKey(public), Public: public, Workspace: was.Workspace, Hash: credential.Hash{Pepper: 1, MAC: []byte("k")}, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Registration: was.ID}
+	lost := id.NewPublic()
+	for n, c := range []agentauth.Change{{Key: &k}, {Ends: []id.Public{public, lost}}, {Ends: []id.Public{public}}} {
+		c.Was, c.To, c.At = was, was, at.Add(time.Duration(n)*time.Minute)
+		if err := s.Change(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		was.Version++
+	}
+	b := batch{strong: true}
+	b.want(credentialKey(public))
+	b.want(credentialKey(lost))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := readKey(f.at(credentialKey(public)), public)
+	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) || got.Registration != was.ID {
+		t.Errorf("%+v", got)
+	}
+	for _, p := range []id.Public{public, lost} {
+		if f.at(credentialKey(p)).getSeconds("ttl").Before(at) {
+			t.Error("a token of an agent stays for good")
+		}
+	}
+}
+
+func ptr(s string) *string { return &s }
+
+// listed asks for all registrations of a workspace.
+func listed(w id.Workspace) agentauth.Query {
+	return agentauth.Query{Workspace: w, Limit: 100, Live: func(agentauth.Registration) bool { return true }}
+}
+
+// TestAgentsThatEndedHideNoneThatWorks has more of them than one read takes before those that work.
+func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
+	s := newStore(t)
+	home, at := id.NewWorkspace(), now()
+	var tx transaction
+	for n := range batchMost - 1 {
+		public := id.NewPublic()
+		r := agentauth.Registration{
+			ID: id.RegistrationOf(public), State: agentauth.Verified, Generation: 1, Version: 1, Workspace: home, Claim: public, Locked: n > 1,
+			CompletedAt: at.Add(time.Duration(n) * time.Second), ExpiresAt: at.Add(time.Hour),
+		}
+		tx.create(s.tables.Core, registrationItem(r))
+	}
+	if err := s.commit(ctx, &tx); err != nil {
+		t.Fatal(err)
+	}
+	q := listed(home)
+	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
+	for n := range 2 {
+		one, next, err := s.Registrations(ctx, q)
+		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) || (next == "") != (n == 1) {
+			t.Fatal(n, one, next, err)
+		}
+		q.After = next
+	}
+}

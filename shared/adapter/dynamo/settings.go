@@ -1,0 +1,17 @@
+package dynamo
+
+import (
+	"context"
+
+	"vitrine/shared/identity/account"
+)
+
+// Furnish implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
+func (s *Store) Furnish(ctx context.Context, f account.Furnishing) error {
+	var t transaction
+	s.finish(&t, f.Command, f.Result, f.At)
+	t.update(s.tables.Core, workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
+	t.create(s.tables.Events, eventItem(f.Event))
+	return s.commit(ctx, &t)
+}

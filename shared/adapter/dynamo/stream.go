@@ -1,0 +1,75 @@
+package dynamo
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// The streams of a subject are one item. Attribute s0, s1 and so on is a slot and holds until when it is taken, in
+// nanoseconds, which also tells its holders apart.
+
+// slotName is the attribute of a slot.
+func slotName(n int) string { return "s" + strconv.Itoa(n) }
+
+// AcquireStream implements rate.StreamStore with one write: the condition makes it exact, and the item that it finds
+// tells which slots are free.
+func (s *Store) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
+	own := "#" + slotName(st.Slot)
+	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                &s.tables.Hot,
+		Key:                      key{pk: streamKey(st)}.attributes(),
+		UpdateExpression:         &take,
+		ConditionExpression:      &vacant,
+		ExpressionAttributeNames: names(take, vacant),
+		ExpressionAttributeValues: values{
+			"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
+		}.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	old, taken := conditionFailed(err)
+	switch {
+	case taken && old.getNum(slotName(st.Slot)) == st.Until.UnixNano():
+		return nil, true, nil // by an attempt whose answer was lost
+	case taken:
+		return freeSlots(old, most, now), false, nil
+	case err != nil:
+		return nil, false, unavailable(err)
+	}
+	return nil, true, nil
+}
+
+// freeSlots are the slots of an item that are not taken at an instant.
+func freeSlots(i item, most int, now time.Time) (free []int) {
+	for n := range most {
+		if i.getNum(slotName(n)) <= now.UnixNano() {
+			free = append(free, n)
+		}
+	}
+	return free
+}
+
+// ReleaseStream implements rate.StreamStore.
+func (s *Store) ReleaseStream(ctx context.Context, st rate.Stream) error {
+	own := "#" + slotName(st.Slot)
+	free, held := "REMOVE "+own, own+" = :until"
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &s.tables.Hot,
+		Key:                       key{pk: streamKey(st)}.attributes(),
+		UpdateExpression:          &free,
+		ConditionExpression:       &held,
+		ExpressionAttributeNames:  names(free, held),
+		ExpressionAttributeValues: values{"until": st.Until.UnixNano()}.attributes(),
+	})
+	if _, another := conditionFailed(err); another || err == nil {
+		return nil
+	}
+	return unavailable(err)
+}

@@ -1,0 +1,133 @@
+package dynamo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/cenkalti/backoff/v5"
+
+	"vitrine/shared/platform/fault"
+)
+
+// How often a transaction that met another one is tried again.
+const (
+	conflictTries  = 6
+	conflictFirst  = 10 * time.Millisecond
+	conflictMost   = 200 * time.Millisecond
+	conflictBudget = 2 * time.Second
+)
+
+// refusal turns the item that made a condition false into the answer; old is nil if there was none.
+type refusal func(old item) error
+
+// transaction collects actions. When it is cancelled, the first action in order whose condition was false decides the
+// answer, so that the order of adding is the order of refusals.
+type transaction struct {
+	actions  []types.TransactWriteItem
+	refusals []refusal
+}
+
+func (t *transaction) add(a types.TransactWriteItem, r refusal) {
+	t.actions, t.refusals = append(t.actions, a), append(t.refusals, r)
+}
+
+// put writes an item if condition holds; an empty condition always does.
+func (t *transaction) put(table string, i item, condition string, v values, r refusal) {
+	t.add(types.TransactWriteItem{Put: &types.Put{
+		TableName: &table, Item: i, ConditionExpression: optional(condition), ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}
+
+// create writes an item that must not exist. Ids are random: a collision is a fault of ours.
+func (t *transaction) create(table string, i item) {
+	t.put(table, i, "attribute_not_exists(#pk)", nil, func(item) error { return errors.New("a fresh id was taken") })
+}
+
+func (t *transaction) update(table string, k key, expression, condition string, v values, r refusal) {
+	t.add(types.TransactWriteItem{Update: &types.Update{
+		TableName: &table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: optional(condition),
+		ExpressionAttributeNames: names(expression, condition), ExpressionAttributeValues: v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}
+
+func (t *transaction) check(table string, k key, condition string, v values, r refusal) {
+	t.add(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}
+
+// remove deletes an item if condition holds; an empty condition always does, whether the item is there or not.
+func (t *transaction) remove(table string, k key, condition string, v values, r refusal) {
+	t.add(types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &table, Key: k.attributes(), ConditionExpression: optional(condition), ExpressionAttributeNames: names(condition),
+		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}, r)
+}
+
+func optional(expression string) *string {
+	if expression == "" {
+		return nil
+	}
+	return &expression
+}
+
+// commit runs a transaction to its end: an SDK-level repetition of a lost answer has the same token and takes effect
+// once; a transaction that met another one is tried again with jitter, then database_unavailable.
+func (s *Store) commit(ctx context.Context, t *transaction) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval, wait.RandomizationFactor = conflictFirst, conflictMost, 0.9
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := s.attempt(ctx, t)
+		if err != nil && !errors.Is(err, errConflict) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(conflictTries), backoff.WithMaxElapsedTime(conflictBudget))
+	if errors.Is(err, errConflict) {
+		return fault.Wrap(fault.DatabaseUnavailable, err, "too many requests change the same thing; repeat the request in a moment")
+	}
+	return err
+}
+
+var errConflict = errors.New("another transaction holds an item")
+
+func (s *Store) attempt(ctx context.Context, t *transaction) error {
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+		TransactItems: t.actions, ClientRequestToken: aws.String(rand.Text()),
+	})
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		if err != nil {
+			return unavailable(err)
+		}
+		return nil
+	}
+	return t.verdict(cancelled)
+}
+
+// verdict reads why a transaction was cancelled: false conditions in the order of adding, then conflicts.
+func (t *transaction) verdict(cancelled *types.TransactionCanceledException) error {
+	conflict := false
+	for n, reason := range cancelled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "ConditionalCheckFailed":
+			if n < len(t.refusals) {
+				return t.refusals[n](reason.Item)
+			}
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			conflict = true
+		}
+	}
+	if conflict {
+		return errConflict
+	}
+	return unavailable(cancelled)
+}

@@ -1,0 +1,114 @@
+package dynamo
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// Files of a revision and entries of a session are one attribute: JSON with short names, compressed by DEFLATE
+// (RFC 1951). A tree of 100 files takes some 5 KB; caps on paths and counts keep it far below the item limit.
+
+type storedFile struct {
+	Path    string     `json:"p"`
+	Size    int64      `json:"n,omitempty"`
+	SHA256  []byte     `json:"h,omitempty"` // absent: not declared
+	Session id.Session `json:"s,omitempty"`
+	Entry   int        `json:"i,omitempty"`
+	Reused  bool       `json:"r,omitempty"`
+	Base    []byte     `json:"b,omitempty"` // of a diff
+	Result  []byte     `json:"t,omitempty"`
+	Deleted bool       `json:"d,omitempty"`
+	Lent    bool       `json:"l,omitempty"` // borrowed
+}
+
+// unpackedMost bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
+const unpackedMost = 4 << 20
+
+func packTree(files tree.Tree) []byte {
+	out := make([]storedFile, len(files))
+	for n, f := range files {
+		out[n] = storedFile{Path: f.Path, Size: f.Size, SHA256: f.SHA256[:], Session: f.Object.Session, Entry: f.Object.Entry, Lent: f.Borrowed}
+	}
+	return pack(out)
+}
+
+func unpackTree(b []byte) (tree.Tree, error) {
+	stored, err := unpack(b)
+	if err != nil {
+		return nil, err
+	}
+	files := make(tree.Tree, len(stored))
+	for n, f := range stored {
+		files[n] = tree.File{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Borrowed: f.Lent}
+		copy(files[n].SHA256[:], f.SHA256)
+	}
+	return files, nil
+}
+
+func packEntries(entries []upload.Entry) []byte {
+	out := make([]storedFile, len(entries))
+	for n, e := range entries {
+		out[n] = storedFile{Path: e.Path, Size: e.Size, Session: e.Object.Session, Entry: e.Object.Entry, Reused: e.Reused, Deleted: e.Deleted, Lent: e.Borrowed}
+		if e.Patch != nil {
+			out[n].Base, out[n].Result = e.Patch.Base[:], e.Patch.Result[:]
+		}
+		if e.SHA256 != nil {
+			out[n].SHA256 = e.SHA256[:]
+		}
+	}
+	return pack(out)
+}
+
+func unpackEntries(b []byte) ([]upload.Entry, error) {
+	stored, err := unpack(b)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]upload.Entry, len(stored))
+	for n, f := range stored {
+		entries[n] = upload.Entry{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Reused: f.Reused, Deleted: f.Deleted, Borrowed: f.Lent}
+		if f.Base != nil && f.Result != nil {
+			entries[n].Patch = &upload.Patch{Base: tree.Digest(f.Base), Result: tree.Digest(f.Result)}
+		}
+		if f.SHA256 != nil {
+			digest := tree.Digest(f.SHA256)
+			entries[n].SHA256 = &digest
+		}
+	}
+	return entries, nil
+}
+
+var packers = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(io.Discard, flate.DefaultCompression)
+	return w
+}}
+
+func pack(files []storedFile) []byte {
+	text, _ := json.Marshal(files)
+	var out bytes.Buffer
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(&out)
+	w.Write(text)
+	w.Close()
+	return out.Bytes()
+}
+
+func unpack(b []byte) (files []storedFile, err error) {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), unpackedMost))
+	if err == nil {
+		err = json.Unmarshal(text, &files)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "a stored list of files is damaged")
+	}
+	return files, nil
+}

@@ -1,0 +1,189 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/upload"
+)
+
+func sessionItem(s upload.Session) item {
+	return newItem(sessionKey(s.ID)).
+		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
+		flag("new", s.New).flag("diffs", s.Diffs).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
+		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
+		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
+		str("g2p", due(sessionDue, string(s.ID))).str("g2s", sortable(s.ExpiresAt.Add(limits.CleanupSlack)))
+}
+
+// readSession reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
+// its entries any more, which go before it does.
+func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
+	if i == nil {
+		return nil, nil, nil
+	}
+	session := sessionOf(i, s)
+	if entries == nil && session.Status == upload.Finalized {
+		return &session, nil, nil
+	}
+	if entries == nil {
+		return nil, nil, nil
+	}
+	files, err := unpackEntries(entries.getBin("files"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &session, files, nil
+}
+
+func sessionOf(i item, s id.Session) upload.Session {
+	return upload.Session{
+		ID: s, Workspace: id.Workspace(i.getStr("ws")), Home: id.Workspace(i.getStr("home")), Artifact: id.Artifact(i.getStr("art")),
+		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Diffs: i.getFlag("diffs"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
+		Base: id.Revision(i.getStr("base")), Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
+		FileCount: int(i.getNum("n")), Size: i.getNum("bytes"), Life: time.Duration(i.getNum("life")) * time.Millisecond, CreatedAt: i.getTime("created"),
+	}
+}
+
+// Session implements upload.Sessions.
+func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+	b := batch{strong: true}
+	b.want(sessionKey(u))
+	b.want(entriesKey(u))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readSession(f.at(sessionKey(u)), f.at(entriesKey(u)), u)
+}
+
+// Create implements upload.Sessions.
+func (s *Store) Create(ctx context.Context, c upload.Creation) error {
+	at := c.Session.CreatedAt
+	day := allowance{key: uploadKey, of: c.Session.Workspace, at: at, take: c.Bytes, most: c.BytesADay}
+	return s.within(day, func(count spend) error {
+		var t transaction
+		s.finish(&t, c.Command, c.Result, at)
+		s.checkFence(&t, c.Session.Workspace)
+		count(&t)
+		t.create(s.tables.Core, sessionItem(c.Session))
+		t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+		t.create(s.tables.Events, eventItem(c.Event))
+		return s.commit(ctx, &t)
+	})
+}
+
+// gateTries is how often a finalization is tried on an artifact that changes meanwhile.
+const gateTries = 4
+
+// Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
+// and both may have changed since the session was created: a gate that is not as expected tells how it is.
+func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
+	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
+	var other *otherGate
+	for range gateTries {
+		err := s.finalize(ctx, f, expected)
+		if !errors.As(err, &other) {
+			return err
+		}
+		expected = other.gate
+	}
+	return unavailable(other)
+}
+
+// otherGate says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
+type otherGate struct{ gate artifact.Artifact }
+
+func (o *otherGate) Error() string { return "the artifact ends at another time than expected" }
+
+func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
+	var t transaction
+	s.finishHeld(&t, f.Command, f.Owner, f.Result)
+	s.endUpload(&t, f)
+	if f.Session.New {
+		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
+	} else {
+		s.takeDraft(&t, f, expected)
+	}
+	if f.Session.Reuses != "" {
+		t.check(s.tables.Core, revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
+			values{"published": string(artifact.Published)}, func(item) error {
+				return fault.New(fault.InvalidRequest, "base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
+			})
+	}
+	s.checkFence(&t, f.Session.Workspace)
+	t.create(s.tables.Core, revisionItem(f.Revision))
+	t.create(s.tables.Core, newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
+	for _, e := range f.Events {
+		t.create(s.tables.Events, eventItem(e))
+	}
+	return s.commit(ctx, &t)
+}
+
+// endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
+func (s *Store) endUpload(t *transaction, f upload.Finalization) {
+	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
+		"#status = :pending AND #exp > :now", values{
+			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
+			"hints": due(hintDue, string(f.Session.ID)), "due": sortable(f.At),
+		}, func(old item) error {
+			if old == nil {
+				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")
+			}
+			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
+		})
+}
+
+// takeDraft gives an existing artifact its one draft, if it is as expected.
+func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
+	a := f.Artifact
+	a.PinnedAt = expected.PinnedAt
+	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
+		a.ExpiresAt = expected.ExpiresAt
+	} // else a claim gave it more time, which the session knows and its gate does not yet
+	v := values{
+		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
+		"artifacts": due(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
+	}
+	as := "#exp = :end AND attribute_not_exists(#pin_at)"
+	if !expected.PinnedAt.IsZero() {
+		as = "#exp = :end AND attribute_exists(#pin_at)"
+	}
+	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	if cameByClaim(f) {
+		owned = "(" + owned + ") OR #own = :home"
+		v["home"] = string(f.Session.Home)
+	}
+	t.update(s.tables.Core, artifactKey(a.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2p = :artifacts, #g2s = :due ADD #ver :one",
+		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND "+as+" AND ("+owned+")", v,
+		func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
+}
+
+// cameByClaim tells whether the artifact came by a claim: it may still say where from, and end as it did there.
+func cameByClaim(f upload.Finalization) bool {
+	return f.Session.Home != f.Session.Workspace && f.Artifact.ExpiresAt.After(f.At)
+}
+
+// refuseDraft tells why an artifact takes no draft; nil is one that does not exist.
+func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
+	switch {
+	case a == nil:
+		return artifact.NotFound()
+	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
+		return noDraft(nil)
+	case a.Owner == f.Session.Workspace && a.Readable(f.At),
+		a.Owner == f.Session.Home && cameByClaim(f) && a.Status == artifact.Live && a.Lock == "":
+		return &otherGate{*a}
+	}
+	return artifact.NotFound()
+}
+
+func noDraft(item) error {
+	return fault.New(fault.DraftRevisionConflict, "the artifact has another unpublished draft; publish that one first")
+}

@@ -1,0 +1,84 @@
+package dynamo
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+func workspaceItem(w workspace.Workspace) item {
+	return newItem(workspaceKey(w.ID)).
+		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
+		str("into", string(w.Into)).time("floor", w.Floor).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
+		time("logins_out", w.LoginsEndedAt).time("keys_out", w.KeysEndedAt)
+}
+
+func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
+	if i == nil {
+		return nil
+	}
+	return &workspace.Workspace{
+		ID: w, Name: i.getStr("name"), Plan: workspace.Plan(i.getStr("plan")), CreatedAt: i.getTime("created"),
+		ClaimedAt: i.getTime("claimed_at"), Into: id.Workspace(i.getStr("into")), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), Epoch: i.getNum("epoch"),
+		AutoDays: int(i.getNum("adays")), Floor: i.getTime("floor"), LoginsEndedAt: i.getTime("logins_out"),
+		KeysEndedAt: i.getTime("keys_out"),
+	}
+}
+
+// Workspace implements artifact.Workspaces.
+func (s *Store) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
+	i, err := s.get(ctx, s.tables.Core, workspaceKey(w), true)
+	return readWorkspace(i, w), err
+}
+
+// checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
+// tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
+func (s *Store) checkFence(t *transaction, w id.Workspace) {
+	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
+}
+
+func closed(item) error {
+	return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
+}
+
+// Provision implements ephemeral.Store.
+func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
+	var t transaction
+	t.create(s.tables.Core, workspaceItem(p.Workspace))
+	t.create(s.tables.Core, keyItem(p.Key))
+	t.create(s.tables.Core, claimTokenItem(p.Claim))
+	t.create(s.tables.Events, eventItem(p.Event))
+	return s.commit(ctx, &t)
+}
+
+// Gate implements ephemeral.Store.
+func (s *Store) Gate(ctx context.Context) (ephemeral.Gate, error) {
+	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
+	if err != nil {
+		return ephemeral.Gate{}, err
+	}
+	if i == nil {
+		return ephemeral.Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+	}
+	return ephemeral.Gate{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
+}
+
+// SetGate stores how many ephemeral workspaces may be made in a minute.
+func (s *Store) SetGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
+	var t transaction
+	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	return s.commit(ctx, &t)
+}
+
+// OpenGate stores a setting for the gate unless there is one.
+func (s *Store) OpenGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
+	if _, err := s.Gate(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
+		return err
+	}
+	return s.SetGate(ctx, g, now)
+}

@@ -1,0 +1,81 @@
+package lambdahttp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// answer is a whole answer.
+type answer struct {
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+// form is how one kind of gateway takes an answer: the body as a string, or in base64.
+type form func(a *answer, body string, inBase64 bool) any
+
+// buffer lets the handler answer into memory. Nothing has gone out yet of an answer that is not whole, or longer than
+// Lambda takes, so that it becomes a failure that says so.
+func (x exchange) buffer(f form) any {
+	a := new(answer)
+	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
+	if err := x.run(w); err != nil {
+		a.body.Reset()
+		x.fail(w, string(fault.Internal))
+	}
+	out, size := a.in(f)
+	if size > limits.FunctionAnswer {
+		slog.ErrorContext(x.request.Context(), "answer too long", "bytes", a.body.Len(), "encoded", size)
+		a.body.Reset()
+		x.fail(w, "the answer is longer than this host can send; fetch files by the url that the agent view names")
+		out, _ = a.in(f)
+	}
+	return out
+}
+
+// in is the answer in a form, and how many bytes of JSON that is.
+func (a *answer) in(f form) (out any, size int) {
+	size, inBase64 := limits.FunctionBody(a.body.Bytes())
+	frame, err := contract.Encode(f(a, "", inBase64))
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	body := ""
+	if inBase64 {
+		body = base64.StdEncoding.EncodeToString(a.body.Bytes())
+	} else {
+		body = a.body.String()
+	}
+	return f(a, body, inBase64), size + len(frame) - len("\n")
+}
+
+// httpAPI is the answer in payload format 2.0, which has one value a header, and cookies apart.
+func httpAPI(a *answer, body string, inBase64 bool) any {
+	out := events.APIGatewayV2HTTPResponse{
+		StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header["Set-Cookie"],
+		Body: body, IsBase64Encoded: inBase64,
+	}
+	for name, values := range a.header {
+		if name != "Set-Cookie" {
+			out.Headers[name] = strings.Join(values, ", ")
+		}
+	}
+	return out
+}
+
+// restAPI is the answer for a REST API. It has to take all media types as binary, or it sends base64 on as it is.
+func restAPI(a *answer, body string, inBase64 bool) any {
+	return events.APIGatewayProxyResponse{
+		StatusCode: a.status, MultiValueHeaders: a.header, Body: body, IsBase64Encoded: inBase64,
+	}
+}

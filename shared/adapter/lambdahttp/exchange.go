@@ -1,0 +1,92 @@
+package lambdahttp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+// exchange is one request and who answers it.
+type exchange struct {
+	handler   http.Handler
+	request   *http.Request
+	gatewayID string    // names the request where the handler did not
+	last      time.Time // when a stream has to end, zero if never
+	abandon   func()    // ends the process, whatever the runtime is doing
+}
+
+// run lets the handler answer to the end. An error means that the answer is not whole; the handler may have cut it off
+// itself.
+func (x exchange) run(w *writer) (err error) {
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler:
+			err = http.ErrAbortHandler
+		default:
+			err = fmt.Errorf("panic: %v", v)
+			slog.ErrorContext(x.request.Context(), "panic", "error", err, "stack", string(debug.Stack()))
+		}
+	}()
+	x.handler.ServeHTTP(w, x.request)
+	if err := w.finish(); err != nil {
+		slog.ErrorContext(x.request.Context(), "short answer", "error", err)
+		return err
+	}
+	return nil
+}
+
+// fail answers that the handler could not, and why, as if it had not begun.
+func (x exchange) fail(w *writer, why string) {
+	name := w.header.Get(requestID)
+	if name == "" {
+		name = x.gatewayID
+	}
+	w.reset()
+	refuse(w, http.StatusInternalServerError, fault.Internal, why, name)
+	w.finish() // the envelope is as long as it says
+}
+
+const requestID = "X-Request-Id"
+
+// malformed answers what net/http would not have let through.
+func malformed(w http.ResponseWriter, r *http.Request) {
+	refuse(w, http.StatusBadRequest, fault.InvalidRequest, errMalformed.Error(), r.Header.Get(requestID))
+}
+
+// blank stands for a malformed request.
+func blank(ctx context.Context, id string) *http.Request {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+	if err != nil {
+		panic(err) // nothing in it can be wrong
+	}
+	r.Header.Set(requestID, id)
+	return r
+}
+
+// refuse writes the envelope of the hosts for failures that none of them has seen.
+func refuse(w http.ResponseWriter, status int, code fault.Code, message, id string) {
+	body, err := json.Marshal(contract.Envelope{Error: contract.Problem{Code: string(code), Message: message, RequestID: id}})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if id != "" {
+		h.Set(requestID, id)
+	}
+	w.WriteHeader(status)
+	w.Write(body) // a failure means that the client left
+}
+
+var errShort = errors.New("the body is shorter than its Content-Length")

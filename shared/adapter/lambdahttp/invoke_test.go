@@ -1,0 +1,73 @@
+package lambdahttp
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"vitrine/scripts/testkit/lambdatest"
+)
+
+// invoke sends an event through the adapter as the Lambda runtime does.
+func invoke(t *testing.T, h http.Handler, m Mode, e event) lambdatest.Reply {
+	t.Helper()
+	return lambdatest.Invoke(t, NewHandler(h, m), e)
+}
+
+func invokeFile(t *testing.T, h http.Handler, m Mode, name string) lambdatest.Reply {
+	t.Helper()
+	payload, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lambdatest.Invoke(t, NewHandler(h, m), payload)
+}
+
+func httpAPIEvent(method, path string) event {
+	e := event{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.vitrine.example"}}
+	e.Context.DomainName, e.Context.RequestID = "api.vitrine.example", "gateway-1"
+	e.Context.HTTP.Method, e.Context.HTTP.SourceIP = method, "203.0.113.24"
+	return e
+}
+
+func restEvent(method, path string) event {
+	e := event{Method: method, Path: path, AllHeaders: map[string][]string{"Host": {"content.vitrine.example"}}}
+	e.Context.DomainName, e.Context.RequestID = "content.vitrine.example", "gateway-1"
+	e.Context.Identity.SourceIP = "203.0.113.24"
+	return e
+}
+
+// streamOf starts a streamed answer to GET / that the test reads by itself.
+func streamOf(t *testing.T, ctx context.Context, h http.HandlerFunc) (status int, body io.ReadCloser) {
+	t.Helper()
+	abandon := func() { t.Error("the function ends itself") }
+	return abandonable(t, ctx, h, abandon)
+}
+
+// abandonable is streamOf with what ends the function.
+func abandonable(t *testing.T, ctx context.Context, h http.HandlerFunc, abandon func()) (status int, body io.ReadCloser) {
+	t.Helper()
+	out, err := adapter{handler: h, mode: Stream, abandon: abandon}.serve(ctx, restEvent("GET", "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body = out.(io.ReadCloser)
+	return preludeOf(t, body), body
+}
+
+// preludeOf reads up to the body.
+func preludeOf(t *testing.T, r io.Reader) int {
+	t.Helper()
+	var prelude []byte
+	one := make([]byte, 1)
+	for !bytes.HasSuffix(prelude, make([]byte, 8)) {
+		if _, err := io.ReadFull(r, one); err != nil {
+			t.Fatal(err)
+		}
+		prelude = append(prelude, one[0])
+	}
+	return lambdatest.Parse(t, prelude).Status
+}

@@ -1,0 +1,82 @@
+// Package lambdahttp serves an http.Handler as a Lambda function behind API Gateway, as net/http would serve it.
+package lambdahttp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+// Mode is how the gateway takes the answers of a function. A function cannot see it in its events, so its settings say it.
+type Mode string
+
+const (
+	// Buffered answers are sent as a whole, limits.FunctionAnswer at most. The empty mode means the same.
+	Buffered Mode = "buffered"
+	// Stream sends answers while they are made. REST APIs only: to events of an HTTP API the answer is buffered.
+	Stream Mode = "stream"
+)
+
+// Challenge repeats WWW-Authenticate, which API Gateway renames on its way out; the stack maps this header back to it.
+const Challenge = "X-Vitrine-Challenge"
+
+// Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs.
+func Start(h http.Handler, m Mode) { lambda.Start(NewHandler(h, m)) }
+
+// NewHandler returns what Start hands to the Lambda runtime.
+func NewHandler(h http.Handler, m Mode) lambda.Handler {
+	return lambda.NewHandler(adapter{handler: h, mode: m, abandon: exit}.serve)
+}
+
+// exit ends a function that its gateway holds. Lambda starts another when it needs one.
+func exit() {
+	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that nobody holds it")
+	os.Exit(1)
+}
+
+type adapter struct {
+	handler http.Handler
+	mode    Mode
+	abandon func()
+}
+
+// serve handles one event.
+func (a adapter) serve(ctx context.Context, e event) (any, error) {
+	if !e.known() {
+		return nil, errors.New("this is not an event of an HTTP or REST API")
+	}
+	ctx, cancel, last := beforeDeadline(ctx)
+	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID, last: last, abandon: a.abandon}
+	var err error
+	if x.request, err = e.request(ctx); err != nil {
+		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)
+	}
+	if a.mode == Stream && !e.ofHTTPAPI() {
+		return x.stream(cancel), nil
+	}
+	defer cancel()
+	if e.ofHTTPAPI() {
+		return x.buffer(httpAPI), nil
+	}
+	return x.buffer(restAPI), nil
+}
+
+// farewell is the longest time that is kept for saying that time ran out: at its deadline a function is just stopped.
+const farewell = 300 * time.Millisecond
+
+// beforeDeadline ends the context of a request a little before its function is stopped. What is said by last arrives.
+func beforeDeadline(ctx context.Context) (_ context.Context, _ context.CancelFunc, last time.Time) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		ctx, cancel := context.WithCancel(ctx)
+		return ctx, cancel, last
+	}
+	kept := min(farewell, time.Until(deadline)/10)
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-kept))
+	return ctx, cancel, deadline.Add(-kept / 3)
+}

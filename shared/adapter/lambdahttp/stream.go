@@ -1,0 +1,126 @@
+package lambdahttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda/messages"
+
+	"vitrine/shared/platform/fault"
+)
+
+// errCut ends a stream whose answer is not whole, so that the gateway breaks it off too.
+var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answer broke off"}
+
+// stream returns as soon as status and headers are known; the handler goes on while the body is read, and nothing but a
+// pipe is between them. Cancel ends the request's context.
+func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
+	reader, out := io.Pipe()
+	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+	response := &events.APIGatewayProxyStreamingResponse{Body: s}
+	begun := make(chan struct{})
+	p := newPipe(out, x.last)
+	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
+		response.StatusCode, response.MultiValueHeaders = status, h
+		close(begun)
+	})
+	go func() {
+		defer close(s.done)
+		defer p.stop()
+		out.CloseWithError(x.into(w))
+		if p.late.Load() {
+			s.unread = time.AfterFunc(cutTime, x.abandon)
+		}
+	}()
+	<-begun
+	return response
+}
+
+// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway
+// waits for the reader, and nothing but the end of the process ends that write before the function's time is up.
+const cutTime = 2 * time.Second
+
+// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.
+type pipe struct {
+	out      *io.PipeWriter
+	deadline time.Time   // of writes, zero if they have none
+	late     atomic.Bool // a write waited beyond it
+	end      *time.Timer // cuts the stream at the function's own end; nil if it has none
+}
+
+func newPipe(out *io.PipeWriter, last time.Time) *pipe {
+	p := &pipe{out: out}
+	if !last.IsZero() {
+		p.end = time.AfterFunc(time.Until(last), p.cut)
+	}
+	return p
+}
+
+func (p *pipe) cut() { p.out.CloseWithError(errCut) }
+
+func (p *pipe) stop() {
+	if p.end != nil {
+		p.end.Stop()
+	}
+}
+
+// SetWriteDeadline serves http.ResponseController.
+func (p *pipe) SetWriteDeadline(t time.Time) error {
+	p.deadline = t
+	return nil
+}
+
+// Write implements io.Writer. It returns when the bytes are taken.
+func (p *pipe) Write(b []byte) (int, error) {
+	if p.deadline.IsZero() {
+		return p.out.Write(b)
+	}
+	timer := time.AfterFunc(time.Until(p.deadline), func() {
+		p.late.Store(true)
+		p.cut()
+	})
+	defer timer.Stop()
+	n, err := p.out.Write(b)
+	if err != nil && p.late.Load() { // be it in the write before, which had just been taken
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+// into lets the handler answer into w. Nil: the answer is whole, be it one that says that the handler failed.
+func (x exchange) into(w *writer) error {
+	err := x.run(w)
+	switch {
+	case err == nil:
+		return nil
+	case w.begun:
+		return errCut
+	}
+	x.fail(w, string(fault.Internal))
+	return nil
+}
+
+// stream is the body of an answer that is being made.
+type stream struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+	unread *time.Timer // abandons the function, if the reader was too slow; set before done is closed
+}
+
+// Close waits for the handler, because what runs on after an answer may be frozen with the function. A handler whose reader
+// has gone is told to end.
+func (s *stream) Close() error {
+	s.cancel()
+	err := s.PipeReader.Close()
+	<-s.done
+	if s.unread != nil {
+		s.unread.Stop()
+	}
+	return err
+}

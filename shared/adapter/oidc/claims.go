@@ -1,0 +1,107 @@
+package oidc
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/limits"
+)
+
+const (
+	tokenMost   = 16 << 10 // bytes of an ID token
+	subjectMost = 255
+	emailMost   = 254
+)
+
+// claims are what a verified ID token says, before anybody asks whether the address counts.
+type claims struct {
+	issuer, subject, nonce string
+	issuedAt               time.Time
+	authenticatedAt        time.Time
+	email                  string
+	verified               bool
+	operator               bool
+}
+
+// verify checks signature, issuer, audience, times and subject of an ID token.
+func (p *Provider) verify(ctx context.Context, d document, text string) (claims, error) {
+	if text == "" || len(text) > tokenMost {
+		return claims{}, signin.Refused(errors.New("the ID token is missing or too long"))
+	}
+	now := p.config.Now()
+	t := &trial{keys: p.keys, signing: d.signing()}
+	var names []string
+	for _, a := range t.signing {
+		names = append(names, string(a))
+	}
+	token, err := oidc.NewVerifier(p.config.Issuer, t, &oidc.Config{
+		ClientID: p.config.ClientID, SupportedSigningAlgs: names, Now: func() time.Time { return now.Add(-limits.AssertionLeeway) },
+	}).Verify(ctx, text)
+	switch {
+	case t.unreachable != nil:
+		return claims{}, signin.Unreachable(t.unreachable)
+	case err != nil:
+		return claims{}, signin.Refused(err)
+	}
+	// A map: struct fields would also take members whose names differ in case.
+	var all map[string]any
+	if err := token.Claims(&all); err != nil {
+		return claims{}, signin.Refused(err)
+	}
+	if err := p.check(token, all, now); err != nil {
+		return claims{}, signin.Refused(err)
+	}
+	c := claims{issuer: p.config.Issuer, subject: token.Subject, nonce: token.Nonce, issuedAt: token.IssuedAt}
+	c.email, _ = all["email"].(string)
+	c.verified = all["email_verified"] == true
+	c.operator = p.config.OperatorValue != "" && says(all[p.config.OperatorClaim], p.config.OperatorValue)
+	if at, ok := all["auth_time"].(float64); ok {
+		c.authenticatedAt = time.Unix(int64(at), 0).UTC()
+	}
+	return c, nil
+}
+
+// check holds a token to what the library leaves open.
+func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
+	party, named := all["azp"]
+	switch {
+	case token.Subject == "" || len(token.Subject) > subjectMost || !printable(token.Subject):
+		return errors.New("the subject is missing or malformed")
+	case token.IssuedAt.IsZero() || token.IssuedAt.After(now.Add(limits.AssertionLeeway)):
+		return errors.New("the ID token is not issued yet")
+	case len(token.Audience) > 1 && !named, named && party != p.config.ClientID:
+		return errors.New("the ID token is for another party")
+	}
+	return nil
+}
+
+// identity is the person, if the provider vouches for an address too.
+func (c claims) identity() (member.Identity, error) {
+	local, domain, _ := strings.Cut(c.email, "@")
+	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
+		return member.Identity{}, signin.Unverified()
+	}
+	return member.Identity{Issuer: c.issuer, Subject: c.subject, Email: c.email, AuthenticatedAt: c.authenticatedAt, Operator: c.operator}, nil
+}
+
+// says tells whether a claim is a text, or a list with it.
+func says(claim any, text string) bool {
+	if list, ok := claim.([]any); ok {
+		return slices.Contains(list, any(text))
+	}
+	return claim == any(text)
+}
+
+// printable tells whether a text is UTF-8 without control characters and spaces, which would deceive people or break lines.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+}

@@ -1,0 +1,163 @@
+package oidc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/limits"
+)
+
+const (
+	headerMost     = 64 << 10
+	freshLeast     = 10 * time.Minute // however short-lived the provider calls its answer
+	freshMost      = limits.Day
+	keepMost       = limits.Day      // what was fetched serves this much longer while nothing better is to be had
+	retryEvery     = time.Minute     // between two tries to replace what still serves
+	refreshTimeout = 1 * time.Second // for replacing what still serves
+)
+
+// cached is one thing that the provider tells everybody.
+type cached[T any] struct {
+	now   func() time.Time
+	fetch func(ctx context.Context) (T, time.Duration, error)
+
+	turn    chan struct{} // held by who reads or writes the rest
+	value   T
+	fetched time.Time // zero: never
+	fresh   time.Duration
+	tried   time.Time // when it was last asked for
+}
+
+func newCached[T any](now func() time.Time, fetch func(context.Context) (T, time.Duration, error)) *cached[T] {
+	return &cached[T]{now: now, fetch: fetch, turn: make(chan struct{}, 1)}
+}
+
+// get returns the value, fetched if there is none, if it is stale, or if it is not enough for the caller. While it serves, it
+// is asked for again once in retryEvery at most; what is stale and cannot be replaced serves for keepMost. So a caller may
+// get what is not enough.
+func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
+	if err := c.enter(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	defer c.leave()
+	now := c.now()
+	stale := c.fetched.Add(c.fresh)
+	serves := !c.fetched.IsZero() && now.Before(stale.Add(keepMost))
+	suffices := serves && enough(c.value)
+	if suffices && now.Before(stale) || serves && c.recent(now) {
+		return c.value, nil
+	}
+	timeout := limits.ProviderTimeout
+	if suffices {
+		timeout = refreshTimeout
+	}
+	err := c.replace(ctx, now, timeout)
+	if suffices {
+		err = nil
+	}
+	return c.value, err
+}
+
+// whatever is enough for callers who look for nothing particular.
+func whatever(document) bool { return true }
+
+func (c *cached[T]) recent(now time.Time) bool {
+	return !c.tried.IsZero() && now.Sub(c.tried).Abs() < retryEvery
+}
+
+func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	c.tried = now
+	value, fresh, err := c.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	c.value, c.fetched, c.fresh = value, now, min(max(fresh, freshLeast), freshMost)
+	return nil
+}
+
+// enter waits for the others, not longer than the caller may.
+func (c *cached[T]) enter(ctx context.Context) error {
+	select {
+	case c.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *cached[T]) leave() { <-c.turn }
+
+// read fetches a JSON document and tells how long it is fresh.
+func (p *Provider) read(ctx context.Context, from string, into any) (time.Duration, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := p.client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("%s answers %d", from, response.StatusCode)
+	}
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err
+	}
+	return maxAge(response.Header.Get("Cache-Control")), json.Unmarshal(data, into)
+}
+
+var maxAges = regexp.MustCompile(`(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])`)
+
+// maxAge reads Cache-Control; zero: it says nothing.
+func maxAge(header string) time.Duration {
+	m := maxAges.FindStringSubmatch(strings.ToLower(header))
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return time.Duration(n) * time.Second
+}
+
+// bounded is a transport whose answers have a greatest length.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.next.RoundTrip(r)
+	if err == nil {
+		response.Body = &boundedBody{response.Body, limits.ProviderAnswer}
+	}
+	return response, err
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+var errLong = errors.New("the answer is too long")
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errLong
+	}
+	p = p[:min(len(p), b.left+1)] // one more tells that there is more
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errLong
+	}
+	return n, err
+}

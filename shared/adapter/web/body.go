@@ -1,0 +1,154 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+const (
+	bodyMost  = limits.JSONBody
+	depthMost = 64 // levels of objects and arrays; our deepest shape has 4
+)
+
+// check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
+// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It
+// stops at depthMost levels, so that no parser after it recurses far. What it says quotes no value.
+func check(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	var keys []map[string]bool // of the objects around, nil for arrays
+	for {
+		token, err := d.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			at := d.InputOffset()
+			if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+				at = syntax.ByteOffset
+			}
+			return fmt.Errorf("not JSON in UTF-8, at byte %d", at)
+		}
+		switch token.Kind() {
+		case '{':
+			keys = append(keys, map[string]bool{})
+		case '[':
+			keys = append(keys, nil)
+		case '}', ']':
+			keys = keys[:len(keys)-1]
+		case '0':
+			if _, err := strconv.ParseFloat(token.String(), 64); err != nil {
+				return tooLarge(d.StackPointer())
+			}
+		case '"':
+			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
+				continue // a value
+			}
+			name := strings.ToLower(strings.ToUpper(token.String())) // as strings.EqualFold sees it
+			if keys[len(keys)-1][name] {
+				return fmt.Errorf("the key %s stands twice in its object", shorten(string(d.StackPointer())))
+			}
+			keys[len(keys)-1][name] = true
+		}
+		if len(keys) > depthMost {
+			return fmt.Errorf("more than %d levels of objects and arrays", depthMost)
+		}
+	}
+}
+
+// tooLarge refuses a number that no reader can hold.
+func tooLarge(at jsontext.Pointer) error {
+	if at == "" {
+		return errors.New("the whole body is a number that is too large")
+	}
+	return fmt.Errorf("the number at %s is too large", shorten(string(at)))
+}
+
+// format is JSON both ways, for bodies that passed check.
+var format = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		body, err := contract.Encode(v)
+		if err == nil {
+			w.Write(body) // a failure means that the client left
+		}
+		return err
+	},
+	Unmarshal: func(data []byte, v any) error {
+		err := json.Unmarshal(data, v)
+		if misfit, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return fmt.Errorf("the value of %s does not fit; integers have no fraction and no exponent", misfit.Field)
+		}
+		if err != nil {
+			return errors.New("not one JSON value")
+		}
+		return nil
+	},
+}
+
+const (
+	toldMost  = 5   // what is wrong with a request is told up to this often
+	placeMost = 120 // bytes of the name of a place; a client may have made it up
+)
+
+// invalid makes huma's findings one refusal: each names the place and what belongs there, never what was sent.
+func invalid(msg string, findings []error) error {
+	var told []string
+	for _, err := range findings {
+		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
+			what, _, _ := strings.Cut(d.Message, ": ") // what follows quotes the value
+			told = append(told, shorten(d.Location)+": "+what)
+		}
+	}
+	if len(told) == 0 {
+		return fault.New(fault.InvalidRequest, "%s", msg)
+	}
+	slices.Sort(told)
+	if more := len(told) - toldMost; more > 0 {
+		told = append(told[:toldMost], fmt.Sprintf("and %d more", more))
+	}
+	return fault.New(fault.InvalidRequest, "%s", strings.Join(told, "; "))
+}
+
+func shorten(place string) string {
+	if len(place) <= placeMost {
+		return place
+	}
+	cut := placeMost
+	for !utf8.RuneStart(place[cut]) {
+		cut--
+	}
+	return place[:cut] + "…"
+}
+
+// huma's settings are of the whole process, so they are made here once for all hosts.
+func init() {
+	huma.DefaultArrayNullable = false
+	huma.ErrorFormatter = plainNumbers
+	validation.MsgUnexpectedProperty = "this key is not known here; leave it out"
+	huma.NewError = func(int, string, ...error) huma.StatusError { return new(errorEnvelope) }
+	huma.NewErrorWithContext = refuseHuma
+}
+
+// plainNumbers keeps limits such as 26214400 from being told as 2.62144e+07.
+func plainNumbers(format string, args ...any) string {
+	for i, a := range args {
+		if f, ok := a.(float64); ok {
+			args[i] = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}

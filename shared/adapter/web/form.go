@@ -1,0 +1,62 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"vitrine/shared/platform/limits"
+)
+
+const formType = "application/x-www-form-urlencoded"
+
+// Form are the parameters of a form; each stands at most once.
+type Form map[string]string
+
+// ReadForm takes a form body of at most limits.FormBody; parameters of the query are not read. Its errors may be shown to
+// whoever sent it, and wrap what may not.
+func ReadForm(r *http.Request) (Form, error) {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
+		return nil, &unread{said: "send the parameters as " + formType}
+	}
+	raw, err := readShort(r)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, &unread{said: "the body is not a form"}
+	}
+	form := make(Form, len(parsed))
+	for name, values := range parsed {
+		if len(values) > 1 {
+			return nil, &unread{said: "a parameter stands twice"}
+		}
+		form[name] = values[0]
+	}
+	return form, nil
+}
+
+// readShort reads a body of at most limits.FormBody.
+func readShort(r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, limits.FormBody+1))
+	switch {
+	case len(raw) > limits.FormBody:
+		return nil, &unread{said: fmt.Sprintf("the body is larger than %d bytes", limits.FormBody)}
+	case err != nil:
+		return nil, &unread{"the body did not arrive as a whole", err}
+	}
+	return raw, nil
+}
+
+// unread is why a body cannot be read, in words for whoever sent it.
+type unread struct {
+	said  string
+	cause error // nil, or what is not shown
+}
+
+func (u *unread) Error() string { return u.said }
+
+func (u *unread) Unwrap() error { return u.cause }

@@ -1,0 +1,295 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+)
+
+// Call is an authenticated request: the caller, what the store had of all that the path names, and the identity of the
+// command. Path parameters called artifact_id, revision_id and upload_session_id are read along.
+type Call struct {
+	access.Opened
+	Command idempotency.Command // of routes with one
+
+	limited func() error // waits for the limits
+}
+
+type callKey struct{}
+
+// callOf is the call of a request that an entrance let in.
+func callOf(ctx context.Context) *Call {
+	call, _ := ctx.Value(callKey{}).(*Call)
+	return call
+}
+
+func unlimited() error { return nil }
+
+// Permit waits for the limits, and returns their refusal. Handlers that run beside them ask it before they change anything.
+func (c *Call) Permit() error { return c.limited() }
+
+// touchBudget is how long an answer may wait for the stamp of its credential.
+const touchBudget = 50 * time.Millisecond
+
+// door is whom a route lets in.
+type door struct {
+	authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+	asks         string        // what whoever sends nothing is told to send
+	hidden       bool          // whoever may not come in learns nothing, not even that there is a door
+	within       time.Duration // that the route answers in, or says that it cannot; zero: as long as it takes
+}
+
+// refusal is what somebody is told who does not come in. A store that does not answer is no secret.
+func (d *door) refusal(err error) error {
+	if d.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
+		return fault.Bare(fault.NotFound)
+	}
+	return err
+}
+
+// entrance stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
+// a finished record answers, body (400). The limits are counted while the body is read.
+type entrance struct {
+	*Surface
+	op   Operation
+	body bool
+	door *door // nil: everybody comes in
+}
+
+func (e entrance) enter(c huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(c)
+	ctx, cancel := e.deadline(r.Context())
+	defer cancel()
+	call, ctx, err := e.open(ctx, r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	if e.op.Page != nil && Accepts(r, "text/html", "application/json") {
+		if err := e.op.Page(w, r); err != nil {
+			writeError(w, r, err)
+		}
+		return
+	}
+	defer e.touch(ctx, call)()
+	var raw []byte
+	if e.body {
+		raw, err = readBody(r)
+	}
+	if !e.op.Beside || err != nil {
+		if refused := call.limited(); refused != nil {
+			err = refused
+		}
+	}
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	if e.op.Command.Operation != "" {
+		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
+		if call.Record.Finished(e.Now()) { // it judges the body, before anything else does
+			if err := call.Record.Compare(call.Command); err != nil {
+				writeError(w, r, err)
+				return
+			}
+		}
+	}
+	next(huma.WithContext(c, context.WithValue(ctx, callKey{}, call)))
+}
+
+// Accepts tells whether a client asks for one media type and not for the other, by name.
+func Accepts(r *http.Request, wanted, other string) bool {
+	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	return strings.Contains(accept, wanted) && !strings.Contains(accept, other)
+}
+
+// deadline ends what a request waits for, on routes that have one.
+func (e entrance) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.door == nil || e.door.within == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, e.door.within)
+}
+
+// open checks everything that comes before the body.
+func (e entrance) open(ctx context.Context, r *http.Request) (*Call, context.Context, error) {
+	annotatePath(r)
+	call := &Call{limited: unlimited}
+	if e.door == nil {
+		if e.op.Before == nil {
+			return call, ctx, nil
+		}
+		ctx, err := e.op.Before(r)
+		return call, ctx, err
+	}
+	return call, ctx, e.authenticate(ctx, r, call)
+}
+
+// authenticate lets a caller with a credential in, and starts counting.
+func (e entrance) authenticate(ctx context.Context, r *http.Request, call *Call) error {
+	bearer, err := bearerOf(r, e.door.asks)
+	if err != nil {
+		return e.door.refusal(err)
+	}
+	wants, keyed := e.wants(r)
+	if call.Opened, err = e.door.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
+		return e.door.refusal(Late(err))
+	}
+	Annotate(ctx, callerOf(call.Actor)...)
+	if keyed != nil {
+		return keyed
+	}
+	if e.op.Scope != "" {
+		if err := call.Actor.Require(e.op.Scope); err != nil {
+			return err
+		}
+	}
+	call.Command.Key = wants.Command(call.Actor.Subject())
+	if !e.op.Unlimited && !call.Record.Finished(e.Now()) {
+		call.limited = e.limit(ctx, call)
+	}
+	return nil
+}
+
+// callerOf is who asks, for the log line.
+func callerOf(a credential.Actor) []slog.Attr {
+	who := slog.String("key", string(a.Key.Public))
+	if a.Member != "" {
+		who = slog.String("member", string(a.Member))
+	}
+	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
+}
+
+// Late says that what a request waited for did not come in time, unless err says so already.
+func Late(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
+		return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer; repeat the request in a moment")
+	}
+	return err
+}
+
+// limit starts counting; the result waits for it.
+func (e entrance) limit(ctx context.Context, call *Call) func() error {
+	done := make(chan error, 1)
+	go func() { done <- e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject()) }()
+	return sync.OnceValue(func() error { return <-done })
+}
+
+// touch stamps the API key beside the request; the result waits for that, but not long.
+func (e entrance) touch(ctx context.Context, call *Call) (wait func()) {
+	if e.door == nil || e.Touch == nil || call.Actor.Member != "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(ctx, touchBudget)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Touch(ctx, call.Actor)
+	}()
+	return func() {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+		cancel()
+	}
+}
+
+// wants names what the request is about. The error is of an Idempotency-Key that is missing or malformed: nothing is
+// looked up for it, and it is told to authenticated callers only.
+func (e entrance) wants(r *http.Request) (access.Wants, error) {
+	w := access.Wants{
+		Artifact: id.Artifact(r.PathValue("artifact_id")),
+		Revision: id.Revision(r.PathValue("revision_id")),
+		Session:  id.Session(r.PathValue("upload_session_id")),
+	}
+	c := e.op.Command
+	if c.Operation == "" {
+		return w, nil
+	}
+	target := ""
+	if c.Target != "" {
+		target = r.PathValue(c.Target)
+	}
+	sent := r.Header.Values("Idempotency-Key")
+	client := strings.Join(sent, ",") // several are malformed
+	if len(sent) == 0 && c.Derived != "" {
+		client = c.Derived + target
+	}
+	if err := idempotency.CheckClient(client); err != nil {
+		if len(sent) == 0 && c.Derived != "" {
+			err = nil // the path names nothing that could exist
+		}
+		return w, err
+	}
+	w.Operation, w.Target, w.Client = c.Operation, target, client
+	return w, nil
+}
+
+// annotatePath puts the ids of the path into the log line, where they are ids.
+func annotatePath(r *http.Request) {
+	if a := id.Artifact(r.PathValue("artifact_id")); a != "" {
+		if _, err := a.Bits(); err == nil {
+			Annotate(r.Context(), slog.String("artifact", string(a)))
+		}
+	}
+	if s := id.Session(r.PathValue("upload_session_id")); s.Valid() {
+		Annotate(r.Context(), slog.String("session", string(s)))
+	}
+}
+
+// bearerOf takes the credential out of a request. A credential that arrives in any other way than one Authorization
+// header is refused with invalid_auth, whether it is a good one or not.
+func bearerOf(r *http.Request, asks string) (string, error) {
+	sent := r.Header.Values("Authorization")
+	if len(sent) > 1 || len(sent) == 1 && strings.Contains(sent[0], ",") {
+		return "", fault.New(fault.InvalidAuth, "send exactly one header Authorization: Bearer <credential>")
+	}
+	if r.URL.RawQuery != "" {
+		if q := r.URL.Query(); q.Has("api_key") || q.Has("access_token") {
+			return "", fault.New(fault.InvalidAuth, "a credential in the query is not read; send the header Authorization: Bearer <credential>")
+		}
+	}
+	if len(sent) == 1 {
+		const scheme = "bearer"
+		if s := sent[0]; len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) && (s[len(scheme)] == ' ' || s[len(scheme)] == '\t') {
+			if bearer := s[len(scheme)+1:]; bearer != "" && !strings.ContainsAny(bearer, " \t\r\n\v\f") {
+				return bearer, nil
+			}
+		}
+	}
+	return "", fault.New(fault.NotAuthenticated, "send %s in the header Authorization: Bearer <credential>", asks)
+}
+
+// readBody takes the whole body, JSON of at most limits.JSONBody bytes, and gives it back to the request.
+func readBody(r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
+	switch {
+	case len(raw) > bodyMost:
+		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", bodyMost)
+	case err != nil:
+		return nil, fault.Wrap(fault.InvalidRequest, err, "the body did not arrive as a whole; send the request again")
+	}
+	raw = bytes.TrimSpace(raw)
+	if err := check(raw); err != nil {
+		return nil, fault.New(fault.InvalidRequest, "body: %s", err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	r.Header.Del("Content-Type") // JSON, whatever it says
+	return raw, nil
+}

@@ -1,0 +1,233 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+)
+
+func TestGuardsRefuseInOrder(t *testing.T) {
+	const good = `{"title":"x"}`
+	for _, tt := range []struct {
+		name                string
+		bearer, key, body   string
+		full, replay, count bool
+		status              int
+		code                fault.Code
+	}{
+		{name: "nothing is right: credential first", body: "{", full: true, status: 401, code: fault.NotAuthenticated},
+		{name: "unknown credential beats key", bearer: "bad", body: "{", full: true, status: 401, code: fault.NotAuthenticated},
+		{name: "the database beats the key", bearer: "no-database", full: true, status: 503, code: fault.DatabaseUnavailable},
+		{name: "missing key beats scope", bearer: readingKey, body: "{", full: true, status: 400, code: fault.InvalidIdempotencyKey},
+		{name: "short key beats scope", bearer: readingKey, key: "1234567", full: true, status: 400, code: fault.InvalidIdempotencyKey},
+		{name: "foreign characters in the key", bearer: goodKey, key: "12345678 9", body: good, status: 400, code: fault.InvalidIdempotencyKey},
+		{name: "scope beats limit and body", bearer: readingKey, key: "12345678", body: "{", full: true, status: 403, code: fault.Forbidden},
+		{name: "limit beats body", bearer: goodKey, key: "12345678", body: "{", full: true, count: true, status: 429, code: fault.RateLimitedActor},
+		{name: "body last", bearer: goodKey, key: "12345678", body: "{", count: true, status: 400, code: fault.InvalidRequest},
+		{name: "a finished record is not counted", bearer: goodKey, key: "12345678", body: good, full: true, replay: true, status: 201},
+		{name: "a finished record compares bodies", bearer: goodKey, key: "12345678", body: `{"title":"y"}`, full: true, replay: true, status: 400, code: fault.InvalidIdempotencyKey},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStand(t)
+			s.counters.full = tt.full
+			if tt.replay {
+				s.record = finished(s)
+			}
+			headers := []string{"X-Nothing", ""}
+			if tt.bearer != "" {
+				headers = append(headers, "Authorization", "Bearer "+tt.bearer)
+			}
+			if tt.key != "" {
+				headers = append(headers, "Idempotency-Key", tt.key)
+			}
+			w := s.ask(t, "POST", "/v1/things", tt.body, headers...)
+			if tt.code == "" {
+				answered(t, w, tt.status)
+			} else {
+				refused(t, w, tt.status, tt.code)
+			}
+			if counted := s.counters.count.Load() > 0; counted != tt.count {
+				t.Errorf("counted: %v", counted)
+			}
+		})
+	}
+}
+
+// finished is the record of the body {"title":"x"}; the spelling of JSON does not matter.
+func finished(s *stand) *idempotency.Record {
+	return &idempotency.Record{
+		Done: true, Expires: s.surface.Now().Add(time.Hour), Result: json.RawMessage(`{"id":"first"}`),
+		Fingerprint: idempotency.FingerprintOf("POST", "/v1/things", []byte(` { "title" : "x" } `)),
+	}
+}
+
+func TestReplayAnswersTheFirstResult(t *testing.T) {
+	s := newStand(t)
+	s.record = finished(s)
+	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID != "first" {
+		t.Errorf("%+v", got)
+	}
+	s.record.Expires = s.surface.Now()
+	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID == "first" {
+		t.Error("an expired record answered")
+	}
+	if s.counters.count.Load() != 2 {
+		t.Errorf("%d counts, want actor and workspace once", s.counters.count.Load())
+	}
+}
+
+func TestT08CredentialsInOtherPlaces(t *testing.T) {
+	s := newStand(t)
+	for name, ask := range map[string]func() *httptest.ResponseRecorder{
+		"two headers": func() *httptest.ResponseRecorder {
+			return s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey, "Authorization", "Bearer "+goodKey)
+		},
+		"comma": func() *httptest.ResponseRecorder {
+			return s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey+", Bearer "+goodKey)
+		},
+		"api_key": func() *httptest.ResponseRecorder { return s.ask(t, "GET", "/v1/policy?api_key=x", "") },
+		"access_token": func() *httptest.ResponseRecorder {
+			return s.ask(t, "GET", "/v1/policy?a=b&access_token", "", authorized...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { refused(t, ask(), http.StatusBadRequest, fault.InvalidAuth) })
+	}
+}
+
+func TestFormsOfTheAuthorizationHeader(t *testing.T) {
+	s := newStand(t)
+	for _, header := range []string{"Bearer " + goodKey, "bearer " + goodKey, "BEARER\t" + goodKey} {
+		answered(t, s.ask(t, "GET", "/v1/policy", "", "Authorization", header), 200)
+	}
+	for _, header := range []string{
+		"", "Bearer", "Bearer ", "Bearer  " + goodKey, "Bearer " + goodKey + " x", "Bearer" + goodKey, "Basic " + goodKey, goodKey,
+		"Bearer " + goodKey + "\n", "Bearer_" + goodKey,
+	} {
+		w := s.ask(t, "GET", "/v1/policy", "", "Authorization", header)
+		refused(t, w, http.StatusUnauthorized, fault.NotAuthenticated)
+		if got, want := w.Header().Get("WWW-Authenticate"), `Bearer resource_metadata="http://api.test/.well-known/oauth-protected-resource"`; got != want {
+			t.Errorf("challenge %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAuthenticationReadsWhatThePathNames(t *testing.T) {
+	s := newStand(t)
+	got := answered(t, s.ask(t, "POST", "/v1/artifacts/art_X/publish", "", authorized...), 200)
+	if got.ID != "art_X" || s.wants.Artifact != "art_X" || s.wants.Target != "art_X" || s.wants.Client != "test-key-1" || s.wants.Operation != idempotency.PublishRevision {
+		t.Errorf("%+v, wants %+v", got, s.wants)
+	}
+	t.Run("a malformed key is not looked up", func(t *testing.T) {
+		s.ask(t, "POST", "/v1/artifacts/art_X/publish", "", "Authorization", "Bearer "+goodKey, "Idempotency-Key", "short")
+		if s.wants.Client != "" || s.wants.Operation != "" {
+			t.Errorf("%+v", s.wants)
+		}
+	})
+}
+
+func TestDerivedKeyStandsInForTheHeader(t *testing.T) {
+	s := newStand(t)
+	bearer := []string{"Authorization", "Bearer " + goodKey}
+	if got := answered(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", bearer...), 200); got.ID != "mcp-delete:art_X" {
+		t.Errorf("%+v", got)
+	}
+	if got := answered(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", authorized...), 200); got.ID != "test-key-1" {
+		t.Errorf("%+v", got)
+	}
+	refused(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400, fault.InvalidIdempotencyKey)
+	refused(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "12345678", "Idempotency-Key", "12345678")...), 400, fault.InvalidIdempotencyKey)
+}
+
+func TestLimitsRunBesideAReadingHandler(t *testing.T) {
+	t.Run("its answer is dropped when they refuse", func(t *testing.T) {
+		s := newStand(t)
+		s.counters.full = true
+		w := s.ask(t, "GET", "/v1/things?limit=5", "", authorized...)
+		refused(t, w, 429, fault.RateLimitedActor)
+		if s.handled.Load() != 1 {
+			t.Error("the handler did not run")
+		}
+	})
+	t.Run("they beat a wrong parameter", func(t *testing.T) {
+		s := newStand(t)
+		s.counters.full = true
+		refused(t, s.ask(t, "GET", "/v1/things?limit=x", "", authorized...), 429, fault.RateLimitedActor)
+	})
+	t.Run("the handler does not wait for them", func(t *testing.T) {
+		s := newStand(t)
+		s.counters.hold, s.listed = make(chan struct{}), make(chan struct{})
+		done := make(chan *httptest.ResponseRecorder)
+		go func() { done <- s.ask(t, "GET", "/v1/things?limit=5", "", authorized...) }()
+		<-s.listed
+		close(s.counters.hold)
+		answered(t, <-done, 200)
+	})
+}
+
+func TestHandlersThatWriteWaitForTheLimits(t *testing.T) {
+	s := newStand(t)
+	s.counters.full = true
+	refused(t, s.create1(t, `{"title":"x"}`), 429, fault.RateLimitedActor)
+	if s.handled.Load() != 0 {
+		t.Error("the handler ran")
+	}
+}
+
+func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
+	s := newStand(t)
+	w := s.ask(t, "POST", "/v1/open", "{", "X-Refuse", "1")
+	refused(t, w, 429, fault.ProvisionRateLimited)
+	if got := w.Header().Get("Retry-After"); got != "2" {
+		t.Errorf("Retry-After %q for 1.5 s", got)
+	}
+}
+
+func TestLimiterOutOfReachRefuses(t *testing.T) {
+	s := newStand(t)
+	s.counters.err = errors.New("dial tcp 10.0.0.1: refused")
+	w := s.create1(t, `{"title":"x"}`)
+	refused(t, w, 429, fault.RateLimitedActor)
+	if w.Header().Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
+	}
+}
+
+func TestCredentialIsStampedBesideTheRequest(t *testing.T) {
+	s := newStand(t)
+	s.create1(t, `{"title":"x"}`)
+	s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer bad")
+	if s.touched.Load() != 1 {
+		t.Errorf("%d stamps, want one: of the authenticated request", s.touched.Load())
+	}
+}
+
+func TestT67ClientAddress(t *testing.T) {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("X-Forwarded-For", "203.0.113.9")
+	r.Header.Set("Forwarded", "for=203.0.113.9")
+	r.Header.Set("X-Real-Ip", "203.0.113.9")
+	for remote, want := range map[string]string{
+		"192.0.2.1:1234": "192.0.2.1", "[2001:db8::1]:80": "2001:db8::1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[fe80::1%eth0]:80": "fe80::1",
+	} {
+		r.RemoteAddr = remote
+		if got := web.ClientAddress(r).String(); got != want {
+			t.Errorf("%s: %s, want %s", remote, got, want)
+		}
+	}
+	r.RemoteAddr = "@"
+	if got := web.ClientAddress(r); got.IsValid() {
+		t.Errorf("a peer without address became %s", got)
+	}
+	gateway := r.WithContext(web.WithClientAddress(r.Context(), netip.MustParseAddr("198.51.100.7")))
+	if got := web.ClientAddress(gateway).String(); got != "198.51.100.7" {
+		t.Errorf("the gateway's word is %s", got)
+	}
+}

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"context"
+
+	"vitrine/shared/entry/access"
+	"vitrine/shared/platform/limits"
+)
+
+// Member is a route for members, who come with an access token: one for this host, or for the MCP host if the operation's
+// Security is MCPToken. It guards as Guarded does, and never answers later than identity routes may.
+func Member[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+	if op.Security == "" {
+		op.Security = Identity
+	}
+	return guarded(op, func(s *Surface) *door {
+		d := &door{authenticate: s.AuthenticateMember, asks: "a live access token", within: limits.IdentityAnswer}
+		if op.Security == MCPToken {
+			d.authenticate = s.AuthenticateMCP
+		}
+		return d
+	}, handle)
+}
+
+// Operator is a route for operators, who come with a member's access token soon after the identity provider vouched for
+// them. To everybody else, whatever they send, it answers as a path that does not exist. Else it guards as Member does.
+func Operator[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+	op.Security = Identity
+	return guarded(op, func(s *Surface) *door {
+		return &door{
+			authenticate: func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error) {
+				opened, err := s.AuthenticateMember(ctx, bearer, w, requestID)
+				if err == nil {
+					err = opened.Actor.Operates(s.Now())
+				}
+				return opened, err
+			},
+			hidden: true, within: limits.IdentityAnswer,
+		}
+	}, handle)
+}

@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// Nothing is the answer of a route whose success has no body.
+type Nothing struct{}
+
+// OAuthForm is a route of the authorization server that takes a form and answers JSON, refusals as RFC 6749 has them.
+// The parameters are for the document.
+func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Request, Form) (O, error)) Route {
+	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, p := range parameters {
+		schema.Properties[p] = &huma.Schema{Type: huma.TypeString}
+	}
+	return oauthRoute(op, func(huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{formType: {Schema: schema}}}
+	}, oauthForm, handle)
+}
+
+// OAuthJSON is the same with a JSON body. What the contract does not name is ignored.
+func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error)) Route {
+	return oauthRoute(op, func(schemas huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: schemas.Schema(reflect.TypeFor[I](), true, reflect.TypeFor[I]().Name())},
+		}}
+	}, readJSON[I], handle)
+}
+
+// OAuthClosed is the same for a route that takes nothing yet: it refuses every request, whose body it does not read.
+// The document tells the media type of that body, and no success.
+func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
+	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
+		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}, func(*http.Request) (struct{}, error) {
+		return struct{}{}, nil
+	}, func(r *http.Request, _ struct{}) (Nothing, error) {
+		return Nothing{}, refuse(r)
+	})
+	return Route{func(s *Surface, api huma.API) {
+		route.register(s, api)
+		answers := api.OpenAPI().Paths[op.Path].Post.Responses
+		delete(answers, strconv.Itoa(http.StatusOK))
+		delete(answers, strconv.Itoa(http.StatusBadRequest))
+	}}
+}
+
+func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
+	return Route{func(s *Surface, api huma.API) {
+		declared := entrance{Surface: s, op: op}.operation(api, false)
+		schemas := api.OpenAPI().Components.Schemas
+		declared.SkipValidateBody = true
+		declared.Responses = oauthResponses[O](schemas, op)
+		huma.Register(api, declared, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(c huma.Context) {
+				r, w := humago.Unwrap(c)
+				ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
+				defer cancel()
+				r = r.WithContext(ctx)
+				in, err := read(r)
+				var out O
+				if err == nil {
+					out, err = handle(r, in)
+				}
+				if err != nil {
+					writeRefusal(w, r, err)
+					return
+				}
+				writeOAuth(w, op.Status, out)
+			}}, nil
+		})
+		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // documented only: huma would read it before us
+	}}
+}
+
+func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma.Response {
+	success := &huma.Response{Description: "OK"}
+	if reflect.TypeFor[O]() != reflect.TypeFor[Nothing]() {
+		success.Content = map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[O](), true, reflect.TypeFor[O]().Name())}}
+	}
+	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
+	out := map[string]*huma.Response{strconv.Itoa(max(op.Status, http.StatusOK)): success}
+	statuses := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	if op.ClientAuth {
+		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	for _, status := range statuses {
+		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": refusal}}
+	}
+	out[strconv.Itoa(http.StatusInternalServerError)] = refusalResponse(schemas, []fault.Code{fault.Internal})
+	return out
+}
+
+func oauthForm(r *http.Request) (Form, error) {
+	form, err := ReadForm(r)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return form, nil
+}
+
+// unreadable refuses a body that could not be read.
+func unreadable(err error) error {
+	return fault.Refuse(fault.OAuthInvalidRequest, "%s", err).Because(errors.Unwrap(err))
+}
+
+func readJSON[I any](r *http.Request) (in I, err error) {
+	raw, err := readShort(r)
+	if err != nil {
+		return in, unreadable(err)
+	}
+	if err := check(raw); err != nil {
+		return in, fault.Refuse(fault.OAuthInvalidRequest, "body: %s", err)
+	}
+	if err := json.Unmarshal(raw, &in); err != nil || !strings.HasPrefix(strings.TrimSpace(string(raw)), "{") {
+		return in, fault.Refuse(fault.OAuthInvalidRequest, "send one JSON object whose members have the documented types")
+	}
+	return in, nil
+}
+
+// writeRefusal answers a failure of the authorization server. Nothing may have been written before.
+func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
+	refused := fault.RefusalOf(err)
+	if refused.Code == fault.OAuthTemporarilyUnavailable {
+		noteOf(r.Context()).unserved(err)
+	} else {
+		noteOf(r.Context()).failed(logCode(refused.Code), err)
+	}
+	RetryAfter(w.Header(), refused.RetryAfter)
+	status := oauthStatus(refused)
+	if refused.Code == fault.OAuthInvalidClient && len(r.Header.Values("Authorization")) > 0 { // RFC 6749, section 5.2
+		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", `Basic realm="vitrine"`)
+	}
+	writeOAuth(w, status, contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
+}
+
+// logCode is the contract's code that comes closest, for the level of the log line.
+func logCode(code fault.OAuthCode) fault.Code {
+	if code == fault.OAuthServerError {
+		return fault.DatabaseUnavailable
+	}
+	return fault.InvalidRequest
+}
+
+func oauthStatus(r *fault.Refusal) int {
+	switch {
+	case r.Limited:
+		return http.StatusTooManyRequests
+	case slices.Contains([]fault.OAuthCode{fault.OAuthServerError, fault.OAuthTemporarilyUnavailable}, r.Code):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadRequest
+}
+
+// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1), readable from any origin: nothing in it comes from
+// a cookie.
+func writeOAuth(w http.ResponseWriter, status int, v any) {
+	h := w.Header()
+	h.Set("Cache-Control", noStore)
+	h.Set("Pragma", "no-cache")
+	h.Set("Access-Control-Allow-Origin", "*")
+	if _, none := v.(Nothing); none {
+		h.Set("Content-Length", "0")
+		w.WriteHeader(max(status, http.StatusOK))
+		return
+	}
+	body, err := contract.Encode(v)
+	if err != nil {
+		panic(err) // our own shapes always marshal
+	}
+	h.Set("Content-Type", jsonType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(max(status, http.StatusOK))
+	w.Write(body) // a failure means that the client left
+}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+)
+
+// Operation declares a route: how it is reached, what guards it and what its document says.
+type Operation struct {
+	ID, Method, Path string
+	Summary          string
+	Status           int          // of a success; zero: 200
+	Security         Scheme       // that the document names; on guarded routes APIKey unless another is given
+	Errors           []fault.Code // those that the guards and the reading of the request do not add by themselves
+	CacheControl     string       // of a success; empty: no-store
+	AnyOrigin        bool         // scripts of every origin may read the JSON: nothing in it depends on who asks
+	Answers          []Answer     // successes of a plain route, which nothing else documents
+	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
+
+	// Page answers instead, on public routes, when a client wants text/html and not JSON.
+	Page func(http.ResponseWriter, *http.Request) error
+	// Before runs before the body is read, on public routes; its refusal beats every other, and its context goes on to the
+	// handler.
+	Before func(*http.Request) (context.Context, error)
+
+	// Scope is the right that a guarded route asks for; empty: any credential will do.
+	Scope credential.Scope
+	// Command makes a guarded route repeatable; its zero value asks for no Idempotency-Key.
+	Command Command
+	// Unlimited routes do not count against the credential's and the workspace's rate.
+	Unlimited bool
+	// Beside lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
+	// that change nothing before Call.Permit has let them.
+	Beside bool
+}
+
+// Command says how repetitions of a route are recognised.
+type Command struct {
+	Operation idempotency.Operation
+	Target    string // the path parameter that names what it works on; empty: nothing
+	// Derived, followed by the target, stands in for an Idempotency-Key that was not sent; empty: the header is required.
+	Derived string
+}
+
+// Answer documents a success of a plain route.
+type Answer struct {
+	Status      int
+	Description string
+	MediaType   string // empty: no body
+}
+
+// Route is one line of a host's list.
+type Route struct {
+	register func(*Surface, huma.API)
+}
+
+// answer is the output of a handler as huma wants it.
+type answer[O any] struct{ Body O }
+
+// Guarded is a route for callers with an API key. I holds the parameters and, as Body, the JSON that it takes; O is the
+// JSON that it answers.
+func Guarded[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+	if op.Security == "" {
+		op.Security = APIKey
+	}
+	return guarded(op, func(s *Surface) *door {
+		return &door{authenticate: s.Authenticate, asks: "a live API key"}
+	}, handle)
+}
+
+func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(context.Context, *Call, *I) (O, error)) Route {
+	return Route{func(s *Surface, api huma.API) {
+		door := at(s)
+		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {
+			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
+		}
+		entry := entrance{Surface: s, op: op, body: takesBody[I](), door: door}
+		huma.Register(api, entry.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+			call := callOf(ctx)
+			out, err := handle(ctx, call, in)
+			if refused := call.limited(); refused != nil {
+				return nil, refused
+			}
+			return &answer[O]{out}, Late(err)
+		})
+	}}
+}
+
+// Public is a route without credential.
+func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
+	return Route{func(s *Surface, api huma.API) {
+		entry := entrance{Surface: s, op: op, body: takesBody[I]()}
+		declared := entry.operation(api, checksParameters[I]())
+		huma.Register(api, declared, func(ctx context.Context, in *I) (*answer[O], error) {
+			out, err := handle(ctx, in)
+			return &answer[O]{out}, err
+		})
+		if op.Page != nil {
+			declared.Responses["200"].Content["text/html"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
+	}}
+}
+
+// Plain is a route whose handler writes by itself, or returns the failure to be written. I documents its parameters, and
+// nothing is checked.
+func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
+	return Route{func(s *Surface, api huma.API) {
+		declared := entrance{Surface: s, op: op}.operation(api, false)
+		huma.Register(api, declared, func(context.Context, *I) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(c huma.Context) {
+				r, w := humago.Unwrap(c)
+				if err := handle(w, r); err != nil {
+					writeError(w, r, err)
+				}
+			}}, nil
+		})
+		if !slices.ContainsFunc(op.Answers, func(a Answer) bool { return a.Status == http.StatusOK }) {
+			delete(declared.Responses, "200") // huma adds one where nothing tells of a success that it knows
+		}
+	}}
+}
+
+func takesBody[I any]() bool {
+	_, ok := reflect.TypeFor[I]().FieldByName("Body")
+	return ok
+}
+
+// checksParameters tells whether I has parameters that are refused before the handler runs: those that are no texts.
+// Texts are judged by the handler, required ones too, because one that is missing or empty names nothing, as any other
+// unknown one does.
+func checksParameters[I any]() bool {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
+		if (f.Tag.Get("query") != "" || f.Tag.Get("header") != "") && f.Type.Kind() != reflect.String {
+			return true
+		}
+	}
+	return false
+}

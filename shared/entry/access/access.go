@@ -1,0 +1,121 @@
+// Package access authenticates bearer credentials; one batch reads the credential, its workspace and what the request is about.
+package access
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/upload"
+)
+
+// Wants names what a request is about, so that authentication reads it along. Ids come from the client: one of the wrong
+// form is simply not there.
+type Wants struct {
+	Operation idempotency.Operation // empty: the command is not idempotent
+	Target    string                // what the operation works on; part of the record's identity
+	Client    string                // the Idempotency-Key; one of the wrong form is not looked up
+	Artifact  id.Artifact
+	Revision  id.Revision // of Artifact
+	Session   id.Session  // with its entries
+}
+
+// Command is the identity of the record that a caller's request has.
+func (w Wants) Command(actor string) idempotency.Key {
+	return idempotency.Key{Actor: actor, Operation: w.Operation, Target: w.Target, Client: w.Client}
+}
+
+// Found is what the store had; nil for what does not exist.
+type Found struct {
+	Key       *credential.Key
+	Workspace *workspace.Workspace
+	Record    *idempotency.Record
+	Artifact  *artifact.Artifact
+	Revision  *artifact.Revision
+	Session   *upload.Session
+	Entries   []upload.Entry
+}
+
+// Opened is an authenticated caller with what the request is about.
+type Opened struct {
+	Actor    credential.Actor
+	Member   *member.Member // that the actor is; nil for an API key
+	Record   *idempotency.Record
+	Artifact *artifact.Artifact
+	Revision *artifact.Revision
+	Session  *upload.Session
+	Entries  []upload.Entry
+}
+
+// Store is what Authenticator needs.
+type Store interface {
+	// Find reads the key, the workspace and all that is wanted in one strongly consistent batch; database_unavailable if
+	// anything stays unread, because a missing gate must never pass as an open one.
+	Find(ctx context.Context, key id.Public, w id.Workspace, wants Wants) (Found, error)
+	// Touch stamps the last use of a key unless a stamp younger than since is there.
+	Touch(ctx context.Context, k credential.Key, now, since time.Time) error
+	artifact.Workspaces
+}
+
+// Authenticator checks API keys.
+type Authenticator struct {
+	Store       Store
+	Peppers     keyring.Derived
+	Limits      *limits.Limits
+	Environment credential.Environment
+	Now         func() time.Time
+}
+
+// Open authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
+func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, requestID string) (Opened, error) {
+	token, err := credential.Parse(bearer, credential.APIKey, a.Environment)
+	if err != nil {
+		return Opened{}, refused()
+	}
+	found, err := a.Store.Find(ctx, token.Public, token.Workspace, w)
+	if err != nil {
+		return Opened{}, err
+	}
+	key, ws := found.Key, found.Workspace
+	if key == nil {
+		key = new(credential.Key) // an unknown key costs the same hash as a known one
+	}
+	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
+		return Opened{}, refused()
+	}
+	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
+		return Opened{}, refused()
+	}
+	if _, malformed := w.Artifact.Bits(); malformed == nil {
+		if found.Artifact, err = artifact.Follow(ctx, a.Store, *ws, found.Artifact); err != nil {
+			return Opened{}, err
+		}
+	}
+	return Opened{
+		Actor:  credential.Actor{Key: *key, Scopes: key.Scopes, Workspace: *ws, Policy: a.Limits.Tiers[ws.Tier()], RequestID: requestID},
+		Record: found.Record, Artifact: found.Artifact, Revision: found.Revision, Session: found.Session, Entries: found.Entries,
+	}, nil
+}
+
+// Touch stamps the key's last use if the stamp is older than limits.TouchEvery. Losing a stamp is harmless, so that
+// callers may ignore its error.
+func (a *Authenticator) Touch(ctx context.Context, by credential.Actor) error {
+	now := a.Now()
+	since := now.Add(-limits.TouchEvery)
+	if by.Key.LastUsedAt.After(since) {
+		return nil
+	}
+	return a.Store.Touch(ctx, by.Key, now, since)
+}
+
+func refused() error {
+	return fault.New(fault.NotAuthenticated, "send a live API key in the header Authorization: Bearer <key>")
+}

@@ -1,0 +1,99 @@
+package agentauth
+
+import (
+	"time"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// start begins another attempt; the one before is dead with it. a brings token and code. Where a provider vouches for the
+// person, the code was given at registration: it stays, and lasts as long as the registration.
+func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
+	switch {
+	case r.State == Verified, r.State == Revoked, r.expired(now):
+		return r.refused(errExpired)
+	case r.Locked:
+		return r.refused(errLocked)
+	case r.Starts >= limits.ClaimStarts:
+		r.Locked = true
+		return step{to: r, write: true, locked: true, refusal: errLocked}
+	}
+	counted, wait := r.Started.add(now, most)
+	if wait > 0 {
+		return r.refused(errRestarts.TooOften(wait))
+	}
+	a.Number, a.Tries, a.ExpiresAt = r.Attempt.Number+1, 0, now.Add(limits.AttemptLife)
+	if r.State == PendingStepUp {
+		a.Code, a.Tries = r.Attempt.Code, r.Attempt.Tries
+	} else {
+		r.State = ClaimPending
+	}
+	if a.ExpiresAt.After(r.ExpiresAt) {
+		a.ExpiresAt = r.ExpiresAt
+	}
+	r.Attempt, r.Started, r.Refused = a, counted, false
+	r.Starts++
+	return step{to: r, write: true}
+}
+
+// confirming tells whether the newest attempt waits for a person.
+func (r Registration) confirming(now time.Time) bool {
+	pending := r.State == ClaimPending || r.State == PendingStepUp
+	return pending && !r.Locked && !r.expired(now) && r.Attempt.open(now)
+}
+
+func (a Attempt) open(now time.Time) bool {
+	return len(a.Token.MAC) > 0 && a.Tries < limits.AttemptTries && now.Before(a.ExpiresAt)
+}
+
+// visitor is a person at the claim page.
+type visitor struct {
+	member    id.Member
+	workspace id.Workspace
+	token     bool // they hold the token of the newest attempt, or the claim token
+	code      bool // and the code that they typed is the attempt's
+}
+
+// meets tells whether the visitor may answer the newest attempt: where a provider vouches for a person, that person only.
+func (r Registration) meets(v visitor, now time.Time) bool {
+	return v.token && v.member != "" && r.confirming(now) && (r.State != PendingStepUp || v.member == r.Member)
+}
+
+// complete lets the agent into the visitor's workspace.
+func (r Registration) complete(v visitor, now time.Time) step {
+	if !r.meets(v, now) {
+		return r.refused(errWrong)
+	}
+	if !v.code {
+		return r.guess()
+	}
+	r.State, r.Workspace, r.Member, r.CompletedAt, r.Keys = Verified, v.workspace, v.member, now, nil
+	r.Generation++
+	return step{to: r, write: true}
+}
+
+// guess counts a wrong code.
+func (r Registration) guess() step {
+	r.Attempt.Tries++
+	r.Wrong++
+	r.Locked = r.Wrong >= limits.RegistrationTries
+	return step{to: r, write: true, locked: r.Locked, guessed: true, refusal: errWrong}
+}
+
+// refuse ends the attempt because the visitor does not know the agent. Doing it again before the agent knows changes
+// nothing. Who a provider vouches for is asked only once.
+func (r Registration) refuse(v visitor, now time.Time) step {
+	switch {
+	case v.token && r.State == Unclaimed && r.Refused:
+		return step{to: r}
+	case !r.meets(v, now):
+		return r.refused(errWrong)
+	}
+	if r.State == PendingStepUp {
+		r.Locked = true
+		return step{to: r, write: true, locked: true}
+	}
+	r.State, r.Refused = Unclaimed, true
+	return step{to: r, write: true}
+}

@@ -1,0 +1,206 @@
+package agentauth
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/artifact"
+)
+
+// asked is a registration with the person who was asked to claim it.
+type asked struct {
+	token        claim.Token
+	registration Registration
+	visitor      visitor
+}
+
+// meet reads the registration that a person was sent to. sent is the token of an attempt, or the claim token. Whatever is
+// wrong with it costs the same, and leaves a visitor who cannot do anything.
+func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (asked, error) {
+	t, r, found, err := s.pledged(ctx, sent)
+	if err != nil {
+		return asked{}, err
+	}
+	known := t != nil && r != nil
+	if !known {
+		t, r = new(claim.Token), new(Registration)
+	}
+	m := asked{token: *t, registration: *r, visitor: visitor{member: by.Member, workspace: by.Workspace.ID}}
+	attempt := sent.Matches(r.Attempt.Token, s.Peppers)
+	m.visitor.token = known && (found || attempt && len(r.Attempt.Token.MAC) > 0)
+	m.visitor.code = s.codeFits(r.Attempt, sent.Public, code)
+	return m, nil
+}
+
+// codeFits compares a code with that of an attempt; one that there is not costs the same.
+func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
+	stored := a.Code
+	if len(stored.MAC) == 0 {
+		stored = s.hashCode(claim, "")
+	}
+	return credential.MatchesCode(stored, s.Peppers, codeUse, claim, code) && len(a.Code.MAC) > 0
+}
+
+// member refuses callers who cannot let an agent in: it gets the rights to read and publish.
+func (s *Service) member(by credential.Actor) error {
+	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
+		return fault.New(fault.NotAuthenticated, "only a member can answer an agent: sign in")
+	}
+	for _, sc := range scopes {
+		if err := by.Require(sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attemptOf reads the token of an attempt; a text of another form is errWrong like any other.
+func (s *Service) attemptOf(text string) (credential.Token, error) {
+	sent, err := credential.Parse(text, credential.ClaimAttempt, s.Environment)
+	if err != nil {
+		return credential.Token{}, errWrong
+	}
+	return sent, nil
+}
+
+// Look tells a person who wants to be let in; the same invalid_request for whatever is wrong. Nothing changes.
+func (s *Service) Look(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
+	if err := s.member(by); err != nil {
+		return Request{}, err
+	}
+	sent, err := s.attemptOf(attemptToken)
+	if err != nil {
+		return Request{}, err
+	}
+	m, err := s.meet(ctx, by, sent, "")
+	if err != nil {
+		return Request{}, err
+	}
+	r := m.registration
+	if !r.meets(m.visitor, s.now()) {
+		return Request{}, errWrong
+	}
+	shown, _, err := s.Mover.List(ctx, artifact.Query{Workspace: r.Workspace, Limit: limits.ClaimListed, Now: s.now()})
+	if err != nil {
+		return Request{}, err
+	}
+	out := Request{Registration: r.ID, CreatedAt: r.CreatedAt, Network: r.Network, ExpiresAt: r.Attempt.ExpiresAt, Artifacts: []string{}, Count: len(shown)}
+	for _, a := range shown[:min(len(shown), limits.ClaimTitles)] {
+		out.Artifacts = append(out.Artifacts, a.Title)
+	}
+	return out, nil
+}
+
+var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
+
+// Complete lets an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
+// against attempt, registration and member.
+func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
+	if err := s.member(by); err != nil {
+		return contract.CompletedClaim{}, err
+	}
+	code := strings.TrimSpace(c.UserCode)
+	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
+		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
+	}
+	if err := s.guesses().Open(ctx, by.Member); err != nil {
+		return contract.CompletedClaim{}, err
+	}
+	sent, err := s.attemptOf(c.AttemptToken)
+	if c.AttemptToken == "" {
+		sent, err = credential.Parse(c.ClaimToken, credential.ClaimToken, s.Environment)
+	}
+	if err != nil {
+		return contract.CompletedClaim{}, errWrong
+	}
+	var done contract.CompletedClaim
+	err = race(func() error {
+		m, err := s.meet(ctx, by, sent, code)
+		if err != nil {
+			return err
+		}
+		done = contract.CompletedClaim{OK: true, RegistrationID: m.registration.ID}
+		return s.settle(ctx, by, m)
+	})
+	if err != nil {
+		return contract.CompletedClaim{}, err
+	}
+	return done, nil
+}
+
+// settle commits what a person's code does.
+func (s *Service) settle(ctx context.Context, by credential.Actor, m asked) error {
+	now := s.now()
+	st := m.registration.complete(m.visitor, now)
+	switch {
+	case st.refusal == nil && m.registration.Kind == Anonymous:
+		err := s.Mover.Move(ctx, s.move(by, m, now))
+		if errors.Is(err, claim.ErrGone) {
+			return errWrong
+		}
+		return err
+	case st.write:
+		c := locking(m.registration, st, now, by.Event(), by.RequestID)
+		if st.refusal == nil {
+			c.Events = append(c.Events, record(st.to, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID))
+		}
+		if err := s.Store.Change(ctx, c); err != nil {
+			return err
+		}
+	}
+	if st.guessed {
+		return s.guesses().Wrong(ctx, by.Member, errWrong)
+	}
+	return st.refusal
+}
+
+// move is the claim of a registration with everything that its agent published.
+func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
+	r := m.registration
+	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
+	claimed.Target = event.Target{Type: event.OnWorkspace, ID: string(r.Workspace)}
+	return claim.Move{
+		Source: r.Workspace, Destination: by.Workspace.ID, Token: m.token, Member: by.Member, Registration: r.ID, Attempt: r.Attempt.Number,
+		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
+		Events: []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
+	}
+}
+
+// guesses counts the codes that a member typed wrong.
+func (s *Service) guesses() rate.Guesses {
+	return rate.Guesses{Limiter: s.Limiter, Tries: s.Tries, Kind: "agentcode"}
+}
+
+// Refuse ends an attempt because the caller does not know the agent, which learns it at its next poll.
+func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken string) error {
+	if err := s.member(by); err != nil {
+		return err
+	}
+	sent, err := s.attemptOf(attemptToken)
+	if err != nil {
+		return err
+	}
+	return race(func() error {
+		m, err := s.meet(ctx, by, sent, "")
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		st := m.registration.refuse(m.visitor, now)
+		if !st.write {
+			return st.refusal
+		}
+		return s.Store.Change(ctx, locking(m.registration, st, now, by.Event(), by.RequestID))
+	})
+}

@@ -1,0 +1,87 @@
+package agentauth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Connections lists one page of the agents that work in the caller's workspace, newest first.
+func (s *Service) Connections(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]Registration, contract.PageInfo, error) {
+	if err := s.member(by); err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	now := s.now()
+	of := cursor.List{Workspace: by.Workspace.ID, Name: "agents", Now: now}
+	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Registration, string, error) {
+		return s.Store.Registrations(ctx, Query{
+			Workspace: by.Workspace.ID, After: after, Limit: limit, Live: func(r Registration) bool { return r.works(by, now) },
+		})
+	})
+}
+
+// Connection is one of them; not_found if there is none, or it has ended.
+func (s *Service) Connection(
+	ctx context.Context, by credential.Actor, registration id.Registration,
+) (Registration, error) {
+	if err := s.member(by); err != nil {
+		return Registration{}, err
+	}
+	if !registration.Valid() {
+		return Registration{}, unconnected()
+	}
+	r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
+	if err == nil && (r == nil || !r.works(by, s.now())) {
+		err = unconnected()
+	}
+	if err != nil {
+		return Registration{}, err
+	}
+	return *r, nil
+}
+
+// works tells whether the agent works in the caller's workspace.
+func (r Registration) works(by credential.Actor, now time.Time) bool {
+	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
+}
+
+// Unlink takes an agent's access to the caller's workspace away, from this commit on: its assertions and its claim token
+// give nothing any more, and its access tokens are revoked.
+func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration id.Registration) error {
+	if by.Member == "" {
+		return fault.New(fault.NotAuthenticated, "only a member can disconnect an agent: sign in")
+	}
+	if !registration.Valid() {
+		return unconnected()
+	}
+	return race(func() error {
+		r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
+		if err != nil || r == nil {
+			return either(err, unconnected())
+		}
+		now := s.now()
+		st := r.unlink(by.Workspace.ID)
+		if st.refusal != nil {
+			return st.refusal
+		}
+		c := change(*r, st, now)
+		c.Events = []event.Event{record(*r, r.Workspace, now, event.DelegationRevoked, by.Event(), by.RequestID)}
+		if n := len(c.Ends); n > 0 {
+			e := record(*r, r.Workspace, now, event.TokenRevoked, by.Event(), by.RequestID)
+			e.Detail = fmt.Sprintf("%d access tokens", n)
+			c.Events = append(c.Events, e)
+		}
+		return s.Store.Change(ctx, c)
+	})
+}
+
+func unconnected() error { return fault.New(fault.NotFound, "no connected agent has this id") }

@@ -1,0 +1,168 @@
+package agentauth
+
+import (
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/assertion"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// This file and attempt.go are the state machine: functions of a registration, an event and an instant, without I/O. A
+// registration that the service read is never changed; a step holds a changed copy.
+
+// step is what an event does to a registration.
+type step struct {
+	to     Registration
+	write  bool        // to differs from what was read and has to be stored, whatever the answer is
+	ends   []id.Public // access tokens that end with it
+	locked bool        // the registration was locked by it
+	// guessed says that a code was wrong, which counts against whoever typed it.
+	guessed bool
+	refusal error // the answer; nil: granted
+}
+
+// The refusals of the token and claim endpoints.
+var (
+	errPending  = fault.Refuse(fault.OAuthAuthorizationPending, "nobody has confirmed the code yet; go on polling at the given interval")
+	errExpired  = fault.Refuse(fault.OAuthExpiredToken, "the claim token or its registration is unknown, used up or expired; register again")
+	errDead     = fault.Refuse(fault.OAuthInvalidGrant, "what you sent does not hold any longer; register again, or ask your person to claim you again")
+	errLocked   = fault.Refuse(fault.OAuthAccessDenied, "this registration was tried too often and cannot be claimed any more; register again")
+	errDenied   = fault.Refuse(fault.OAuthAccessDenied, "the person refused; start another claim only if they ask you to")
+	errTooFast  = fault.Refuse(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
+	errTooMany  = fault.Refuse(fault.OAuthSlowDown, "too many access tokens for one registration; use the one you have until it expires")
+	errRestarts = fault.Refuse(fault.OAuthSlowDown, "too many claims were started; wait as long as Retry-After says")
+)
+
+// errWrong is the one answer for a code, a token or an attempt that is wrong in any way.
+var errWrong = fault.New(fault.InvalidRequest, "the code is wrong or the request is no longer valid; ask your agent for a new code")
+
+func (r Registration) refused(err error) step { return step{to: r, refusal: err} }
+
+func (r Registration) expired(now time.Time) bool { return !now.Before(r.ExpiresAt) }
+
+// phase is what assertions of the registration say about its claim.
+func (r Registration) phase() assertion.Phase {
+	switch {
+	case r.Kind != Anonymous:
+		return ""
+	case r.State == Verified:
+		return assertion.PostClaim
+	}
+	return assertion.PreClaim
+}
+
+// exchange gives an access token, whose public id is key, for an assertion. w is the workspace of the registration, nil if
+// it does not exist.
+func (r Registration) exchange(c assertion.Claims, w *workspace.Workspace, key id.Public, now time.Time, most limits.Rate) step {
+	switch {
+	case c.Registration != r.ID || c.Generation != r.Generation || c.Type != string(r.Kind) || c.Workspace != r.Workspace:
+		return r.refused(errDead)
+	case r.State == Revoked:
+		return r.refused(errDead)
+	case r.expired(now):
+		return r.refused(errExpired)
+	case r.State == PendingStepUp:
+		return r.refused(errPending)
+	case c.Phase != r.phase() || !r.open(w) || c.Epoch != w.Epoch:
+		return r.refused(errDead)
+	}
+	counted, wait := r.Exchanged.add(now, most)
+	if wait > 0 {
+		return r.refused(errTooMany.After(wait))
+	}
+	r.Exchanged = counted
+	return r.hold(key)
+}
+
+// open tells whether credentials may be made in the workspace of the registration: before the claim it must belong to
+// nobody, afterwards to somebody. It is never open again where the claim token alone took what the agent published:
+// nobody let the agent in, and the registration stayed with the workspace that was emptied and closed.
+func (r Registration) open(w *workspace.Workspace) bool {
+	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim)
+}
+
+// hold adds an access token and ends the oldest of too many.
+func (r Registration) hold(key id.Public) step {
+	r.Keys = append(slices.Clone(r.Keys), key)
+	var ends []id.Public
+	if over := len(r.Keys) - limits.AgentTokens; over > 0 {
+		ends, r.Keys = r.Keys[:over:over], r.Keys[over:]
+	}
+	return step{to: r, write: true, ends: ends}
+}
+
+// claim answers the holder of the claim token, who waits for the claim: an access token with the public id key once it is
+// complete. w is the workspace of a verified registration.
+func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time) step {
+	switch {
+	case r.State == Revoked:
+		return r.refused(errDead)
+	case r.expired(now):
+		return r.refused(errExpired)
+	case r.State != Verified:
+		return r.poll(now)
+	case r.Redeemed >= limits.ClaimRedemptions || !now.Before(r.CompletedAt.Add(limits.ClaimRedeemLife)) || !r.open(w):
+		return r.refused(errDead)
+	}
+	before := r.RedeemedKey
+	r.Redeemed++
+	r.RedeemedKey = key
+	r.Keys = slices.DeleteFunc(slices.Clone(r.Keys), func(k id.Public) bool { return k == before })
+	s := r.hold(key)
+	if before != "" {
+		s.ends = append(s.ends, before)
+	}
+	return s
+}
+
+// poll answers whoever waits for a claim that is not complete.
+func (r Registration) poll(now time.Time) step {
+	if r.Locked {
+		return r.refused(errLocked)
+	}
+	r, wait := r.pace(now)
+	if wait > 0 {
+		return r.refused(errTooFast.After(wait))
+	}
+	answer := errPending
+	if r.Refused {
+		r.Refused, answer = false, errDenied
+	}
+	return step{to: r, write: true, refusal: answer}
+}
+
+// pace takes a poll out of the bucket of the registration; wait tells how long an empty one takes.
+func (r Registration) pace(now time.Time) (out Registration, wait time.Duration) {
+	polls, wait := rate.Polls{Left: r.PollTokens, At: r.PolledAt}.Take(now)
+	r.PollTokens, r.PolledAt = polls.Left, polls.At
+	return r, wait
+}
+
+// add counts one more, unless as many came in this window as may come; wait tells how long it lasts.
+func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Duration) {
+	end := w.Since.Add(most.Window)
+	if w.Count == 0 || !now.Before(end) {
+		return Window{Since: now, Count: 1}, 0
+	}
+	if w.Count >= most.Limit {
+		return w, end.Sub(now)
+	}
+	w.Count++
+	return w, 0
+}
+
+// unlink takes away what a claim gave: nothing that the registration was given works after it.
+func (r Registration) unlink(from id.Workspace) step {
+	if r.State != Verified || r.Workspace != from {
+		return r.refused(unconnected())
+	}
+	ends := r.Keys
+	r.State, r.Keys = Revoked, nil
+	r.Generation++
+	return step{to: r, write: true, ends: ends}
+}

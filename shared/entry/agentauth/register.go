@@ -1,0 +1,222 @@
+package agentauth
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// typeIDJAG is the only type of assertion that providers may send.
+const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
+
+// Register makes a registration with an ephemeral workspace of its own; assertion and claim token are shown this once.
+// Every refusal for coming too often, or while workspaces cannot be made, is a 429.
+func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error) {
+	if err := either(s.off(), wanted(r)); err != nil {
+		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
+	}
+	if err := s.admit(ctx, from); err != nil {
+		return contract.RegisteredAgent{}, err
+	}
+	e, secret := s.enrollment(from, requestID)
+	if err := s.Store.Enroll(ctx, e); err != nil {
+		return contract.RegisteredAgent{}, err
+	}
+	made := e.Registration
+	signed, err := s.assert(made, e.Workspace.Epoch, made.CreatedAt)
+	if err != nil {
+		return contract.RegisteredAgent{}, err
+	}
+	words := credential.Words(scopes)
+	return contract.RegisteredAgent{
+		RegistrationID: made.ID, RegistrationType: contract.AnonymousType, IdentityAssertion: signed, AssertionExpires: contract.At(made.ExpiresAt),
+		Scopes: words, PreClaimScopes: words, PostClaimScopes: words, ClaimURL: s.Origins.API + "/agent/identity/claim",
+		ClaimToken: secret.Reveal(), ClaimTokenExpires: contract.At(e.Token.ExpiresAt),
+	}, nil
+}
+
+// wanted refuses every registration but an anonymous one. No provider of agents' identities is trusted here.
+func wanted(r contract.RegisterAgent) error {
+	switch {
+	case r.Type == contract.AnonymousType:
+		return nil
+	case r.Type != contract.AssertionIdentity:
+		return fault.Refuse(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
+	case r.AssertionType != typeIDJAG || r.Assertion == "":
+		return fault.Refuse(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
+	}
+	return fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
+}
+
+// RefuseProvider refuses what an identity provider sends, because none is trusted here.
+func (s *Service) RefuseProvider(ctx context.Context, from netip.Addr) error {
+	return s.unserved(ctx, from, fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
+}
+
+// unserved counts a request that this deployment is not set up to serve, and returns its refusal: without the count one
+// address could be answered 503 as often as it likes. Other refusals pass uncounted.
+func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) error {
+	if fault.RefusalOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
+		return refusal
+	}
+	wait, err := s.Limiter.Allow(ctx, "unserved", address.Subject(from, s.Peppers), s.Limits.Unserved)
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		const why = "too many requests from your network; wait as long as Retry-After says"
+		return fault.Refuse(fault.OAuthSlowDown, why).TooOften(wait)
+	}
+	return refusal
+}
+
+// admit counts a registration: everybody and the address together with provisions, then a gate of its own.
+func (s *Service) admit(ctx context.Context, from netip.Addr) error {
+	_, err := s.Admission.Admit(ctx, from)
+	if err == nil && !s.Limits.Off {
+		now := s.Now()
+		start := now.Truncate(time.Minute)
+		gate := rate.Window{Kind: "gate", Subject: "registration", Start: start, End: start.Add(time.Minute)}
+		_, ok, failed := s.Counters.Count(ctx, gate, limits.ProvisionGate)
+		switch {
+		case failed != nil:
+			err = fault.Wrap(fault.ProvisionUnavailable, failed, "no agent can register now; try again later").After(time.Minute)
+		case !ok:
+			err = fault.New(fault.ProvisionRateLimited, "many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
+		}
+	}
+	return friction(err)
+}
+
+// friction turns what keeps agents out into the codes of this route.
+func friction(err error) error {
+	switch f := fault.Of(err); {
+	case err == nil:
+		return nil
+	case f.Code == fault.ProvisionRateLimited:
+		return fault.Refuse(fault.OAuthProvisionRateLimited, "%s", f.Message).TooOften(f.RetryAfter).Because(err)
+	case f.Code == fault.ProvisionUnavailable:
+		return fault.Refuse(fault.OAuthProvisionUnavailable, "%s", f.Message).TooOften(f.RetryAfter).Because(err)
+	}
+	return err
+}
+
+// enrollment is a new registration and the secret of its claim token.
+func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, credential.Token) {
+	now := s.now()
+	ends := now.Add(limits.RegistrationLife).Truncate(time.Second) // assertions count in seconds
+	ws := id.NewWorkspace()
+	secret := credential.Mint(credential.ClaimToken, s.Environment, ws, "")
+	r := Registration{
+		ID: id.RegistrationOf(secret.Public), Kind: Anonymous, State: Unclaimed, Generation: 1, Version: 1, Workspace: ws, Claim: secret.Public,
+		CreatedAt: now, ExpiresAt: ends, Network: address.Network(from),
+	}
+	return Enrollment{
+		Workspace:    workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
+		Registration: r,
+		Token: claim.Token{
+			ID: id.NewClaimToken(), Public: secret.Public, Workspace: ws, Registration: r.ID, Hash: secret.Hash(s.Peppers), CreatedAt: now, ExpiresAt: ends,
+		},
+		Event: record(r, ws, now, event.RegistrationCreated, event.BySystem(), requestID),
+	}, secret
+}
+
+// StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
+func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitted Admitted, requestID string) (contract.StartedClaim, error) {
+	if err := s.off(); err != nil {
+		return contract.StartedClaim{}, err
+	}
+	sent, err := credential.Parse(c.ClaimToken, credential.ClaimToken, s.Environment)
+	if err != nil {
+		return contract.StartedClaim{}, errExpired
+	}
+	var started contract.StartedClaim
+	err = race(func() error {
+		_, r, found, err := s.pledged(ctx, sent)
+		if err == nil {
+			err = admitted()
+		}
+		if err != nil || !found {
+			return either(err, errExpired)
+		}
+		now := s.now()
+		ticket := credential.MintAs(credential.ClaimAttempt, s.Environment, id.NoWorkspace, r.Claim)
+		code := newCode()
+		st := r.start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now, s.rate(s.Limits.ClaimStart))
+		if st.write {
+			if err := s.Store.Change(ctx, locking(*r, st, now, event.BySystem(), requestID)); err != nil {
+				return err
+			}
+		}
+		if r.State == PendingStepUp {
+			code = "" // the agent has it from its registration
+		}
+		started = s.prompt(c.ClaimToken, st.to, ticket, code, now)
+		return st.refusal
+	})
+	if err != nil {
+		return contract.StartedClaim{}, err
+	}
+	return started, nil
+}
+
+// either is the first of two failures that there is.
+func either(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+// locking is the change of a step that may lock the registration, which the workspace gets to know.
+func locking(was Registration, st step, at time.Time, by event.Actor, requestID string) Change {
+	c := change(was, st, at)
+	if st.locked {
+		c.Events = append(c.Events, record(was, was.Workspace, at, event.ClaimLocked, by, requestID))
+	}
+	return c
+}
+
+// prompt is what the agent shows to the person.
+func (s *Service) prompt(claimToken string, r Registration, ticket credential.Token, code string, now time.Time) contract.StartedClaim {
+	text := ticket.Reveal()
+	return contract.StartedClaim{
+		ClaimToken: claimToken, ClaimTokenExpires: contract.At(r.ExpiresAt), AttemptToken: text,
+		RegistrationID: r.ID, RegistrationType: string(r.Kind), UserCode: code,
+		Claim: contract.ClaimPrompt{
+			UserCode: code, ExpiresIn: contract.Seconds(r.Attempt.ExpiresAt.Sub(now)),
+			VerificationURI: s.Origins.App + "/agent-auth/claim?claim_attempt_token=" + url.QueryEscape(text),
+			Interval:        contract.Seconds(limits.PollInterval),
+		},
+	}
+}
+
+// newCode draws six digits, each of the million codes as likely as any other.
+func newCode() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic(err) // the system's source of randomness never fails
+	}
+	return fmt.Sprintf("%06d", n)
+}
+
+const codeUse = "agent-claim"
+
+func (s *Service) hashCode(claim id.Public, code string) credential.Hash {
+	return credential.HashCode(s.Peppers, codeUse, claim, code)
+}

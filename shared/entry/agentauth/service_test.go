@@ -1,0 +1,333 @@
+package agentauth_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/entry/access"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/assertion"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+var ctx = context.Background()
+
+const origin = "https://api.vitrine.test"
+
+// world is the service on tables of its own, with a clock that tests turn.
+type world struct {
+	testing.TB
+	*agentauth.Service
+	store   *dynamo.Store
+	client  *dynamodb.Client
+	tables  dynamo.Tables
+	rings   keyring.Set
+	claimer *claim.Claimer
+	keys    *access.Authenticator
+	clock   atomic.Int64
+	limits  limits.Limits
+	from    netip.Addr
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	e := engine.Shared(t)
+	w := &world{TB: t, tables: dynamo.Named("agents-" + string(id.NewPublic())), rings: keyring.New(), limits: limits.Default(), from: netip.MustParseAddr("203.0.113.9")}
+	w.client = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
+	if err := dynamo.CreateTables(ctx, w.client, w.tables); err != nil {
+		t.Fatal(err)
+	}
+	w.store = dynamo.New(w.client, w.tables)
+	w.clock.Store(time.Now().UnixMilli())
+	if err := w.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
+		t.Fatal(err)
+	}
+	w.assemble()
+	return w
+}
+
+func (w *world) assemble() {
+	w.Helper()
+	peppers, err1 := w.rings.Pepper.Derive("credential")
+	nonces, err2 := w.rings.Pepper.Derive("pow")
+	signer, err3 := assertion.New(w.rings.Assertion, origin)
+	cursors, err4 := cursor.New(w.rings.Seal)
+	for _, err := range []error{err1, err2, err3, err4} {
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
+	limiter := &rate.Limiter{Counters: w.store, Limits: &w.limits, Now: w.now}
+	w.Service = &agentauth.Service{
+		Store: w.store, Mover: w.store, Counters: w.store, Tries: w.store, Limiter: limiter, Limits: &w.limits, Signer: signer, Peppers: peppers,
+		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: origin, App: "https://app.vitrine.test"}, Now: w.now,
+		Admission: &ephemeral.Provisioner{
+			Store: w.store, Limiter: limiter, Counters: w.store, Limits: &w.limits, Desk: &pow.Desk{Keys: nonces, Store: w.store, Now: w.now},
+			Peppers: peppers, Environment: credential.Preview, Now: w.now,
+		},
+	}
+	w.claimer = &claim.Claimer{Store: w.store, Peppers: peppers, Environment: credential.Preview, Now: w.now}
+	w.keys = &access.Authenticator{Store: w.store, Peppers: peppers, Limits: &w.limits, Environment: credential.Preview, Now: w.now}
+}
+
+func (w *world) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+
+func (w *world) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+
+// ok ends the test unless err is nil.
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// refused checks the code of a refusal, of either kind; "" is none.
+func (w *world) refused(err error, code string) {
+	w.Helper()
+	if got := codeOf(err); got != code {
+		w.Errorf("answers %q (%v), want %q", got, err, code)
+	}
+}
+
+func codeOf(err error) string {
+	if r, ok := err.(*fault.Refusal); ok {
+		return string(r.Code)
+	}
+	return string(fault.CodeOf(err))
+}
+
+// agent registers an agent. The gate is passed anew each time.
+func (w *world) agent() contract.RegisteredAgent {
+	w.Helper()
+	a, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "test-request")
+	w.ok(err)
+	return a
+}
+
+// person makes a member with a workspace.
+func (w *world) person() credential.Actor {
+	w.Helper()
+	at, public := w.now(), id.NewPublic()
+	home := workspace.Workspace{ID: id.NewWorkspace(), Name: "Home", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
+	w.ok(w.store.Provision(ctx, ephemeral.Provision{
+		Workspace: home,
+		Key:       credential.Key{ID: id.NewKey(public), Public: public, Workspace: home.ID, CreatedAt: at, RevokedAt: at},
+		Claim:     claim.Token{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: home.ID, CreatedAt: at, ExpiresAt: at},
+		Event:     event.Event{ID: id.NewEvent(), Workspace: home.ID, At: at, Action: event.WorkspaceCreated, Actor: event.BySystem()},
+	}))
+	return credential.Actor{
+		Member: id.NewMember(), Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, Workspace: home,
+		Policy: w.limits.Tiers[home.Tier()], RequestID: "test-request",
+	}
+}
+
+func (w *world) start(claimToken string) contract.StartedClaim {
+	w.Helper()
+	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, welcome, "test-request")
+	w.ok(err)
+	return s
+}
+
+func (w *world) complete(by credential.Actor, attempt, code string) error {
+	_, err := w.Complete(ctx, by, contract.CompleteClaim{AttemptToken: attempt, UserCode: code})
+	return err
+}
+
+// claimed is an agent that a person let in.
+func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
+	w.Helper()
+	a, p := w.agent(), w.person()
+	s := w.start(a.ClaimToken)
+	w.ok(w.complete(p, s.AttemptToken, s.UserCode))
+	return a, p
+}
+
+// welcome admits every address.
+func welcome() error { return nil }
+
+func (w *world) poll(claimToken string) (contract.Token, error) {
+	return w.Redeem(ctx, claimToken, welcome, "test-request")
+}
+
+func (w *world) exchange(text string) (contract.Token, error) {
+	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, welcome)
+}
+
+// works tells in which workspace a bearer secret opens the door; empty: in none.
+func (w *world) works(secret string) id.Workspace {
+	w.Helper()
+	o, err := w.keys.Open(ctx, secret, access.Wants{}, "test-request")
+	if fault.CodeOf(err) == fault.NotAuthenticated {
+		return ""
+	}
+	w.ok(err)
+	return o.Actor.Workspace.ID
+}
+
+// registration reads what is stored of an agent.
+func (w *world) registration(r id.Registration) agentauth.Registration {
+	w.Helper()
+	found, _, err := w.store.Registration(ctx, r, id.NoWorkspace)
+	w.ok(err)
+	if found == nil {
+		w.Fatal("no registration", r)
+	}
+	return *found
+}
+
+// another is a code of six digits that is not code.
+func another(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
+
+func command() idempotency.Command {
+	return idempotency.Command{
+		Key:         idempotency.Key{Actor: string(id.NewMember()), Operation: "test", Client: string(id.NewPublic())},
+		Fingerprint: sha256.Sum256([]byte("body")),
+	}
+}
+
+func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
+	w := newWorld(t)
+	a, p := w.agent(), w.person()
+	before, err := w.exchange(a.IdentityAssertion)
+	w.ok(err)
+	source := w.registration(a.RegistrationID).Workspace
+	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" || before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
+		t.Fatalf("%+v in %s", before, w.works(before.AccessToken))
+	}
+	_, err = w.poll(a.ClaimToken)
+	w.refused(err, "authorization_pending")
+	s := w.start(a.ClaimToken)
+	seen, err := w.Look(ctx, p, s.AttemptToken)
+	w.ok(err)
+	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 || len(seen.Artifacts) != 0 {
+		t.Errorf("%+v", seen)
+	}
+	w.ok(w.complete(p, s.AttemptToken, " "+s.UserCode+" "))
+	after, err := w.poll(a.ClaimToken)
+	w.ok(err)
+	if w.works(after.AccessToken) != p.Workspace.ID || w.works(before.AccessToken) != "" {
+		t.Error("the claim did not move the agent's access")
+	}
+	if !time.Time(after.AssertionExpires.Time).Equal(a.AssertionExpires.Time) {
+		t.Error("the new assertion ends", after.AssertionExpires)
+	}
+	again, err := w.exchange(after.IdentityAssertion)
+	w.ok(err)
+	if w.works(again.AccessToken) != p.Workspace.ID {
+		t.Error("the new assertion gives no access")
+	}
+	if key, _ := w.keys.Open(ctx, again.AccessToken, access.Wants{}, ""); key.Actor.Key.FromAgent || key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
+		t.Errorf("%+v", key.Actor.Key)
+	}
+}
+
+func TestWhatARegistrationAnswers(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent()
+	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" || !a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
+		t.Errorf("%+v", a)
+	}
+	if got := a.AssertionExpires.Sub(w.now()); got > limits.RegistrationLife || got < limits.RegistrationLife-time.Second {
+		t.Error("the assertion lives", got)
+	}
+	c, err := w.Signer.Verify(a.IdentityAssertion, w.now())
+	w.ok(err)
+	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim || !c.ExpiresAt.Equal(a.AssertionExpires.Time) {
+		t.Errorf("%+v", c)
+	}
+	s := w.start(a.ClaimToken)
+	if s.UserCode != s.Claim.UserCode || len(s.UserCode) != 6 || s.Claim.ExpiresIn != 600 || s.Claim.Interval != 5 ||
+		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken || s.ClaimToken != a.ClaimToken {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
+	w := newWorld(t)
+	jag := "urn:ietf:params:oauth:token-type:id-jag"
+	for _, tt := range []struct {
+		asked contract.RegisterAgent
+		code  string
+	}{
+		{contract.RegisterAgent{}, "invalid_request"},
+		{contract.RegisterAgent{Type: "service_auth"}, "invalid_request"},
+		{contract.RegisterAgent{Type: "Anonymous"}, "invalid_request"},
+		{contract.RegisterAgent{Type: "identity_assertion"}, "invalid_request"},
+		{contract.RegisterAgent{Type: "identity_assertion", AssertionType: jag}, "invalid_request"},
+		{contract.RegisterAgent{Type: "identity_assertion", AssertionType: "jwt", Assertion: "x"}, "invalid_request"},
+		{contract.RegisterAgent{Type: "identity_assertion", AssertionType: jag, Assertion: "x"}, "temporarily_unavailable"},
+	} {
+		_, err := w.Register(ctx, tt.asked, w.from, "")
+		w.refused(err, tt.code)
+	}
+}
+
+func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent()
+	w.Signer = nil
+	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
+	w.refused(err, "temporarily_unavailable")
+	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
+	w.refused(err, "temporarily_unavailable")
+	_, err = w.exchange(a.IdentityAssertion)
+	w.refused(err, "temporarily_unavailable")
+	_, err = w.poll(a.ClaimToken)
+	w.refused(err, "temporarily_unavailable")
+}
+
+func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the gate's minute begins
+	register := func(n int) error {
+		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
+		return err
+	}
+	for n := range limits.ProvisionGate {
+		w.ok(register(n))
+	}
+	full, isRefusal := register(100).(*fault.Refusal)
+	if !isRefusal || full.Code != fault.OAuthProvisionRateLimited || !full.Limited || full.RetryAfter != time.Minute {
+		t.Error(full)
+	}
+	w.wait(time.Minute)
+	w.ok(register(101))
+}
+
+func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
+	w := newWorld(t)
+	for range w.limits.ProvisionAddress.Limit {
+		w.agent()
+	}
+	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
+	w.refused(err, "ephemeral_provision_rate_limited")
+	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
+	r, isRefusal := err.(*fault.Refusal)
+	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {
+		t.Error("an unknown address:", err)
+	}
+}

@@ -1,0 +1,179 @@
+package agentauth_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent()
+	s := w.start(a.ClaimToken)
+	people := make([]credential.Actor, 6)
+	answers := make([]error, len(people))
+	var all sync.WaitGroup
+	for n := range people {
+		people[n] = w.person()
+	}
+	for n, p := range people {
+		all.Go(func() {
+			if n%2 == 0 {
+				answers[n] = w.complete(p, s.AttemptToken, s.UserCode)
+			} else {
+				_, answers[n] = w.claimer.Claim(ctx, p, command(), nil, a.ClaimToken)
+			}
+		})
+	}
+	all.Wait()
+	winner := -1
+	for n, err := range answers {
+		code := codeOf(err)
+		switch {
+		case err == nil && winner < 0:
+			winner = n
+		case err == nil:
+			t.Error("two of them won")
+		case n%2 == 0 && code != "invalid_request", n%2 == 1 && code != "not_found":
+			t.Error(n, err)
+		}
+	}
+	if winner < 0 {
+		t.Fatal("nobody won", answers)
+	}
+	got, err := w.poll(a.ClaimToken)
+	if winner%2 == 1 { // nobody typed the code
+		w.refused(err, "invalid_grant")
+		return
+	}
+	w.ok(err)
+	if w.works(got.AccessToken) != people[winner].Workspace.ID {
+		t.Error("the agent works elsewhere than with whom it was let in")
+	}
+}
+
+// TestAStrangersClaimLinkLetsNobodyIn has somebody register, and send the claim token to a person who takes it for a
+// gift: what the agent published becomes theirs, and no way leads the agent into their workspace.
+func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
+	for name, started := range map[string]bool{"without an attempt": false, "with an open attempt": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a, victim := w.agent(), w.person()
+			var s contract.StartedClaim
+			if started {
+				s = w.start(a.ClaimToken)
+			}
+			_, err := w.claimer.Claim(ctx, victim, command(), nil, a.ClaimToken)
+			w.ok(err)
+			for _, passed := range []time.Duration{0, limits.PollInterval, limits.ClaimRedeemLife, limits.Day} {
+				w.wait(passed)
+				_, err = w.poll(a.ClaimToken)
+				w.refused(err, "invalid_grant")
+				_, err = w.exchange(a.IdentityAssertion)
+				w.refused(err, "invalid_grant")
+				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
+				w.refused(err, "expired_token")
+				if started {
+					w.refused(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
+				}
+			}
+			if listed, _, err := w.Connections(ctx, victim, cursor.Page{}); err != nil || len(listed) != 0 {
+				t.Errorf("the victim's agents are %+v (%v)", listed, err)
+			}
+			if r := w.registration(a.RegistrationID); r.Workspace == victim.Workspace.ID || r.Keys != nil {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
+	w := newWorld(t)
+	matched, other := w.person(), w.person()
+	secret := credential.Mint(credential.ClaimToken, credential.Preview, id.NoWorkspace, "")
+	at := w.now()
+	r := agentauth.Registration{
+		ID: id.RegistrationOf(secret.Public), Kind: agentauth.Provider, State: agentauth.PendingStepUp, Generation: 1, Version: 1, Member: matched.Member,
+		Claim: secret.Public, CreatedAt: at, ExpiresAt: at.Add(limits.AttemptLife), Attempt: agentauth.Attempt{
+			Number: 1, Code: credential.HashCode(w.Peppers, "agent-claim", secret.Public, "012345"),
+		},
+	}
+	w.ok(w.store.Enroll(ctx, agentauth.Enrollment{
+		Workspace: workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at}, Registration: r,
+		Token: claim.Token{
+			ID: id.NewClaimToken(), Public: secret.Public, Workspace: id.NoWorkspace, Registration: r.ID, Hash: secret.Hash(w.Peppers), CreatedAt: at, ExpiresAt: r.ExpiresAt,
+		},
+		Event: event.Event{ID: id.NewEvent(), Workspace: matched.Workspace.ID, At: at, Action: event.RegistrationCreated, Actor: event.BySystem()},
+	}))
+	_, err := w.poll(secret.Reveal())
+	w.refused(err, "authorization_pending")
+	s := w.start(secret.Reveal())
+	if s.UserCode != "" {
+		t.Error("the code is told a second time")
+	}
+	w.refused(w.complete(other, s.AttemptToken, "012345"), "invalid_request")
+	_, err = w.Look(ctx, other, s.AttemptToken)
+	w.refused(err, "invalid_request")
+	w.refused(w.Refuse(ctx, other, s.AttemptToken), "invalid_request")
+	w.ok(w.complete(matched, s.AttemptToken, "012345"))
+	got, err := w.poll(secret.Reveal())
+	w.ok(err)
+	if w.works(got.AccessToken) != matched.Workspace.ID {
+		t.Error("the agent works elsewhere")
+	}
+}
+
+func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
+	for how, tt := range map[string]struct {
+		claims func(*world, contract.RegisteredAgent, credential.Actor) error
+		admits bool
+	}{
+		"by code": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+			s := w.start(a.ClaimToken)
+			return w.complete(p, s.AttemptToken, s.UserCode)
+		}, true},
+		"by its claim token alone": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+			_, err := w.claimer.Claim(ctx, p, command(), nil, a.ClaimToken)
+			return err
+		}, false},
+	} {
+		t.Run("claimed "+how, func(t *testing.T) {
+			w := newWorld(t)
+			a, p := w.agent(), w.person()
+			before, err := w.exchange(a.IdentityAssertion)
+			w.ok(err)
+			w.ok(tt.claims(w, a, p))
+			_, err = w.exchange(a.IdentityAssertion)
+			w.refused(err, "invalid_grant")
+			if w.works(before.AccessToken) != "" {
+				t.Error("a token from before the claim works")
+			}
+			_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
+			w.refused(err, "expired_token")
+			_, err = w.claimer.Claim(ctx, w.person(), command(), nil, a.ClaimToken)
+			w.refused(err, "not_found")
+			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member || (r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
+				t.Errorf("%+v", r)
+			}
+			got, err := w.poll(a.ClaimToken)
+			if !tt.admits {
+				w.refused(err, "invalid_grant")
+				return
+			}
+			w.ok(err)
+			if w.works(got.AccessToken) != p.Workspace.ID {
+				t.Error("the claim gives no access")
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package claim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+)
+
+// Store is what Claimer needs.
+type Store interface {
+	// ClaimToken reads a claim token strongly, nil if there is none.
+	ClaimToken(ctx context.Context, public id.Public) (*Token, error)
+	// List returns one page of a workspace's artifacts, newest first.
+	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
+	// Move commits a claim. Errors: *idempotency.Taken, ErrGone, not_authenticated (the destination closed),
+	// database_unavailable.
+	Move(ctx context.Context, m Move) error
+}
+
+// Claimer lets members take over ephemeral workspaces.
+type Claimer struct {
+	Store       Store
+	Peppers     keyring.Derived
+	Environment credential.Environment
+	Now         func() time.Time
+}
+
+// held is a token that may be used, and what is behind it.
+type held struct {
+	token     Token
+	artifacts []artifact.Artifact // the newest limits.ClaimListed
+}
+
+// Look tells a member what a claim would bring; not_found for whatever is wrong with the token. Nothing changes.
+func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
+	h, err := c.open(ctx, by, claimToken, c.Now())
+	if err == nil && !h.token.RedeemedAt.IsZero() {
+		err = unusable()
+	}
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{
+		Workspace: h.token.Workspace, CreatedAt: h.token.CreatedAt, ExpiresAt: h.token.ExpiresAt, Count: len(h.artifacts), Titles: []string{},
+	}
+	for _, a := range h.artifacts[:min(len(h.artifacts), limits.ClaimTitles)] {
+		p.Titles = append(p.Titles, a.Title)
+	}
+	return p, nil
+}
+
+// Claim takes over the workspace of a token, with everything in it, into the caller's; whoever had credentials for it gets
+// none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins,
+// and the same command again gives the first answer.
+func (c *Claimer) Claim(
+	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
+) (contract.Claimed, error) {
+	now := c.Now()
+	if record.Finished(now) {
+		return idempotency.First[contract.Claimed](record, command)
+	}
+	h, err := c.open(ctx, by, claimToken, now)
+	if err != nil {
+		return contract.Claimed{}, err
+	}
+	answer := contract.Claimed{
+		DestinationWorkspaceID: by.Workspace.ID, SourceWorkspaceID: h.token.Workspace, ClaimTokenID: h.token.ID,
+		ArtifactIDs: make([]id.Artifact, len(h.artifacts)),
+	}
+	for i, a := range h.artifacts {
+		answer.ArtifactIDs[i] = a.ID
+	}
+	m := c.move(by, h.token, now)
+	m.Command = &command
+	m.Result, _ = json.Marshal(answer)
+	err = c.Store.Move(ctx, m)
+	finished, err := idempotency.Lost(err, now)
+	switch {
+	case finished != nil:
+		return idempotency.First[contract.Claimed](finished, command)
+	case errors.Is(err, ErrGone):
+		return contract.Claimed{}, unusable()
+	case err != nil:
+		return contract.Claimed{}, err
+	}
+	return answer, nil
+}
+
+// open checks a token and reads what is behind it meanwhile. A token that is not stored costs the same as one that is.
+// One that is redeemed passes: whether it was by this very command is for the commit to tell.
+func (c *Claimer) open(ctx context.Context, by credential.Actor, text string, now time.Time) (held, error) {
+	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
+		return held{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
+	}
+	sent, err := credential.Parse(text, credential.ClaimToken, c.Environment)
+	if err != nil || sent.Workspace == by.Workspace.ID {
+		return held{}, unusable()
+	}
+	var h held
+	listed := make(chan error, 1)
+	go func() {
+		var err error
+		h.artifacts, _, err = c.Store.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
+		listed <- err
+	}()
+	stored, err := c.Store.ClaimToken(ctx, sent.Public)
+	unlisted := <-listed
+	if err := errors.Join(err, unlisted); err != nil {
+		return held{}, err
+	}
+	if stored == nil {
+		stored = new(Token)
+	}
+	h.token = *stored
+	if !sent.Matches(stored.Hash, c.Peppers) || stored.Workspace != sent.Workspace || !now.Before(stored.ExpiresAt) {
+		return held{}, unusable()
+	}
+	return h, nil
+}
+
+// move is the whole claim of a token that a member holds. Where the token is an agent's, the agent itself is not let in:
+// that takes the code that it shows.
+func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
+	return Move{
+		Source: t.Workspace, Destination: by.Workspace.ID, Token: t, Member: by.Member, Registration: t.Registration,
+		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
+		Events: []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
+	}
+}
+
+func unusable() error {
+	return fault.New(fault.NotFound, "this claim token cannot be used: it is unknown, expired, used up, or of your own workspace")
+}

@@ -1,0 +1,123 @@
+package ephemeral
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+const (
+	gateFresh  = 15 * time.Second // how old a cached gate setting may be
+	unknownFor = time.Hour        // what a caller without an address is told to wait
+	gateWait   = time.Minute      // and one who comes while the gate is out of reach
+)
+
+// Admission is what counting a request found out.
+type Admission struct {
+	fromAddress int // provisions that this address asked for in its window
+	passed      int // workspaces made in this minute so far
+}
+
+// Admit counts a request before its body is read: everybody, the address, and beside them a look at the gate. Refusals
+// of everybody come first. from is the client's address, from a source that the client cannot set; the zero value is refused.
+func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
+	if !from.IsValid() {
+		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
+	}
+	all, looked := make(chan error, 1), make(chan error, 1)
+	var a Admission
+	go func() { all <- p.Limiter.Provision(ctx) }()
+	go func() {
+		var err error
+		if p.Limits.Pow == limits.PowAdaptive && !p.Limits.Off {
+			a.passed, err = p.Store.Counted(ctx, p.minute(p.Now()))
+		}
+		looked <- err
+	}()
+	n, err := p.Limiter.Address(ctx, address.Subject(from, p.Peppers))
+	global, unseen := <-all, <-looked
+	switch {
+	case global != nil:
+		return Admission{}, global
+	case err != nil:
+		return Admission{}, err
+	case unseen != nil:
+		return Admission{}, closed(unseen)
+	}
+	a.fromAddress = n
+	return a, nil
+}
+
+// work asks for proof of work where it is due, and checks what was sent.
+func (p *Provisioner) work(ctx context.Context, a Admission, r contract.ProvisionRequest) error {
+	if p.Limits.Off || p.Limits.Pow == limits.PowOff {
+		return nil
+	}
+	if r.Challenge != nil && r.Solution != nil {
+		return p.Desk.Check(ctx, *r.Challenge, *r.Solution)
+	}
+	gate, err := p.setting(ctx, p.Now())
+	if err != nil {
+		return closed(err)
+	}
+	switch busy := a.passed*10 > gate.PerMinute*8; {
+	case busy:
+		return p.Desk.Ask(limits.PowBitsBusy)
+	case p.Limits.Pow == limits.PowAlways, a.passed*2 > gate.PerMinute, a.fromAddress > limits.PowFree:
+		return p.Desk.Ask(limits.PowBits)
+	}
+	return nil
+}
+
+// minute is the gate's counter.
+func (p *Provisioner) minute(now time.Time) rate.Window {
+	start := now.Truncate(time.Minute)
+	return rate.Window{Kind: "gate", Subject: "provision", Start: start, End: start.Add(time.Minute)}
+}
+
+// pass takes one place of the minute's gate.
+func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
+	if p.Limits.Off {
+		return nil
+	}
+	gate, err := p.setting(ctx, now)
+	if err != nil {
+		return closed(err)
+	}
+	w := p.minute(now)
+	_, ok, err := p.Counters.Count(ctx, w, gate.PerMinute)
+	switch {
+	case err != nil:
+		return closed(err)
+	case !ok:
+		return fault.New(fault.ProvisionRateLimited, "many workspaces are being made; wait as long as Retry-After says").After(w.End.Sub(now))
+	}
+	return nil
+}
+
+func closed(err error) error {
+	return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(gateWait)
+}
+
+// setting reads the gate's setting, not more often than it may be old.
+func (p *Provisioner) setting(ctx context.Context, now time.Time) (Gate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gateAt.IsZero() || now.Sub(p.gateAt) >= gateFresh {
+		gate, err := p.Store.Gate(ctx)
+		if err != nil {
+			return Gate{}, err
+		}
+		p.gate, p.gateAt = gate, now
+	}
+	if g := p.gate; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
+		return Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+	}
+	return p.gate, nil
+}

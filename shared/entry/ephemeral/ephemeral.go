@@ -1,0 +1,108 @@
+// Package ephemeral makes workspaces for agents that have no account.
+package ephemeral
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// Store is what Provisioner needs.
+type Store interface {
+	// Gate reads how many workspaces may be made in a minute. A missing or malformed setting is
+	// ephemeral_provision_unavailable: nobody passes a gate that nobody set.
+	Gate(ctx context.Context) (Gate, error)
+	// Counted tells how many passed in a window. A copy may serve.
+	Counted(ctx context.Context, w rate.Window) (int, error)
+	// Provision commits workspace, key, claim token and event in one transaction.
+	Provision(ctx context.Context, p Provision) error
+}
+
+// Gate is the run-time setting of the provision gate.
+type Gate struct {
+	PerMinute  int       // 1 to 100
+	ValidUntil time.Time // zero: for good
+}
+
+// Provision is everything that provisioning makes.
+type Provision struct {
+	Workspace workspace.Workspace
+	Key       credential.Key
+	Claim     claim.Token
+	Event     event.Event
+}
+
+// Provisioner makes ephemeral workspaces.
+type Provisioner struct {
+	Store       Store
+	Limiter     *rate.Limiter
+	Counters    rate.Counters
+	Limits      *limits.Limits
+	Desk        *pow.Desk
+	Peppers     keyring.Derived
+	Environment credential.Environment
+	Now         func() time.Time
+
+	mu     sync.Mutex
+	gate   Gate
+	gateAt time.Time
+}
+
+// Provision makes a workspace with a key and a claim token, whose secrets it answers this once. The claim code is
+// attribution; anything that is not one is ignored. Refusals in order: pow_required, pow_invalid, the gate's.
+func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.ProvisionRequest, requestID string) (contract.Provisioned, error) {
+	now := p.Now()
+	if err := p.work(ctx, a, r); err != nil {
+		return contract.Provisioned{}, err
+	}
+	if err := p.pass(ctx, now); err != nil {
+		return contract.Provisioned{}, err
+	}
+	ws := id.NewWorkspace()
+	key := credential.Mint(credential.APIKey, p.Environment, ws, "")
+	token := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(r.ClaimCode))
+	made := Provision{
+		Workspace: workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
+		Key: credential.Key{
+			ID: id.NewKey(key.Public), Public: key.Public, Workspace: ws, Hash: key.Hash(p.Peppers), Name: workspace.EphemeralKeyName,
+			Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: now, ExpiresAt: now.Add(limits.EphemeralKey),
+		},
+		Claim: claim.Token{
+			ID: id.NewClaimToken(), Public: token.Public, Workspace: ws, Hash: token.Hash(p.Peppers), ClaimCode: token.ClaimCode,
+			CreatedAt: now, ExpiresAt: now.Add(limits.ClaimTokenLife),
+		},
+		Event: event.Event{
+			ID: id.NewEvent(), Workspace: ws, At: now, Action: event.WorkspaceProvisioned, Actor: event.BySystem(),
+			Target: event.Target{Type: event.OnWorkspace, ID: string(ws)}, RequestID: requestID,
+		},
+	}
+	if err := p.Store.Provision(ctx, made); err != nil {
+		return contract.Provisioned{}, err
+	}
+	return contract.Provisioned{
+		APIKeySecret: key.Reveal(), ClaimToken: token.Reveal(), WorkspaceID: ws, APIKeyID: made.Key.ID, ClaimTokenID: made.Claim.ID,
+	}, nil
+}
+
+var claimCodes = regexp.MustCompile(`^clm_[0-9A-HJKMNP-TV-Z]{26}$`)
+
+func codeOf(v any) string {
+	s, _ := v.(string)
+	if s = strings.TrimSpace(s); claimCodes.MatchString(s) {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,53 @@
+package account
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"testing"
+
+	"vitrine/shared/platform/event"
+)
+
+// actions are the words of every action, read from the source: constants cannot be listed otherwise.
+func actions(t *testing.T) (words []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../platform/event/event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if named, ok := spec.Type.(*ast.Ident); ok && named.Name == "Action" {
+			word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words = append(words, word)
+		}
+		return false
+	})
+	return words
+}
+
+func TestEveryActionIsSaidInWords(t *testing.T) {
+	all := actions(t)
+	if len(all) < 25 {
+		t.Fatalf("only %d actions were found", len(all))
+	}
+	for _, word := range all {
+		if summaries[event.Action(word)] == "" {
+			t.Errorf("%s has no words for people", word)
+		}
+	}
+}
+
+func TestAnActionOfANewerVersionIsNamed(t *testing.T) {
+	if got := row(event.Event{Action: "artifact.framed", Detail: "gold"}).ChangeSummary; got != "artifact.framed: gold" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,121 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+)
+
+// Workspaces is what Steward needs of the store.
+type Workspaces interface {
+	// Furnish stores the settings of an open workspace with its event and the command's record, in one transaction.
+	// Errors: *idempotency.Taken, not_authenticated (the workspace closed), database_unavailable.
+	Furnish(ctx context.Context, f Furnishing) error
+}
+
+// Furnishing is everything that a change of settings writes.
+type Furnishing struct {
+	Command   idempotency.Command
+	Result    []byte
+	Workspace id.Workspace
+	Name      string
+	AutoDays  int
+	At        time.Time
+	Event     event.Event
+}
+
+// Steward keeps the settings of workspaces.
+type Steward struct {
+	Store Workspaces
+	Now   func() time.Time
+}
+
+// Settings tells the settings of the caller's workspace to those who may change them.
+func (s *Steward) Settings(by credential.Actor) (contract.Settings, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.Settings{}, err
+	}
+	return settings(by.Workspace, by.Policy), nil
+}
+
+func settings(w workspace.Workspace, p limits.Policy) contract.Settings {
+	return contract.Settings{
+		WorkspaceName: w.Name, AutoDeletionDays: days(w.Life(p)),
+		AutoDeletionBounds: contract.AutoDeletionBounds{MinDays: days(p.MinLife), MaxDays: days(p.MaxLife)},
+		UsagePolicy:        contract.SettingsPolicy{BytesPerDay: p.ArtifactSize},
+	}
+}
+
+func days(d time.Duration) int { return int(d / limits.Day) }
+
+// Update changes the settings of the caller's workspace. Repeating the command answers the first result again.
+func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.Settings{}, err
+	}
+	now := s.Now()
+	if r.Finished(now) {
+		return idempotency.First[contract.Settings](r, c)
+	}
+	w, err := furnished(by, asked)
+	if err != nil {
+		return contract.Settings{}, err
+	}
+	answer := settings(w, by.Policy)
+	result, err := json.Marshal(answer)
+	if err != nil {
+		return contract.Settings{}, err
+	}
+	err = s.Store.Furnish(ctx, Furnishing{
+		Command: c, Result: result, Workspace: w.ID, Name: w.Name, AutoDays: w.AutoDays, At: now,
+		Event: by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changes(by.Workspace, w, by.Policy)),
+	})
+	finished, err := idempotency.Lost(err, now)
+	switch {
+	case finished != nil:
+		return idempotency.First[contract.Settings](finished, c)
+	case err != nil:
+		return contract.Settings{}, err
+	}
+	return answer, nil
+}
+
+// furnished is the caller's workspace as it is asked to be.
+func furnished(by credential.Actor, asked contract.UpdateSettings) (workspace.Workspace, error) {
+	w := by.Workspace
+	w.Name, w.AutoDays = strings.TrimSpace(asked.WorkspaceName), asked.AutoDeletionDays
+	if n := utf8.RuneCountInString(w.Name); n < 1 || n > limits.WorkspaceNameRunes {
+		return w, fault.New(fault.InvalidRequest, "workspace_name must have 1 to %d characters", limits.WorkspaceNameRunes)
+	}
+	if least, most := days(by.Policy.MinLife), days(by.Policy.MaxLife); w.AutoDays < least || w.AutoDays > most {
+		return w, fault.New(fault.InvalidRequest, "auto_deletion_days must be %d to %d here", least, most)
+	}
+	return w, nil
+}
+
+// changes says what is different now.
+func changes(was, is workspace.Workspace, p limits.Policy) string {
+	var said []string
+	if was.Name != is.Name {
+		said = append(said, fmt.Sprintf("name is now %q", is.Name))
+	}
+	if was.Life(p) != is.Life(p) {
+		said = append(said, fmt.Sprintf("artifacts live %d days unless asked otherwise", is.AutoDays))
+	}
+	if said == nil {
+		return "nothing is different"
+	}
+	return strings.Join(said, "; ")
+}

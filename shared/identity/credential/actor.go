@@ -1,0 +1,67 @@
+package credential
+
+import (
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Actor is an authenticated caller: an API key, or a member with a session or an access token.
+type Actor struct {
+	Key    Key       // zero for a member
+	Member id.Member // empty for an API key
+	Client id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
+	Login  Login     // of the member; zero for an API key
+	Scopes []Scope
+	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
+	Operator  time.Time
+	Workspace workspace.Workspace
+	Policy    limits.Policy // the numbers of the workspace's tier
+	RequestID string
+}
+
+// Require refuses an actor without a scope.
+func (a Actor) Require(s Scope) error {
+	if !slices.Contains(a.Scopes, s) {
+		return fault.New(fault.Forbidden, "this credential lacks the scope %q", s)
+	}
+	return nil
+}
+
+// Operates refuses everybody but an operator who has just proved who they are. The refusal is that of something that does
+// not exist.
+func (a Actor) Operates(now time.Time) error {
+	if a.Member == "" || a.Operator.IsZero() || a.Operator.After(now.Add(limits.AssertionLeeway)) || now.Sub(a.Operator) >= limits.OperatorFresh {
+		return fault.Bare(fault.NotFound)
+	}
+	return nil
+}
+
+// Subject is whom limits count and whose commands repeat: the public id of the key, or the member.
+func (a Actor) Subject() string {
+	if a.Member != "" {
+		return string(a.Member)
+	}
+	return string(a.Key.Public)
+}
+
+// Event is the actor of what this caller does.
+func (a Actor) Event() event.Actor {
+	if a.Member != "" {
+		return event.ByMember(a.Member)
+	}
+	return event.ByKey(a.Key.ID)
+}
+
+// Record is the event of what this caller does to something, in its own workspace.
+func (a Actor) Record(at time.Time, what event.Action, kind, target, detail string) event.Event {
+	return event.Event{
+		ID: id.NewEvent(), Workspace: a.Workspace.ID, At: at, Action: what, Actor: a.Event(),
+		Target: event.Target{Type: kind, ID: target}, Detail: detail, RequestID: a.RequestID,
+	}
+}

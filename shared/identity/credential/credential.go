@@ -1,0 +1,120 @@
+package credential
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Scope is a right that a credential holds.
+type Scope string
+
+// The scopes.
+const (
+	Publish Scope = "publish"
+	Read    Scope = "read"
+	Admin   Scope = "admin"
+)
+
+// Words are scopes on the wire.
+func Words(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// Key is a stored API key.
+type Key struct {
+	ID        id.Key
+	Public    id.Public
+	Workspace id.Workspace
+	Hash      Hash
+	Name      string
+	Scopes    []Scope
+	Epoch     int64 // of the workspace when the key was made
+	FromAgent bool  // minted for an agent registration that nobody has claimed
+	// Registration is the agent's that the key was minted for; empty: none.
+	Registration id.Registration
+	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
+	Member id.Member
+	// Login is how Member was signed in. The key ends with it when the member signs out everywhere.
+	Login      Login
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: live
+	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
+}
+
+// Login is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
+// recorded.
+type Login struct {
+	Grant id.Public // of the CLI, whose API keys end with it; empty: of a browser, or of another client
+	At    time.Time // when the member signed in, or let the client in
+}
+
+// Has tells whether the key holds a scope.
+func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
+
+// Live tells whether the key may be used at an instant; w is its workspace as it is now.
+func (k Key) Live(now time.Time, w workspace.Workspace) bool {
+	return !k.Over(now, w) && k.Epoch == w.Epoch
+}
+
+// Over tells whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
+func (k Key) Over(now time.Time, w workspace.Workspace) bool {
+	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+}
+
+// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
+// limited by themselves, and end within the hour.
+func (k Key) Counts() bool { return k.Member != "" }
+
+// endedAt is when the key was revoked, or its member signed out everywhere; zero: neither. A key is as old as the
+// sign-in that made it, so that one that is under way while the member signs out ends as well.
+func (k Key) endedAt(w workspace.Workspace) time.Time {
+	made, out := k.Login.At, w.LoginsEndedAt
+	if made.IsZero() && k.Member != "" {
+		made, out = k.CreatedAt, w.KeysEndedAt
+	}
+	if !k.RevokedAt.IsZero() || made.IsZero() || made.After(out) {
+		return k.RevokedAt
+	}
+	return out
+}
+
+// Revocations is what Revoker needs of the store.
+type Revocations interface {
+	// RevokeKey stamps a live key as revoked and records the event in one transaction; a key that is revoked already
+	// keeps its first stamp, which is returned.
+	RevokeKey(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
+}
+
+// Revoker ends API keys.
+type Revoker struct {
+	Store Revocations
+	Now   func() time.Time
+}
+
+// Revoke ends a key, at its own request, from this commit on and returns it with the time of its revocation.
+func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
+	now := r.Now()
+	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
+		ID: id.NewEvent(), Workspace: k.Workspace, At: now, Action: event.KeyRevoked,
+		Actor: event.ByKey(k.ID), Target: event.Target{Type: event.OnKey, ID: string(k.ID)}, RequestID: requestID,
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	if at.IsZero() {
+		return Key{}, fault.Bare(fault.NotAuthenticated)
+	}
+	k.RevokedAt = at
+	return k, nil
+}

@@ -1,0 +1,125 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// ErrKnown says that a person became a member meanwhile.
+var ErrKnown = errors.New("this person is a member already")
+
+// Store is what Registrar needs.
+type Store interface {
+	// Known finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
+	Known(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
+	// Admit commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
+	// and then nothing is written.
+	Admit(ctx context.Context, a Admission) error
+	// Saw writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
+	// younger than m. Otherwise it changes nothing.
+	Saw(ctx context.Context, m Member, since time.Time) error
+}
+
+// Admission is everything that a first sign-in makes.
+type Admission struct {
+	Member    Member
+	Workspace workspace.Workspace
+	Event     event.Event
+}
+
+// Entered is a person who is here.
+type Entered struct {
+	Member    Member
+	Workspace workspace.Workspace
+	New       bool // this call made member and workspace
+	// Operator is when the identity provider vouched for them as an operator; zero: it did not. It is never stored with
+	// the member: whoever comes in again is asked again.
+	Operator time.Time
+}
+
+// Registrar knows people by issuer and subject, never by their address.
+type Registrar struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// Enter finds the member that a person is, or makes one with a workspace of its own. Of several first sign-ins at once one
+// makes them and all find the same. Nobody gets an API key on the way.
+func (r *Registrar) Enter(ctx context.Context, who Identity, requestID string) (Entered, error) {
+	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
+		return Entered{}, errors.New("an identity without issuer, subject or address")
+	}
+	in, err := r.enter(ctx, who, requestID)
+	if err != nil {
+		return Entered{}, err
+	}
+	in.Operator = who.OperatorAt()
+	return in, nil
+}
+
+func (r *Registrar) enter(ctx context.Context, who Identity, requestID string) (Entered, error) {
+	m, w, err := r.Store.Known(ctx, who.Issuer, who.Subject)
+	if err != nil {
+		return Entered{}, err
+	}
+	if m != nil {
+		return r.again(ctx, *m, *w, who)
+	}
+	a := admission(who, r.Now(), requestID)
+	switch err := r.Store.Admit(ctx, a); {
+	case err == nil:
+		return Entered{Member: a.Member, Workspace: a.Workspace, New: true}, nil
+	case !errors.Is(err, ErrKnown):
+		return Entered{}, err
+	}
+	m, w, err = r.Store.Known(ctx, who.Issuer, who.Subject)
+	if err == nil && m == nil {
+		err = errors.New("a member vanished")
+	}
+	if err != nil {
+		return Entered{}, err
+	}
+	return Entered{Member: *m, Workspace: *w}, nil
+}
+
+// again notes that a member is back, and the address that the provider has now.
+func (r *Registrar) again(ctx context.Context, m Member, w workspace.Workspace, who Identity) (Entered, error) {
+	now := r.Now()
+	since := now.Add(-limits.SessionSeenEvery)
+	if m.Email == who.Email && m.SeenAt.After(since) {
+		return Entered{Member: m, Workspace: w}, nil
+	}
+	m.Email, m.SeenAt = who.Email, now
+	return Entered{Member: m, Workspace: w}, r.Store.Saw(ctx, m, since)
+}
+
+func admission(who Identity, now time.Time, requestID string) Admission {
+	now = now.UTC().Truncate(time.Millisecond) // as it is stored
+	w := workspace.Workspace{ID: id.NewWorkspace(), Name: nameFor(who.Email), Plan: workspace.FreePlan, CreatedAt: now, ClaimedAt: now}
+	m := Member{
+		ID: id.NewMember(), Workspace: w.ID, Issuer: who.Issuer, Subject: who.Subject, Email: who.Email,
+		Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, CreatedAt: now, SeenAt: now,
+	}
+	return Admission{Member: m, Workspace: w, Event: event.Event{
+		ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.WorkspaceCreated, Actor: event.ByMember(m.ID),
+		Target: event.Target{Type: event.OnWorkspace, ID: string(w.ID)}, RequestID: requestID,
+	}}
+}
+
+// nameFor is what the workspace of a person with an address is called at first.
+func nameFor(email string) string {
+	const ending = "'s Workspace"
+	local := []rune(email)
+	if at := strings.LastIndexByte(email, '@'); at > 0 {
+		local = []rune(email[:at])
+	}
+	return string(local[:min(len(local), limits.WorkspaceNameRunes-len(ending))]) + ending
+}

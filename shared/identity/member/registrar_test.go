@@ -1,0 +1,33 @@
+package member
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"vitrine/shared/platform/limits"
+)
+
+func TestAWorkspaceIsCalledAfterThePerson(t *testing.T) {
+	for email, want := range map[string]string{
+		"ada@example.org": "ada's Workspace", `"a@b"@example.org`: `"a@b"'s Workspace`, "ada": "ada's Workspace", "@x": "@x's Workspace",
+	} {
+		if got := nameFor(email); got != want {
+			t.Errorf("%s: %q", email, got)
+		}
+	}
+	long := nameFor(strings.Repeat("ä", 200) + "@example.org")
+	if utf8.RuneCountInString(long) != limits.WorkspaceNameRunes || !strings.HasSuffix(long, "ä's Workspace") {
+		t.Errorf("%q", long)
+	}
+}
+
+func TestAnIdentityWithoutAPersonEntersNowhere(t *testing.T) {
+	r := Registrar{Now: time.Now} // without a store: nothing may be asked
+	for _, who := range []Identity{{}, {Issuer: "i", Subject: "s"}, {Issuer: "i", Email: "a@b"}, {Subject: "s", Email: "a@b"}} {
+		if _, err := r.Enter(t.Context(), who, "req"); err == nil {
+			t.Errorf("%+v enters", who)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"regexp"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Requests keeps consent pages that are open.
+type Requests interface {
+	// AddRequest writes a new request.
+	AddRequest(ctx context.Context, r Request) error
+	// Request reads a request, strongly; nil if there is none.
+	Request(ctx context.Context, secret string) (*Request, error)
+	// Agree turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
+	Agree(ctx context.Context, r Request, c Code, e event.Event) error
+	// DropRequest removes a request; ErrGone if it is gone.
+	DropRequest(ctx context.Context, r Request) error
+}
+
+// Request is an authorization that waits for a person.
+type Request struct {
+	Secret    string // the store keeps its digest only
+	Client    Client // id and name
+	Redirect  string
+	State     string
+	Challenge string
+	Scopes    []credential.Scope
+	Audience  string
+	Loopback  bool
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+const stateMost = 1024
+
+var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Authorize answers where the browser goes: to the consent page, or with an error to one of our own clients, or to the page
+// that tells a person of an error of another client. An error of its own is a page for the person, because the client or
+// its redirect is not to be trusted.
+func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo string, err error) {
+	client, refusal, err := s.judge(ctx, a)
+	switch {
+	case err != nil:
+		return "", err
+	case refusal != nil && client.FirstParty:
+		return s.back(a.RedirectURI, a.State, refusal), nil
+	case refusal != nil:
+		return s.Origins.App + "/oauth/error?" + a.query(), nil
+	}
+	now := s.Now()
+	r := Request{
+		Secret: rand.Text(), Client: *client, Redirect: a.RedirectURI, State: a.State, Challenge: a.Challenge, Scopes: scopesFor(*client, a.Scope),
+		Audience: s.audienceFor(*client), Loopback: onlyLoopback(client.Redirects), CreatedAt: now, ExpiresAt: now.Add(limits.ConsentLife),
+	}
+	if err := s.Requests.AddRequest(ctx, r); err != nil {
+		return "", err
+	}
+	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
+}
+
+// judge finds the client of an authorization, and the refusal that the client is to learn of. err is for the person alone.
+func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.Refusal, err error) {
+	client, err = s.client(ctx, a.ClientID)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case a.Repeated == "client_id" || a.Repeated == "redirect_uri" || client == nil:
+		return nil, nil, fault.New(fault.InvalidRequest, "the app that sent you here is not known; it has to register anew")
+	case !redirects(client.Redirects, a.RedirectURI):
+		return nil, nil, fault.New(fault.InvalidRequest,
+			"the app that sent you here wants the answer at an address that it did not register, "+
+				"or that is not answered any more; it has to register anew")
+	}
+	if err := s.check(*client, a); err != nil {
+		return client, fault.RefusalOf(err), nil
+	}
+	return client, nil, nil
+}
+
+// check refuses what the client is told about.
+func (s *Server) check(c Client, a Authorization) error {
+	switch {
+	case a.Repeated == "resource":
+		return fault.Refuse(fault.OAuthInvalidTarget, "ask for one resource")
+	case a.Repeated != "":
+		return fault.Refuse(fault.OAuthInvalidRequest, "a parameter stands twice")
+	case a.ResponseType == "":
+		return fault.Refuse(fault.OAuthInvalidRequest, "response_type is missing")
+	case a.ResponseType != "code":
+		return fault.Refuse(fault.OAuthUnsupportedResponse, "response_type is code")
+	case len(a.State) > stateMost:
+		return fault.Refuse(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
+	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
+		return fault.Refuse(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
+	}
+	return aims(s.audienceFor(c), a.Resource)
+}
+
+// back answers the client at its redirect with an error.
+func (s *Server) back(redirect, state string, err error) string {
+	r := fault.RefusalOf(err)
+	return s.answerAt(redirect, state, url.Values{"error": {string(r.Code)}, "error_description": {r.Description}})
+}
+
+// answerAt adds state and issuer (RFC 9207) to an answer. A state that is too long is not sent back.
+func (s *Server) answerAt(redirect, state string, parameters url.Values) string {
+	if state != "" && len(state) <= stateMost {
+		parameters.Set("state", state)
+	}
+	parameters.Set("iss", s.Origins.API)
+	return answerTo(redirect, parameters)
+}
+
+// Consent is what a person is asked. Whoever holds the secret may look; only Allow binds it to a member.
+func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
+	r, err := s.request(ctx, request)
+	if err != nil {
+		return Consent{}, err
+	}
+	return Consent{
+		Client: r.Client, RedirectHost: shownHost(r.Redirect), Loopback: r.Loopback, Scopes: r.Scopes, Audience: r.Audience, ExpiresAt: r.ExpiresAt,
+	}, nil
+}
+
+// Allow lets the client in, in the member's name, and answers where the browser goes with the code. A request is answered
+// once.
+func (s *Server) Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
+	if err := person(by); err != nil {
+		return "", err
+	}
+	r, err := s.request(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now()
+	code := credential.Mint(credential.AuthorizationCode, s.Environment, id.NoWorkspace, "")
+	err = s.Requests.Agree(ctx, *r, Code{
+		Public: code.Public, Hash: code.Hash(s.Peppers), Client: r.Client.ID, Name: r.Client.Name, Redirect: r.Redirect, Challenge: r.Challenge,
+		Scopes: r.Scopes, Audience: r.Audience, Member: by.Member, Workspace: by.Workspace.ID, Epoch: by.Workspace.Epoch,
+		Operator: by.Operator, CreatedAt: now, ExpiresAt: now.Add(limits.CodeLife),
+	}, s.record(by.Workspace.ID, event.ByMember(by.Member), event.ConsentGranted, target(r.Client.ID), by.RequestID))
+	if err != nil {
+		return "", lost(err)
+	}
+	return s.answerAt(r.Redirect, r.State, url.Values{"code": {code.Reveal()}}), nil
+}
+
+// Deny turns the client away and answers where the browser goes to tell it.
+func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
+	if err := person(by); err != nil {
+		return "", err
+	}
+	r, err := s.request(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Requests.DropRequest(ctx, *r); err != nil {
+		return "", lost(err)
+	}
+	return s.back(r.Redirect, r.State, fault.Refuse(fault.OAuthAccessDenied, "the person said no")), nil
+}
+
+// request finds an open consent page.
+func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
+	if secret == "" || len(secret) > 64 {
+		return nil, lost(ErrGone)
+	}
+	r, err := s.Requests.Request(ctx, secret)
+	if err == nil && (r == nil || !s.Now().Before(r.ExpiresAt) || !registrable(r.Redirect)) {
+		err = lost(ErrGone)
+	}
+	return r, err
+}
+
+// lost is what a person reads whose page is not open any more.
+func lost(err error) error {
+	if errors.Is(err, ErrGone) {
+		return fault.New(fault.NotFound, "this request was answered already, or it expired; start again in the app")
+	}
+	return err
+}
+
+// person refuses whoever is no member in a browser: a token must not make further tokens.
+func person(by credential.Actor) error {
+	if by.Member == "" || by.Client != "" {
+		return fault.New(fault.Forbidden, "only a person who is signed in may answer this")
+	}
+	return nil
+}
+
+func target(c id.Client) event.Target { return event.Target{Type: event.OnClient, ID: string(c)} }
+
+func (s *Server) record(w id.Workspace, by event.Actor, what event.Action, on event.Target, requestID string) event.Event {
+	return event.Event{ID: id.NewEvent(), Workspace: w, At: s.Now(), Action: what, Actor: by, Target: on, RequestID: requestID}
+}

@@ -1,0 +1,124 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"regexp"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Codes keeps authorization codes.
+type Codes interface {
+	// Code reads a code, strongly; nil if there is none.
+	Code(ctx context.Context, public id.Public) (*Code, error)
+	// RedeemCode turns an unused code into a grant in one transaction. If the code was used before, it writes nothing and
+	// returns the public id of the grant that was made then, with ErrGone.
+	RedeemCode(ctx context.Context, c Code, g Grant) (made id.Public, err error)
+}
+
+// Code is an authorization code that a member made.
+type Code struct {
+	Public    id.Public
+	Hash      credential.Hash
+	Client    id.Client
+	Name      string
+	Redirect  string
+	Challenge string
+	Scopes    []credential.Scope
+	Audience  string
+	Member    id.Member
+	Workspace id.Workspace
+	Epoch     int64
+	Operator  time.Time // of the Grant
+	CreatedAt time.Time // when the member agreed
+	ExpiresAt time.Time
+	Grant     id.Public // that it became; empty: not used
+}
+
+func (c Code) agreement() agreement {
+	return agreement{
+		client: c.Client, name: c.Name, member: c.Member, workspace: c.Workspace, epoch: c.Epoch, operator: c.Operator, scopes: c.Scopes, audience: c.Audience, at: c.CreatedAt,
+	}
+}
+
+var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// redeemCode exchanges an authorization code, once. A second use tells that the code leaked: what it became is revoked.
+func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token, error) {
+	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
+	}
+	token, err := credential.Parse(t.Code, credential.AuthorizationCode, s.Environment)
+	if err != nil {
+		return contract.Token{}, badGrant()
+	}
+	c, err := s.Codes.Code(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted()
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	if c == nil || !token.Matches(c.Hash, s.Peppers) {
+		return contract.Token{}, badGrant()
+	}
+	if c.Grant != "" {
+		return contract.Token{}, s.replayed(ctx, *c, c.Grant, t.requestID)
+	}
+	now := s.Now()
+	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI || !proves(t.Verifier, c.Challenge) {
+		return contract.Token{}, badGrant()
+	}
+	if err := aims(c.Audience, t.Resource); err != nil {
+		return contract.Token{}, err
+	}
+	g, out := s.grant(c.agreement(), now)
+	scopes, err := s.holds(ctx, g)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	out.Scope = words(scopes)
+	used := make(chan struct{})
+	go func() {
+		defer close(used)
+		s.touch(ctx, c.Client)
+	}()
+	made, err := s.Codes.RedeemCode(ctx, *c, g)
+	<-used
+	if errors.Is(err, ErrGone) {
+		return contract.Token{}, s.replayed(ctx, *c, made, t.requestID)
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	return out, nil
+}
+
+// replayed ends what a code became, and refuses.
+func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID string) error {
+	e := s.record(c.Workspace, event.BySystem(), event.GrantRevoked, target(c.Client), requestID)
+	e.Detail = "its authorization code was used twice"
+	if err := s.GrantStore.RevokeGrant(ctx, made, e.At, e); err != nil {
+		return err
+	}
+	return badGrant()
+}
+
+// proves tells whether a PKCE verifier belongs to a challenge (RFC 7636, S256).
+func proves(verifier, challenge string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}
+
+func badGrant() error {
+	return fault.Refuse(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
+}

@@ -1,0 +1,443 @@
+package oauth_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func TestAClientGetsWhatThePersonAllows(t *testing.T) {
+	s := newStand(t)
+	a := s.robot(t)
+	req := s.consent(t, a)
+	shown, err := s.Consent(ctx, req)
+	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback || shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
+		t.Errorf("the page shows %+v %v", shown, err)
+	}
+	out := s.signIn(t, a)
+	if out.Scope != "publish read" || out.ExpiresIn != 3600 || out.RefreshToken == "" {
+		t.Errorf("%+v", out)
+	}
+	if !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
+		t.Error("the token of a registered client works elsewhere than on the MCP host")
+	}
+	own := s.signIn(t, asks())
+	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) || s.works(own.RefreshToken, mcpOrigin) {
+		t.Error("T06: the CLI's tokens do not work as they should")
+	}
+	s.later(limits.AccessTokenLife)
+	if s.works(own.AccessToken, apiOrigin) {
+		t.Error("an access token works after its end")
+	}
+	if n := s.events(t, event.ConsentGranted); n != 2 {
+		t.Errorf("%d consents on record", n)
+	}
+	s.keepsSecrets(t)
+}
+
+func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	for name, change := range map[string]func(*oauth.Authorization){
+		"no client": func(a *oauth.Authorization) { a.ClientID = "" }, "unknown client": func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
+		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" }, "no redirect": func(a *oauth.Authorization) { a.RedirectURI = "" },
+		"longer path": func(a *oauth.Authorization) { a.RedirectURI += "/x" }, "user": func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com@evil.example/callback" },
+		"fragment": func(a *oauth.Authorization) { a.RedirectURI += "#x" }, "script": func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
+		"other port":  func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com:444/callback" },
+		"two of them": func(a *oauth.Authorization) { a.Repeated = "redirect_uri" },
+		// of another client
+		"the CLI's": func(a *oauth.Authorization) { a.RedirectURI = loopback },
+	} {
+		a := robot
+		change(&a)
+		if to, err := s.Authorize(ctx, a); to != "" || fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s: sent to %q, %v", name, to, err)
+		}
+	}
+	a := asks()
+	a.RedirectURI = "http://[::1]:9/callback"
+	s.consent(t, a)
+	s.later(limits.UnusedClientLife)
+	if to, err := s.Authorize(ctx, robot); to != "" || err == nil {
+		t.Errorf("a client that was unused for 90 days is sent to %q", to)
+	}
+}
+
+// wrong are requests that are refused, and what the client is to learn of it.
+var wrong = map[string]struct {
+	change func(*oauth.Authorization)
+	want   fault.OAuthCode
+}{
+	"no PKCE":       {func(a *oauth.Authorization) { a.Challenge, a.ChallengeMethod = "", "" }, fault.OAuthInvalidRequest},
+	"plain PKCE":    {func(a *oauth.Authorization) { a.ChallengeMethod = "plain" }, fault.OAuthInvalidRequest},
+	"no method":     {func(a *oauth.Authorization) { a.ChallengeMethod = "" }, fault.OAuthInvalidRequest},
+	"bad challenge": {func(a *oauth.Authorization) { a.Challenge = verifier }, fault.OAuthInvalidRequest},
+	"implicit":      {func(a *oauth.Authorization) { a.ResponseType = "token" }, fault.OAuthUnsupportedResponse},
+	"no type":       {func(a *oauth.Authorization) { a.ResponseType = "" }, fault.OAuthInvalidRequest},
+	"long state":    {func(a *oauth.Authorization) { a.State = strings.Repeat("x", 1025) }, fault.OAuthInvalidRequest},
+	"T34: resource": {func(a *oauth.Authorization) { a.Resource = "https://evil.example" }, fault.OAuthInvalidTarget},
+	"T34: two":      {func(a *oauth.Authorization) { a.Repeated = "resource" }, fault.OAuthInvalidTarget},
+	"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
+}
+
+// told holds an answer at a redirect against the error that a client is to learn of.
+func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
+	t.Helper()
+	u, _ := url.Parse(to)
+	q := u.Query()
+	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin || q.Has("code") {
+		t.Errorf("%s: %q", what, to)
+	}
+	if len(a.State) <= 1024 && q.Get("state") != a.State {
+		t.Errorf("%s: the state is lost: %s", what, to)
+	}
+}
+
+// judges asks for what a person is told whom the authorization endpoint sent away with an error.
+func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
+	t.Helper()
+	to, err := s.Authorize(ctx, a)
+	query, ours := strings.CutPrefix(to, "https://app.example.com/oauth/error?")
+	if err != nil || !ours {
+		t.Fatalf("%s: sent to %s, %v", what, to, err)
+	}
+	r, err := s.Refused(ctx, by, oauth.ParseAuthorization(query), from)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	return r
+}
+
+func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
+	s := newStand(t)
+	s.limits.SignIn.Limit = 1000
+	robot, stranger, none := s.robot(t), s.join(t), credential.Actor{}
+	for _, known := range []bool{false, true} {
+		if known {
+			s.signIn(t, robot)
+		}
+		for name, c := range wrong {
+			a := robot
+			c.change(&a)
+			for who, by := range map[string]credential.Actor{"the member": s.by, "another member": stranger, "nobody": none} {
+				r := s.judges(t, name, by, a)
+				told(t, name, r.RedirectTo, a, c.want)
+				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" || r.Client.Name != "Robot" || r.Description == "" {
+					t.Errorf("%s, shown to %s: %+v", name, who, r)
+				}
+			}
+		}
+	}
+	bad := robot
+	bad.ResponseType = "token"
+	other := bad
+	other.ClientID = s.robot(t).ClientID
+	if s.judges(t, "another client", s.by, other).Trusted {
+		t.Error("a client is trusted because another one is")
+	}
+	grants, _, err := s.Grants(ctx, s.by, cursor.Page{})
+	if err != nil || len(grants) != 1 {
+		t.Fatal(grants, err)
+	}
+	if err := s.EndGrant(ctx, s.by, grants[0].Public); err != nil {
+		t.Fatal(err)
+	}
+	if s.judges(t, "disconnected", s.by, bad).Trusted {
+		t.Error("a client is trusted that the member disconnected")
+	}
+	s.signIn(t, robot)
+	s.later(limits.RefreshIdle)
+	if s.judges(t, "idle", s.by, bad).Trusted {
+		t.Error("a client is trusted whose access has ended")
+	}
+	for _, fine := range []string{"", mcpOrigin + "/", "https://MCP.EXAMPLE.com"} {
+		robot.Resource = fine
+		s.consent(t, robot)
+	}
+}
+
+func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
+	s := newStand(t)
+	for name, c := range wrong {
+		a := asks()
+		c.change(&a)
+		to, err := s.Authorize(ctx, a)
+		if told(t, name, to, a, c.want); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for client, resource := range map[string]string{"cli": mcpOrigin, s.robot(t).ClientID: apiOrigin} {
+		a := asks()
+		if a.ClientID, a.Resource = client, resource; client != "cli" {
+			a.RedirectURI = elsewhere
+			told(t, "T34: our api", s.judges(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
+			continue
+		}
+		to, err := s.Authorize(ctx, a)
+		if told(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
+	s := newStand(t)
+	s.limits.SignIn.Limit = 4
+	robot, own := s.robot(t), asks()
+	own.ResponseType = "token"
+	unknown, elsewhere := robot, robot
+	unknown.ClientID, unknown.ResponseType = "oc_0123456789ABCDEFGHJKMNPQRS", "token"
+	elsewhere.RedirectURI, elsewhere.ResponseType = "https://evil.example/cb", "token"
+	for what, a := range map[string]oauth.Authorization{
+		"in order": robot, "an unknown client": unknown, "a redirect of nobody": elsewhere, "our own client": own,
+	} {
+		if r, err := s.Refused(ctx, s.by, a, from); err == nil || r.RedirectTo != "" {
+			t.Errorf("%s leads to %q", what, r.RedirectTo)
+		}
+	}
+	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+		t.Error("nobody counts who asks", err)
+	}
+}
+
+// What older versions registered and would not be registered today.
+func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
+	s := newStand(t)
+	const old = "search-ms://evil.example"
+	c := oauth.Client{ID: id.NewClient(), Name: "Robot", Redirects: []string{old, "https://robot.example.com/callback"}, CreatedAt: s.now()}
+	if err := s.store.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
+		t.Fatal(err)
+	}
+	a := asks()
+	a.ClientID, a.RedirectURI = string(c.ID), old
+	for _, kind := range []string{"code", "token"} {
+		a.ResponseType = kind
+		if to, err := s.Authorize(ctx, a); to != "" || fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%s: sent to %q, %v", kind, to, err)
+		}
+		if r, err := s.Refused(ctx, s.by, a, from); err == nil {
+			t.Errorf("%s: the page leads to %q", kind, r.RedirectTo)
+		}
+	}
+	r := oauth.Request{
+		Secret:    rand.Text(),
+		Client:    c,
+		Redirect:  old,
+		Challenge: challenge(),
+		Scopes:    []credential.Scope{credential.Read},
+		Audience:  mcpOrigin,
+		CreatedAt: s.now(),
+		ExpiresAt: s.now().Add(limits.ConsentLife),
+	}
+	if err := s.store.AddRequest(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {
+		if to, err := answer(ctx, s.by, r.Secret); to != "" || fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%s leads to %q, %v", name, to, err)
+		}
+	}
+	a.RedirectURI, a.ResponseType = "https://robot.example.com/callback", "code"
+	s.consent(t, a)
+}
+
+func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
+	s := newStand(t)
+	good := s.code(t, asks())
+	for name, change := range map[string]func(*oauth.TokenRequest){
+		"wrong verifier": func(r *oauth.TokenRequest) { r.Verifier = strings.Replace(verifier, "a", "b", 1) },
+		"short verifier": func(r *oauth.TokenRequest) { r.Verifier = "x" },
+		"the challenge":  func(r *oauth.TokenRequest) { r.Verifier = challenge() },
+		"other client":   func(r *oauth.TokenRequest) { r.ClientID = "dashboard" },
+		"other redirect": func(r *oauth.TokenRequest) { r.RedirectURI = "http://127.0.0.1:4712/callback" },
+		"other secret":   func(r *oauth.TokenRequest) { r.Code = s.forge(t, r.Code, credential.AuthorizationCode) },
+		"no code at all": func(r *oauth.TokenRequest) { r.Code = "x" },
+	} {
+		r := good
+		change(&r)
+		s.refuses(t, name, r, fault.OAuthInvalidGrant)
+	}
+	other := good
+	other.Resource = mcpOrigin
+	s.refuses(t, "T34: another resource", other, fault.OAuthInvalidTarget)
+	bare := good
+	bare.Verifier = ""
+	s.refuses(t, "no verifier", bare, fault.OAuthInvalidRequest)
+
+	out := s.token(t, good)
+	next := s.token(t, refreshing("cli", out))
+	s.later(2 * limits.CodeLife)
+	s.refuses(t, "replay", good, fault.OAuthInvalidGrant)
+	for _, token := range []string{out.AccessToken, next.AccessToken} {
+		if s.works(token, apiOrigin) {
+			t.Error("a replayed code leaves tokens alive")
+		}
+	}
+	s.refuses(t, "refresh after a replay", refreshing("cli", next), fault.OAuthInvalidGrant)
+	if n := s.events(t, event.GrantRevoked); n != 1 {
+		t.Errorf("%d revocations on record", n)
+	}
+
+	late := s.code(t, asks())
+	s.later(limits.CodeLife)
+	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
+}
+
+// forge makes a token with the same public id and another secret.
+func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
+	t.Helper()
+	token, err := credential.Parse(text, kind, credential.Preview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return credential.MintAs(kind, credential.Preview, token.Workspace, token.Public).Reveal()
+}
+
+func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
+	s := newStand(t)
+	r := s.code(t, asks())
+	var mu sync.Mutex
+	var got []contract.Token
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			if out, err := s.Token(ctx, r, from, request); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, out)
+			}
+		})
+	}
+	wg.Wait()
+	if len(got) != 1 || s.works(got[0].AccessToken, apiOrigin) {
+		t.Errorf("%d tokens came of one code, or they live on", len(got))
+	}
+}
+
+func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
+	s := newStand(t)
+	req := s.consent(t, asks())
+	if _, err := s.Allow(ctx, credential.Actor{Workspace: s.by.Workspace}, req); fault.CodeOf(err) != fault.Forbidden {
+		t.Error("nobody allows", err)
+	}
+	client := s.by
+	client.Client = oauth.CLI
+	if _, err := s.Allow(ctx, client, req); fault.CodeOf(err) != fault.Forbidden {
+		t.Error("an access token allows", err)
+	}
+	to, err := s.Deny(ctx, s.by, req)
+	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" || u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
+		t.Error(to, err)
+	}
+	if _, err := s.Allow(ctx, s.by, req); fault.CodeOf(err) != fault.NotFound {
+		t.Error("allowed after it was denied", err)
+	}
+	req = s.consent(t, asks())
+	won := 0
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			answer := s.Allow
+			if n%2 == 1 {
+				answer = s.Deny
+			}
+			if _, err := answer(ctx, s.by, req); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				won++
+			} else if fault.CodeOf(err) != fault.NotFound {
+				t.Error(err)
+			}
+		})
+	}
+	if wg.Wait(); won != 1 {
+		t.Errorf("%d answers to one page", won)
+	}
+	req = s.consent(t, asks())
+	s.later(limits.ConsentLife)
+	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {
+		if _, err := s.Consent(ctx, stale); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%.20q: %v", stale, err)
+		}
+		if _, err := s.Allow(ctx, s.by, stale); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%.20q: %v", stale, err)
+		}
+	}
+}
+
+func TestT36ScopesNeverGrow(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	for asked, want := range map[string]string{
+		"admin": "publish read", "openid offline_access mcp:tools": "publish read", "read admin": "read", "publish publish": "publish", "": "publish read", "READ": "publish read",
+	} {
+		robot.Scope = asked
+		if out := s.signIn(t, robot); out.Scope != want {
+			t.Errorf("%q gives %q", asked, out.Scope)
+		}
+	}
+	robot.Scope = "read"
+	out := s.signIn(t, robot)
+	for _, wider := range []string{"admin", "read publish", "publish", "read openid"} {
+		r := refreshing(robot.ClientID, out)
+		r.Scope = wider
+		s.refuses(t, wider, r, fault.OAuthInvalidScope)
+	}
+	r := refreshing(robot.ClientID, out)
+	r.Scope = "read"
+	if again := s.token(t, r); again.Scope != "read" {
+		t.Errorf("refreshed to %q", again.Scope)
+	}
+	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
+		t.Errorf("the CLI gets %q", own.Scope)
+	}
+}
+
+func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
+	s := newStand(t)
+	out, code := s.signIn(t, asks()), s.code(t, asks())
+	started := s.device(t)
+	if err := s.ApproveDevice(ctx, s.by, started.UserCode); err != nil {
+		t.Fatal(err)
+	}
+	s.raiseEpoch(t)
+	if s.works(out.AccessToken, apiOrigin) {
+		t.Error("an access token of another epoch works")
+	}
+	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
+	s.refuses(t, "code", code, fault.OAuthInvalidGrant)
+	s.refuses(t, "device code", polling("cli", started), fault.OAuthInvalidGrant)
+}
+
+func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
+	s := newStand(t)
+	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s.later(time.Second)
+	e := event.Event{Workspace: s.by.Workspace.ID, At: s.now(), Action: event.SessionsEnded, Actor: event.ByMember(s.by.Member)}
+	if err := s.store.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
+		t.Fatal(err)
+	}
+	if s.works(out.AccessToken, apiOrigin) {
+		t.Error("the access token works")
+	}
+	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
+	s.refuses(t, "a code from before", code, fault.OAuthInvalidGrant)
+	s.later(time.Second)
+	if after := s.signIn(t, asks()); !s.works(after.AccessToken, apiOrigin) {
+		t.Error("what is agreed after it does not work")
+	}
+}

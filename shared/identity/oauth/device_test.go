@@ -1,0 +1,181 @@
+package oauth_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+func (s *stand) device(t testing.TB) contract.DeviceAuthorization {
+	t.Helper()
+	out, err := s.StartDevice(ctx, "cli", "publish read", "  laptop\u202e\n<b> ", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.secrets = append(s.secrets, out.DeviceCode, out.UserCode, strings.ReplaceAll(out.UserCode, "-", ""))
+	return out
+}
+
+func polling(client string, d contract.DeviceAuthorization) oauth.TokenRequest {
+	return oauth.TokenRequest{GrantType: contract.GrantDevice, ClientID: client, DeviceCode: d.DeviceCode}
+}
+
+func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
+	s := newStand(t)
+	d := s.device(t)
+	if d.VerificationURI != "https://app.example.com/device" || d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
+		t.Errorf("%+v", d)
+	}
+	shown, err := s.Device(ctx, s.by, d.UserCode)
+	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI || !shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
+		t.Errorf("the page shows %+v %v", shown, err)
+	}
+	s.refuses(t, "seen, not approved", polling("cli", d), fault.OAuthAuthorizationPending)
+	if err := s.ApproveDevice(ctx, s.by, " "+strings.ToLower(strings.ReplaceAll(d.UserCode, "-", " "))); err != nil {
+		t.Fatal(err)
+	}
+	out := s.token(t, polling("cli", d))
+	if !s.works(out.AccessToken, apiOrigin) || out.Scope != "publish read admin" {
+		t.Errorf("%+v", out)
+	}
+	s.token(t, refreshing("cli", out))
+	s.refuses(t, "redeemed", polling("cli", d), fault.OAuthInvalidGrant)
+	if _, err := s.Device(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.NotFound {
+		t.Error("an answered code is shown", err)
+	}
+	if g, _, _ := s.Grants(ctx, s.by, cursor.Page{}); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
+		t.Errorf("%+v", g)
+	}
+	if n := s.events(t, event.DeviceApproved); n != 1 {
+		t.Errorf("%d approvals on record", n)
+	}
+	s.keepsSecrets(t)
+}
+
+func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
+	s := newStand(t)
+	d := s.device(t)
+	s.refuses(t, "another client", polling("dashboard", d), fault.OAuthInvalidGrant)
+	forged := d
+	forged.DeviceCode = s.forge(t, d.DeviceCode, credential.DeviceCode)
+	s.refuses(t, "guessed", polling("cli", forged), fault.OAuthInvalidGrant)
+	if err := s.DenyDevice(ctx, s.by, d.UserCode); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ApproveDevice(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.NotFound {
+		t.Error("approved after it was denied", err)
+	}
+	s.refuses(t, "denied", polling("cli", d), fault.OAuthAccessDenied)
+	if s.events(t, event.DeviceDenied) != 1 {
+		t.Error("the denial is not on record")
+	}
+
+	late := s.device(t)
+	s.later(limits.DeviceLife)
+	s.refuses(t, "expired", polling("cli", late), fault.OAuthExpiredToken)
+	if err := s.ApproveDevice(ctx, s.by, late.UserCode); fault.CodeOf(err) != fault.NotFound {
+		t.Error("approved after its end", err)
+	}
+	robot := s.register(t, elsewhere)
+	_, err := s.StartDevice(ctx, robot, "", "", from)
+	refused(t, "registered client", err, fault.OAuthUnauthorizedClient)
+	_, err = s.StartDevice(ctx, "", "", "", from)
+	refused(t, "no client", err, fault.OAuthInvalidClient)
+}
+
+func TestT71ACodeIsNotGuessed(t *testing.T) {
+	s := newStand(t)
+	d := s.device(t)
+	for n := range s.limits.WrongCode.Limit {
+		wrong := "BBBB-CCCC-DDDD-FFFF-GGGG"
+		if n%2 == 1 {
+			wrong = "nonsense"
+		}
+		if _, err := s.Device(ctx, s.by, wrong); fault.CodeOf(err) != fault.NotFound {
+			t.Fatal(n, err)
+		}
+	}
+	_, err := s.Device(ctx, s.by, d.UserCode)
+	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+		t.Errorf("after %d wrong codes the right one passes: %v", s.limits.WrongCode.Limit, err)
+	}
+	if err := s.ApproveDevice(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.RateLimitedActor {
+		t.Error(err)
+	}
+	if _, err := s.Device(ctx, s.join(t), d.UserCode); err != nil {
+		t.Error("another member is refused too", err)
+	}
+	s.later(fault.Of(err).RetryAfter)
+	if _, err := s.Device(ctx, s.by, d.UserCode); err != nil {
+		t.Error("after Retry-After it is still refused", err)
+	}
+}
+
+func TestADeviceThatAsksTooOftenIsSlowedDown(t *testing.T) {
+	s := newStand(t)
+	d := s.device(t)
+	for range limits.PollBurst {
+		s.refuses(t, "burst", polling("cli", d), fault.OAuthAuthorizationPending)
+	}
+	s.refuses(t, "after the burst", polling("cli", d), fault.OAuthSlowDown)
+	s.later(limits.PollInterval - time.Second)
+	s.refuses(t, "too soon", polling("cli", d), fault.OAuthSlowDown)
+	s.later(time.Second)
+	s.refuses(t, "after the interval", polling("cli", d), fault.OAuthAuthorizationPending)
+	s.refuses(t, "again", polling("cli", d), fault.OAuthSlowDown)
+	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
+		t.Fatal(err)
+	}
+	s.token(t, polling("cli", d))
+}
+
+func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
+	s := newStand(t)
+	d := s.device(t)
+	won := 0
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for n := range 8 { // approvals and denials race, one counts
+		wg.Go(func() {
+			answer := s.ApproveDevice
+			if n%2 == 1 {
+				answer = s.DenyDevice
+			}
+			if err := answer(ctx, s.by, d.UserCode); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				won++
+			}
+		})
+	}
+	if wg.Wait(); won != 1 {
+		t.Fatalf("%d answers", won)
+	}
+	s.later(s.limits.WrongCode.Window)
+	d = s.device(t)
+	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
+		t.Fatal(err)
+	}
+	got := 0
+	for range 20 {
+		wg.Go(func() {
+			if _, err := s.Token(ctx, polling("cli", d), from, request); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				got++
+			}
+		})
+	}
+	if wg.Wait(); got != 1 {
+		t.Errorf("one approval gave %d grants", got)
+	}
+}

@@ -1,0 +1,112 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// Provider vouches for people.
+type Provider interface {
+	// Verify checks an ID token that was made for this deployment not longer than limits.ProviderTokenLife ago, of somebody
+	// with a verified address. A provider that does not answer is a fault of the kind unavailable.
+	Verify(ctx context.Context, idToken string) (member.Identity, error)
+}
+
+// Registrar knows people.
+type Registrar interface {
+	// Enter finds the member behind an identity, or makes one with a workspace.
+	Enter(ctx context.Context, who member.Identity, requestID string) (member.Entered, error)
+}
+
+// exchange gives one of our own clients an access token for the person whom an ID token names (RFC 8693). No refresh
+// token goes with it: the client has the provider for that.
+func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, error) {
+	c, err := ours(t.ClientID)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	switch {
+	case t.SubjectToken == "" || t.SubjectTokenType != contract.TypeIDToken || t.ActorToken != "":
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
+	case t.WantedType != "" && t.WantedType != contract.TypeAccessToken:
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
+	}
+	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+		return contract.Token{}, err
+	}
+	if err := t.guest.Admitted(); err != nil {
+		return contract.Token{}, err
+	}
+	who, err := s.Provider.Verify(ctx, t.SubjectToken)
+	if err != nil {
+		return contract.Token{}, unverified(err)
+	}
+	entered, err := s.Registrar.Enter(ctx, who, t.requestID)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	return s.signedIn(ctx, c, entered, t)
+}
+
+// signedIn makes the grant of an exchange.
+func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t TokenRequest) (contract.Token, error) {
+	m, w := in.Member, in.Workspace
+	now := s.Now()
+	access := credential.Mint(credential.AccessToken, s.Environment, w.ID, "")
+	g := Grant{
+		Public: access.Public, Client: c.ID, Name: c.Name, Member: m.ID, Workspace: w.ID, Audience: s.audienceFor(c),
+		Scopes: scopesFor(c, t.Scope), Epoch: w.Epoch, Operator: in.Operator, CreatedAt: now, ExpiresAt: now.Add(limits.AccessTokenLife),
+	}
+	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
+	if !g.Live(now, w, m) {
+		return contract.Token{}, badGrant()
+	}
+	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)
+	e.Detail = "by an ID token"
+	err := s.GrantStore.AddGrant(ctx, g, proofOf(t.SubjectToken, now), e)
+	if errors.Is(err, ErrGone) {
+		err = fault.Refuse(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	return contract.Token{
+		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(limits.AccessTokenLife), Scope: words(rights(g, m)),
+		IssuedTokenType: contract.TypeAccessToken,
+	}, nil
+}
+
+// Proof is an ID token that was exchanged. It is known until the provider's word is too old to be taken anyway.
+type Proof struct {
+	Digest string
+	Until  time.Time
+}
+
+// proofOf names an ID token by what its signature covers, because one signature may have several spellings.
+func proofOf(idToken string, now time.Time) Proof {
+	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
+	sum := sha256.Sum256([]byte(signed))
+	return Proof{Digest: base64.RawURLEncoding.EncodeToString(sum[:]), Until: now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway)}
+}
+
+// unverified tells a token that is refused (RFC 8693, section 2.2.2) from a provider that could not be asked.
+func unverified(err error) error {
+	f := fault.Of(err)
+	switch f.Code.Kind() {
+	case fault.KindUnavailable, fault.KindInternal:
+		return fault.Refuse(fault.OAuthServerError, "the identity provider does not answer; try again in a moment").
+			Because(err).After(max(f.RetryAfter, limits.PollInterval))
+	}
+	return fault.Refuse(fault.OAuthInvalidRequest, "the subject token is refused: %s", f.Message).Because(err)
+}

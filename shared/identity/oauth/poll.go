@@ -1,0 +1,91 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// poll tells a device what the person answered, and hands out the grant of an approval once.
+func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, error) {
+	if t.DeviceCode == "" {
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send device_code")
+	}
+	token, err := credential.Parse(t.DeviceCode, credential.DeviceCode, s.Environment)
+	if err != nil {
+		return contract.Token{}, badGrant()
+	}
+	f, err := s.Polls.Flow(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted()
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	if f == nil || !token.Matches(f.Hash, s.Peppers) || string(f.Client) != t.ClientID {
+		return contract.Token{}, badGrant()
+	}
+	now := s.Now()
+	switch {
+	case f.Answer == Redeemed:
+		return contract.Token{}, badGrant()
+	case f.Answer == Denied:
+		return contract.Token{}, fault.Refuse(fault.OAuthAccessDenied, "the person said no")
+	case !now.Before(f.ExpiresAt):
+		return contract.Token{}, fault.Refuse(fault.OAuthExpiredToken, "nobody answered in time; begin again")
+	case f.Answer == Pending:
+		return contract.Token{}, s.pending(ctx, *f, now)
+	}
+	return s.redeemFlow(ctx, *f, t, now)
+}
+
+// redeemFlow makes the grant that a person approved.
+func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now time.Time) (contract.Token, error) {
+	c := firstParty[f.Client]
+	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+		return contract.Token{}, err
+	}
+	name := c.Name
+	if f.Device != "" {
+		name += " (" + f.Device + ")"
+	}
+	g, out := s.grant(agreement{
+		client: c.ID, name: name, member: f.Member, workspace: f.Workspace, epoch: f.Epoch, scopes: f.Scopes, audience: s.audienceFor(c), at: f.SettledAt,
+	}, now)
+	scopes, err := s.holds(ctx, g)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	out.Scope = words(scopes)
+	err = s.Polls.RedeemFlow(ctx, f, g)
+	if errors.Is(err, ErrGone) {
+		err = badGrant()
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	return out, nil
+}
+
+// pending tells a device to go on asking, and one that asks too often to slow down.
+func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
+	was := f
+	left, wait := rate.Polls{Left: f.PollTokens, At: f.PolledAt}.Take(now)
+	if wait == 0 {
+		f.PollTokens, f.PolledAt = left.Left, left.At
+		alone, err := s.Polls.Polled(ctx, f, was)
+		if err != nil {
+			return err
+		}
+		if alone {
+			return fault.Refuse(fault.OAuthAuthorizationPending, "the person has not answered yet")
+		}
+	}
+	return fault.Refuse(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
+}

@@ -1,0 +1,189 @@
+package oauth
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+// ancestors is how many used refresh tokens of a grant are still recognised, and how many hashes judging a forged one takes.
+//
+// They are recognised only while every successor was derived with the grant's present key, and that key is in the ring.
+// A token from before the chain went on with another key, or any used one while its grant's key is gone, is refused like
+// a stranger's: it gives nothing, but its reuse is not noticed and the grant goes on. The newest token, and the one before
+// it, do not depend on this as long as the pepper of their hashes is there.
+const ancestors = 4096
+
+// age tells what a refresh token is to its grant.
+type age int
+
+const (
+	stranger age = iota // not a token of the grant
+	newest              // the live one
+	recent              // the one before, whose answer may have been lost
+	stale               // used before: somebody has a copy
+)
+
+// refresh exchanges a refresh token for a new one and an access token. Both follow from the old one and a key, so that
+// asking again within the grace gets the same answer, however many ask at once. A token that comes later than that, or
+// was replaced more than once, was copied: its grant is revoked.
+func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, error) {
+	if t.RefreshToken == "" {
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send refresh_token")
+	}
+	token, err := credential.Parse(t.RefreshToken, credential.RefreshToken, s.Environment)
+	if err != nil {
+		return contract.Token{}, badGrant()
+	}
+	g, err := s.GrantStore.Grant(ctx, token.Public)
+	if err == nil {
+		err = t.guest.Admitted() // telling how old a token is takes work
+	}
+	if err != nil {
+		return contract.Token{}, err
+	}
+	if g == nil || g.Workspace != token.Workspace {
+		return contract.Token{}, badGrant()
+	}
+	now := s.Now()
+	switch s.age(*g, token, now) {
+	case stranger:
+		return contract.Token{}, badGrant()
+	case stale:
+		return contract.Token{}, s.reused(ctx, *g, t.requestID)
+	}
+	scopes, err := s.refreshable(ctx, *g, t, now)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	out, err := s.turn(ctx, *g, token, t.requestID)
+	if err != nil {
+		return contract.Token{}, err
+	}
+	out.Scope = words(scopes)
+	return out, nil
+}
+
+// age judges a refresh token whose grant may be dead.
+func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
+	switch {
+	case t.Matches(g.Refresh, s.Peppers):
+		return newest
+	case !t.Matches(g.Previous, s.Peppers):
+		if s.descends(g, t) {
+			return stale
+		}
+		return stranger
+	case now.After(g.RotatedAt.Add(limits.RefreshGrace)):
+		return stale
+	}
+	return recent
+}
+
+// descends tells whether the newest refresh token follows from t.
+func (s *Server) descends(g Grant, t credential.Token) bool {
+	key := s.Chain.Key(g.Chain)
+	for range min(g.Turns, ancestors) {
+		if key == nil {
+			return false
+		}
+		if t = t.Next(credential.RefreshToken, key); t.Matches(g.Refresh, s.Peppers) {
+			return true
+		}
+	}
+	return false
+}
+
+// refreshable refuses what ended, what another client holds, and what asks for more than was granted and than its tokens
+// may do, which it returns.
+func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) ([]credential.Scope, error) {
+	if string(g.Client) != t.ClientID || !now.Before(g.IdleAt) {
+		return nil, badGrant()
+	}
+	scopes, err := s.holds(ctx, g)
+	if err == nil {
+		err = aims(g.Audience, t.Resource)
+	}
+	if err == nil {
+		err = within(slices.Concat(g.Scopes, scopes), t.Scope)
+	}
+	return scopes, err
+}
+
+// turn replaces the newest refresh token by the next one, or answers again where that has happened already.
+func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestID string) (contract.Token, error) {
+	now := s.Now()
+	if !t.Matches(g.Refresh, s.Peppers) {
+		return s.again(g, t, now)
+	}
+	was, used := g.Refresh, g.RotatedAt
+	if used.IsZero() {
+		used = g.CreatedAt
+	}
+	if s.Chain.Key(g.Chain) == nil { // the key left the ring: go on with the one in use
+		g.Chain, _ = s.Chain.Active()
+	}
+	access, next := successors(t, s.Chain, g.Chain)
+	g.Previous, g.Refresh, g.RotatedAt, g.Turns = was, next.Hash(s.Peppers), now, g.Turns+1
+	g.IdleAt = g.end(now, limits.RefreshIdle)
+	g.Access = append(kept(g.Access, now), Issued{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
+	moved, err := s.GrantStore.Rotate(ctx, g, was)
+	switch {
+	case err != nil:
+		return contract.Token{}, err
+	case moved == nil:
+		if now.Sub(used) >= limits.Day {
+			s.touch(ctx, g.Client)
+		}
+		return answer(g, access, next, now), nil
+	}
+	if s.age(*moved, t, now) == stale {
+		return contract.Token{}, s.reused(ctx, *moved, requestID)
+	}
+	return s.again(*moved, t, now)
+}
+
+// again answers what the rotation of t answered, while it is the newest one.
+func (s *Server) again(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
+	if !g.RevokedAt.IsZero() || s.Chain.Key(g.Chain) == nil || !t.Matches(g.Previous, s.Peppers) {
+		return contract.Token{}, badGrant()
+	}
+	access, next := successors(t, s.Chain, g.Chain)
+	if !next.Matches(g.Refresh, s.Peppers) || !g.Holds(access, s.Peppers, now) {
+		return contract.Token{}, badGrant()
+	}
+	return answer(g, access, next, now), nil
+}
+
+// successors are the access and the refresh token that a refresh token is exchanged for.
+func successors(t credential.Token, chain keyring.Derived, kid byte) (access, refresh credential.Token) {
+	key := chain.Key(kid)
+	return t.Next(credential.AccessToken, key), t.Next(credential.RefreshToken, key)
+}
+
+// kept are the access tokens that stay beside a new one.
+func kept(tokens []Issued, now time.Time) []Issued {
+	var out []Issued
+	for _, t := range tokens {
+		if now.Before(t.ExpiresAt) {
+			out = append(out, t)
+		}
+	}
+	return out[max(0, len(out)-limits.AccessTokens+1):]
+}
+
+// reused revokes a grant whose used refresh token came back, and refuses.
+func (s *Server) reused(ctx context.Context, g Grant, requestID string) error {
+	e := s.record(g.Workspace, event.BySystem(), event.RefreshReused, target(g.Client), requestID)
+	if err := s.GrantStore.RevokeGrant(ctx, g.Public, e.At, e); err != nil {
+		return err
+	}
+	return badGrant()
+}

@@ -1,0 +1,368 @@
+package oauth_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/meter"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
+	s := newStand(t)
+	uris := []string{"https://robot.example.com/callback", "cursor://oauth/callback", "http://localhost:33418/"}
+	got, err := s.Register(ctx, contract.RegisterClient{
+		RedirectURIs: uris, ClientName: "Robot\u202e <b>\n", AuthMethod: "none", ResponseTypes: []string{"code"}, Scope: "openid admin read",
+		GrantTypes: []string{"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"},
+	}, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := contract.RegisterClient{
+		RedirectURIs: uris, ClientName: "Robot <b>", AuthMethod: "none", ResponseTypes: []string{"code"}, Scope: "read",
+		GrantTypes: []string{"authorization_code", "refresh_token"},
+	}
+	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.now().Unix() {
+		t.Errorf("%+v", got)
+	}
+	for _, uri := range append(uris, "http://localhost:1/") {
+		a := asks()
+		a.ClientID, a.RedirectURI = string(got.ClientID), uri
+		s.consent(t, a)
+	}
+}
+
+func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
+	s := newStand(t)
+	s.limits.Registration.Limit = 100
+	fine := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
+	for name, c := range map[string]struct {
+		change func(*contract.RegisterClient)
+		want   fault.OAuthCode
+	}{
+		"no redirect":     {func(r *contract.RegisterClient) { r.RedirectURIs = nil }, fault.OAuthInvalidRedirect},
+		"eleven":          {func(r *contract.RegisterClient) { r.RedirectURIs = strings.Fields(strings.Repeat(elsewhere+" ", 11)) }, fault.OAuthInvalidRedirect},
+		"script":          {func(r *contract.RegisterClient) { r.RedirectURIs = []string{elsewhere, "javascript://x"} }, fault.OAuthInvalidRedirect},
+		"http":            {func(r *contract.RegisterClient) { r.RedirectURIs = []string{"http://robot.example.com/"} }, fault.OAuthInvalidRedirect},
+		"secret":          {func(r *contract.RegisterClient) { r.AuthMethod = "client_secret_basic" }, fault.OAuthInvalidMetadata},
+		"other grants":    {func(r *contract.RegisterClient) { r.GrantTypes = []string{"client_credentials"} }, fault.OAuthInvalidMetadata},
+		"implicit":        {func(r *contract.RegisterClient) { r.ResponseTypes = []string{"token"} }, fault.OAuthInvalidMetadata},
+		"an endless name": {func(r *contract.RegisterClient) { r.ClientName = strings.Repeat("é", 81) }, fault.OAuthInvalidMetadata},
+	} {
+		r := fine
+		c.change(&r)
+		_, err := s.Register(ctx, r, from)
+		refused(t, name, err, c.want)
+	}
+	fine.ClientName = strings.Repeat("é", 80)
+	if _, err := s.Register(ctx, fine, from); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
+	s := newStand(t)
+	for range s.limits.Registration.Limit {
+		s.register(t, elsewhere)
+	}
+	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
+	refused(t, "one more", err, fault.OAuthSlowDown)
+	if r := fault.RefusalOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
+		t.Errorf("%+v", r)
+	}
+	if _, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from.Next().Next()); err != nil {
+		t.Error("another address is refused too", err)
+	}
+}
+
+func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
+	s := newStand(t)
+	s.limits.Clients.Limit = 3
+	address := from
+	ask := func(redirect string) error {
+		address = address.Next()
+		_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}}, address)
+		return err
+	}
+	for range 3 {
+		refused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
+		if err := ask(elsewhere); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := ask(elsewhere)
+	refused(t, "one more", err, fault.OAuthSlowDown)
+	if r := fault.RefusalOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAClientThatNobodyLetInLeavesSoon has one that only asks, for ever, and one that was let in once.
+func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
+	s := newStand(t)
+	asking, let := s.robot(t), s.robot(t)
+	s.later(limits.NewClientLife - time.Minute)
+	s.consent(t, asking)
+	s.signIn(t, let)
+	s.later(time.Minute)
+	if _, err := s.Authorize(ctx, asking); fault.CodeOf(err) != fault.InvalidRequest {
+		t.Errorf("a client that only asks is there after a week: %v", err)
+	}
+	s.consent(t, let)
+}
+
+func TestAClientInUseStays(t *testing.T) {
+	s := newStand(t)
+	robot := s.robot(t)
+	s.signIn(t, robot)
+	for range 3 {
+		s.later(limits.UnusedClientLife - time.Hour)
+		out := s.signIn(t, robot)
+		s.later(limits.RefreshIdle - time.Hour)
+		s.token(t, refreshing(robot.ClientID, out)) // counts as use
+	}
+	s.later(limits.UnusedClientLife - time.Hour)
+	s.consent(t, robot)
+}
+
+// idToken is another one each time.
+func idToken() string { return "id." + string(id.NewPublic()) + ".signature" }
+
+// provider is an identity provider in the test's hand.
+type provider struct {
+	who member.Identity
+	err error
+}
+
+func (p *provider) Verify(_ context.Context, token string) (member.Identity, error) {
+	if !strings.HasPrefix(token, "id.") {
+		return member.Identity{}, fault.New(fault.NotAuthenticated, "no")
+	}
+	return p.who, p.err
+}
+
+func (s *stand) withProvider() *provider {
+	p := &provider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
+	s.Provider, s.Registrar = p, &member.Registrar{Store: s.store, Now: s.now}
+	return p
+}
+
+func exchanging() oauth.TokenRequest {
+	return oauth.TokenRequest{
+		GrantType: contract.GrantExchange, ClientID: "dashboard", SubjectToken: idToken(), SubjectTokenType: contract.TypeIDToken, Resource: apiOrigin,
+	}
+}
+
+func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
+	s := newStand(t)
+	s.withProvider()
+	first := s.token(t, exchanging())
+	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 || !s.works(first.AccessToken, apiOrigin) {
+		t.Errorf("%+v", first)
+	}
+	if s.works(first.AccessToken, mcpOrigin) {
+		t.Error("it works on the MCP host")
+	}
+	again := s.token(t, exchanging()) // of another ID token
+	a, _ := credential.Parse(first.AccessToken, credential.AccessToken, credential.Preview)
+	b, _ := credential.Parse(again.AccessToken, credential.AccessToken, credential.Preview)
+	if a.Workspace != b.Workspace || a.Public == b.Public {
+		t.Error("one person has two workspaces, or two exchanges one grant")
+	}
+	if n := s.events(t, event.SessionStarted); n != 2 {
+		t.Errorf("%d exchanges on record", n)
+	}
+	if listed, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(listed) != 0 {
+		t.Error("what ends by itself within the hour is listed", listed, err)
+	}
+	if err := s.Revoke(ctx, first.AccessToken, request); err != nil || s.works(first.AccessToken, apiOrigin) {
+		t.Error("a revoked token works", err)
+	}
+	s.later(limits.AccessTokenLife)
+	if s.works(again.AccessToken, apiOrigin) {
+		t.Error("it works after its end")
+	}
+	s.keepsSecrets(t)
+}
+
+func TestAnIDTokenIsExchangedOnce(t *testing.T) {
+	s := newStand(t)
+	s.withProvider()
+	r := exchanging()
+	made := make(chan string, 8)
+	var all sync.WaitGroup
+	for range cap(made) {
+		all.Go(func() {
+			if out, err := s.Token(ctx, r, from, request); err == nil {
+				made <- out.AccessToken
+			} else {
+				refused(t, "together", err, fault.OAuthInvalidRequest)
+			}
+		})
+	}
+	all.Wait()
+	if len(made) != 1 {
+		t.Fatalf("one ID token became %d access tokens", len(made))
+	}
+	signed := r.SubjectToken[:strings.LastIndexByte(r.SubjectToken, '.')]
+	r.SubjectToken = signed + ".otherwise" // a signature may be spelled in several ways
+	s.refuses(t, "with another spelling of its signature", r, fault.OAuthInvalidRequest)
+	r.ClientID = "cli"
+	s.refuses(t, "by another client", r, fault.OAuthInvalidRequest)
+	if !s.works(<-made, apiOrigin) {
+		t.Error("the first one does not work any more")
+	}
+}
+
+func TestWhatIsWrongWithAnExchange(t *testing.T) {
+	s := newStand(t)
+	s.refuses(t, "no provider", exchanging(), fault.OAuthUnsupportedGrant)
+	p := s.withProvider()
+	robot := s.register(t, elsewhere)
+	for name, c := range map[string]struct {
+		change func(*oauth.TokenRequest)
+		want   fault.OAuthCode
+	}{
+		"stranger's client": {func(r *oauth.TokenRequest) { r.ClientID = robot }, fault.OAuthUnauthorizedClient},
+		"unknown client":    {func(r *oauth.TokenRequest) { r.ClientID = "x" }, fault.OAuthInvalidClient},
+		"no client":         {func(r *oauth.TokenRequest) { r.ClientID = "" }, fault.OAuthInvalidRequest},
+		"no token":          {func(r *oauth.TokenRequest) { r.SubjectToken = "" }, fault.OAuthInvalidRequest},
+		"another token":     {func(r *oauth.TokenRequest) { r.SubjectToken = "x" }, fault.OAuthInvalidRequest},
+		"another type":      {func(r *oauth.TokenRequest) { r.SubjectTokenType = contract.TypeAccessToken }, fault.OAuthInvalidRequest},
+		"another wish":      {func(r *oauth.TokenRequest) { r.WantedType = contract.TypeIDToken }, fault.OAuthInvalidRequest},
+		"an actor":          {func(r *oauth.TokenRequest) { r.ActorToken = "x" }, fault.OAuthInvalidRequest},
+		"another resource":  {func(r *oauth.TokenRequest) { r.Resource = mcpOrigin }, fault.OAuthInvalidTarget},
+	} {
+		r := exchanging()
+		c.change(&r)
+		s.refuses(t, name, r, c.want)
+	}
+	for _, down := range []error{fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection")} {
+		p.err = down
+		_, err := s.Token(ctx, exchanging(), from, request)
+		refused(t, "a provider that is down", err, fault.OAuthServerError)
+		if fault.RefusalOf(err).RetryAfter <= 0 {
+			t.Error("without Retry-After")
+		}
+	}
+}
+
+func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
+	s := newStand(t)
+	s.limits.TokenFailure.Limit = 3
+	out := s.signIn(t, asks())
+	bad := refreshing("cli", contract.Token{RefreshToken: "x"})
+	for range 3 {
+		s.refuses(t, "few", bad, fault.OAuthInvalidGrant)
+	}
+	s.refuses(t, "many", bad, fault.OAuthSlowDown)
+	d := s.device(t)
+	before := s.items(t, s.tables.Core)
+	s.refuses(t, "then it is served no more", refreshing("cli", out), fault.OAuthSlowDown)
+	s.refuses(t, "nor told to wait", polling("cli", d), fault.OAuthSlowDown)
+	if !reflect.DeepEqual(s.items(t, s.tables.Core), before) {
+		t.Error("something changed")
+	}
+	s.later(s.limits.TokenFailure.Window)
+	for range 4 {
+		s.refuses(t, "waiting is no failure", polling("cli", d), fault.OAuthAuthorizationPending)
+	}
+	s.token(t, refreshing("cli", out))
+}
+
+func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
+	s := newStand(t)
+	s.limits.TokenFailure.Limit = 3
+	d := s.device(t)
+	for range limits.PollBurst {
+		s.refuses(t, "at first", polling("cli", d), fault.OAuthAuthorizationPending)
+	}
+	for n := range 4 {
+		_, err := s.Token(ctx, polling("cli", d), from, request)
+		if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || r.Limited != (n == 3) {
+			t.Errorf("poll %d: %+v", limits.PollBurst+n+1, r)
+		}
+	}
+}
+
+func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
+	s := newStand(t)
+	out := s.signIn(t, asks())
+	s.later(s.limits.Guest.Window)
+	s.limits.Guest.Limit = 3
+	for range 3 {
+		out = s.token(t, refreshing("cli", out))
+	}
+	_, err := s.Token(ctx, refreshing("cli", out), from, request)
+	if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
+		t.Errorf("%+v", r)
+	}
+	other := netip.MustParseAddr("198.51.100.1")
+	if _, err := s.Token(ctx, refreshing("cli", out), other, request); err != nil {
+		t.Error("another address has to wait, or the token was used up by the refusal:", err)
+	}
+}
+
+// TestCountingAnAddressTakesNoTime counts round trips: the counters are asked beside the first read.
+func TestCountingAnAddressTakesNoTime(t *testing.T) {
+	s := newStand(t)
+	out := s.signIn(t, asks())
+	s.faults.On("").Always().Before(chaos.Delay(20 * time.Millisecond))
+	ctx, counts := meter.With(ctx)
+	if _, err := s.Token(ctx, refreshing("cli", out), from, request); err != nil {
+		t.Fatal(err)
+	}
+	if counts.Calls() != 5 || counts.RoundTrips() != 3 {
+		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation", counts.Calls(), counts.RoundTrips())
+	}
+}
+
+func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
+	s := newStand(t)
+	old := keyring.New().Pepper.Keys[0]
+	turn := func(ring keyring.Ring) {
+		peppers, err1 := ring.Derive("credential")
+		chain, err2 := ring.Derive("refresh chain")
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		s.Peppers, s.Chain = peppers, chain
+	}
+	turn(keyring.Ring{ActiveID: 1, Keys: []keyring.Key{old}})
+	first, d := s.signIn(t, asks()), s.device(t)
+	fresh := keyring.New().Pepper.Keys[0]
+	fresh.ID, old.State = 2, keyring.Verify
+	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{old, fresh}})
+	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
+		t.Error("a code of the pepper before is not found", err)
+	}
+	s.token(t, polling("cli", d))
+	second := s.token(t, refreshing("cli", first))
+	if again := s.token(t, refreshing("cli", first)); again.RefreshToken != second.RefreshToken {
+		t.Error("asked again, another answer comes")
+	}
+	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{fresh}})
+	third := s.token(t, refreshing("cli", second))
+	if again := s.token(t, refreshing("cli", second)); again.RefreshToken != third.RefreshToken || !s.works(again.AccessToken, apiOrigin) {
+		t.Error("without the first key of the chain, the answer is lost")
+	}
+	s.later(time.Minute)
+	s.refuses(t, "reused", refreshing("cli", second), fault.OAuthInvalidGrant)
+	s.refuses(t, "revoked", refreshing("cli", third), fault.OAuthInvalidGrant)
+}

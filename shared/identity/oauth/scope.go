@@ -1,0 +1,77 @@
+package oauth
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/fault"
+)
+
+var (
+	thirdPartyScopes = []credential.Scope{credential.Publish, credential.Read}
+	firstPartyScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+)
+
+// scopesFor are those of the asked scopes that a client may get. Unknown ones are left out, as clients ask for what other
+// servers know; a client that is left with none gets publish and read. Nobody else's client ever gets admin.
+func scopesFor(c Client, asked string) []credential.Scope {
+	grantable := thirdPartyScopes
+	if c.FirstParty {
+		grantable = firstPartyScopes
+	}
+	words := strings.Fields(asked)
+	var out []credential.Scope
+	for _, s := range grantable {
+		if slices.Contains(words, string(s)) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return thirdPartyScopes
+	}
+	return out
+}
+
+// within refuses scopes that a grant does not hold.
+func within(granted []credential.Scope, asked string) error {
+	for _, w := range strings.Fields(asked) {
+		if !slices.Contains(granted, credential.Scope(w)) {
+			return fault.Refuse(fault.OAuthInvalidScope, "a refresh cannot widen what was granted; leave scope out")
+		}
+	}
+	return nil
+}
+
+func words(scopes []credential.Scope) string { return strings.Join(credential.Words(scopes), " ") }
+
+// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is
+// one.
+func (s *Server) audienceFor(c Client) string {
+	if c.FirstParty {
+		return s.Origins.API
+	}
+	return s.Origins.Delegated()
+}
+
+// aims refuses a resource (RFC 8707) that is not the audience; leaving it out is fine.
+func aims(audience, resource string) error {
+	if resource == "" || normal(resource) == normal(audience) {
+		return nil
+	}
+	return fault.Refuse(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
+}
+
+// normal spells an origin in one way. What is no bare origin stays as it is and equals none.
+func normal(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(resource, "#") || u.Host == "" {
+		return resource
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := map[string]string{"https": ":443", "http": ":80"}[scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
+	}
+	return scheme + "://" + host
+}

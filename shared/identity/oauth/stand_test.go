@@ -1,0 +1,321 @@
+package oauth_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/meter"
+	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+var (
+	ctx  = context.Background()
+	from = netip.MustParseAddr("203.0.113.7")
+)
+
+const (
+	apiOrigin = "https://api.example.com"
+	mcpOrigin = "https://mcp.example.com"
+	verifier  = "a-verifier-of-the-client-that-is-long-enough-0123"
+	request   = "request-of-a-test"
+)
+
+// stand is an authorization server on tables of its own, with one member who is signed in.
+type stand struct {
+	*oauth.Server
+	store   *dynamo.Store
+	limits  limits.Limits
+	db      *dynamodb.Client
+	faults  *chaos.Injector
+	tables  dynamo.Tables
+	by      credential.Actor
+	mu      sync.Mutex
+	at      time.Time
+	secrets []string // all that were handed out
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	e := engine.Shared(t)
+	cfg, faults := e.AWS(), chaos.For(t)
+	cfg.APIOptions = append(cfg.APIOptions, meter.Add, faults.Add)
+	s := &stand{
+		db:     dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		faults: faults, tables: dynamo.Named("test-" + string(id.NewPublic())), at: time.Now().UTC().Truncate(time.Millisecond), limits: limits.Default(),
+	}
+	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
+		t.Fatal(err)
+	}
+	s.store = dynamo.New(s.db, s.tables)
+	rings := keyring.New()
+	peppers, err1 := rings.Pepper.Derive("credential")
+	chain, err2 := rings.Pepper.Derive("refresh chain")
+	cursors, err3 := cursor.New(rings.Seal)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	s.Server = &oauth.Server{
+		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
+		Tries: s.store, Limiter: &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now}, Limits: &s.limits, Peppers: peppers, Chain: chain,
+		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"}, Now: s.now,
+	}
+	s.by = s.join(t)
+	return s
+}
+
+func (s *stand) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
+
+func (s *stand) later(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = s.at.Add(d)
+}
+
+// join makes a member with a workspace, signed in, who may do everything or what is given.
+func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
+	t.Helper()
+	at := s.now()
+	if len(scopes) == 0 {
+		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+	}
+	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
+	m := member.Member{
+		ID: id.NewMember(), Workspace: w.ID, Issuer: "https://idp.example.com", Subject: string(id.NewPublic()), Email: "p@example.com",
+		Scopes: scopes, CreatedAt: at, SeenAt: at,
+	}
+	e := event.Event{ID: id.NewEvent(), Workspace: w.ID, At: at, Action: event.WorkspaceCreated, Actor: event.BySystem()}
+	if err := s.store.Admit(ctx, member.Admission{Member: m, Workspace: w, Event: e}); err != nil {
+		t.Fatal(err)
+	}
+	return credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w, RequestID: request}
+}
+
+func challenge() string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+const loopback = "http://127.0.0.1:4711/callback"
+
+// asks is an authorization of the CLI that is in order.
+func asks() oauth.Authorization {
+	return oauth.Authorization{
+		ResponseType: "code", ClientID: "cli", RedirectURI: loopback, State: "st&te", Challenge: challenge(), ChallengeMethod: "S256", Scope: "publish read",
+	}
+}
+
+// consent opens the consent page of an authorization and returns its secret.
+func (s *stand) consent(t testing.TB, a oauth.Authorization) string {
+	t.Helper()
+	to, err := s.Authorize(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, _ := url.Parse(to)
+	req := u.Query().Get("req")
+	if !strings.HasPrefix(to, "https://app.example.com/oauth/consent?req=") || len(req) < 22 {
+		t.Fatalf("sent to %s", to)
+	}
+	s.secrets = append(s.secrets, req)
+	return req
+}
+
+// code walks through an authorization that the member allows.
+func (s *stand) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
+	t.Helper()
+	to, err := s.Allow(ctx, s.by, s.consent(t, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, _ := url.Parse(to)
+	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State || q.Get("iss") != apiOrigin || q.Get("error") != "" {
+		t.Fatalf("sent to %s", to)
+	}
+	code := u.Query().Get("code")
+	s.secrets = append(s.secrets, code)
+	return oauth.TokenRequest{GrantType: contract.GrantCode, ClientID: a.ClientID, Code: code, RedirectURI: a.RedirectURI, Verifier: verifier}
+}
+
+func (s *stand) token(t testing.TB, r oauth.TokenRequest) contract.Token {
+	t.Helper()
+	out, err := s.Token(ctx, r, from, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.TokenType != "Bearer" || out.AccessToken == "" || out.ExpiresIn <= 0 || out.ExpiresIn > 3600 {
+		t.Fatalf("%+v", out)
+	}
+	s.secrets = append(s.secrets, out.AccessToken, out.RefreshToken)
+	return out
+}
+
+// Token serves a request as the token endpoint does.
+func (s *stand) Token(ctx context.Context, r oauth.TokenRequest, from netip.Addr, requestID string) (contract.Token, error) {
+	guest := s.Receive(ctx, from)
+	out, err := s.Server.Token(ctx, r, guest, requestID)
+	return out, guest.Answer(ctx, err)
+}
+
+// signIn gets tokens for a client by an authorization code.
+func (s *stand) signIn(t testing.TB, a oauth.Authorization) contract.Token {
+	t.Helper()
+	return s.token(t, s.code(t, a))
+}
+
+func refreshing(client string, token contract.Token) oauth.TokenRequest {
+	return oauth.TokenRequest{GrantType: contract.GrantRefresh, ClientID: client, RefreshToken: token.RefreshToken}
+}
+
+// works tells whether an access token is accepted on the api, or on the MCP host.
+func (s *stand) works(token, audience string) bool {
+	_, err := s.opens(token, audience)
+	return err == nil
+}
+
+// opens authenticates an access token as the api or the MCP host does.
+func (s *stand) opens(token, audience string) (access.Opened, error) {
+	m := &access.Members{
+		Store: s.store, Peppers: s.Peppers, Limits: &s.limits, Environment: credential.Preview, Audience: audience, Delegated: audience == mcpOrigin, Now: s.now,
+	}
+	return m.Open(ctx, token, access.Wants{}, request)
+}
+
+// refused holds a failure of the token endpoint against its code.
+func refused(t testing.TB, what string, err error, want fault.OAuthCode) {
+	t.Helper()
+	if r, ok := errors.AsType[*fault.Refusal](err); !ok || r.Code != want {
+		t.Errorf("%s: %v, not %s", what, err, want)
+	}
+}
+
+// refuses sends a token request that has to fail.
+func (s *stand) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
+	t.Helper()
+	_, err := s.Token(ctx, r, from, request)
+	refused(t, what, err, want)
+}
+
+// clientOf registers a client.
+func (s *stand) register(t testing.TB, redirect string) string {
+	t.Helper()
+	c, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(c.ClientID)
+}
+
+const elsewhere = "https://robot.example.com/callback"
+
+// robot is an authorization of a client that registered itself.
+func (s *stand) robot(t testing.TB) oauth.Authorization {
+	t.Helper()
+	a := asks()
+	a.ClientID, a.RedirectURI, a.Resource = s.register(t, elsewhere), elsewhere, mcpOrigin
+	return a
+}
+
+// items reads a whole table.
+func (s *stand) items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Items...)
+	}
+	return all
+}
+
+// events counts the records of an action.
+func (s *stand) events(t testing.TB, action event.Action) (n int) {
+	t.Helper()
+	for _, i := range s.items(t, s.tables.Events) {
+		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(action) {
+			n++
+		}
+	}
+	return n
+}
+
+// raiseEpoch ends all credentials of the member's workspace.
+func (s *stand) raiseEpoch(t testing.TB) {
+	t.Helper()
+	for _, i := range s.items(t, s.tables.Core) {
+		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) && i["plan"] != nil {
+			if _, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName: &s.tables.Core, Key: map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]}, UpdateExpression: aws.String("ADD epoch :one"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("the workspace is not in the table")
+}
+
+// keepsSecrets scans all tables for what was handed out.
+func (s *stand) keepsSecrets(t testing.TB) {
+	t.Helper()
+	var text strings.Builder
+	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
+		for _, i := range s.items(t, table) {
+			for name, v := range i {
+				if s, ok := v.(*types.AttributeValueMemberS); ok {
+					fmt.Fprintf(&text, "%s=%s\n", name, s.Value)
+				}
+				if b, ok := v.(*types.AttributeValueMemberB); ok {
+					fmt.Fprintf(&text, "%s=%s %x %s\n", name, b.Value, b.Value, base64.RawURLEncoding.EncodeToString(b.Value))
+				}
+			}
+		}
+	}
+	if text.Len() == 0 || len(s.secrets) == 0 {
+		t.Fatal("nothing to look at")
+	}
+	for _, secret := range s.secrets {
+		part := secret
+		if strings.HasPrefix(secret, "ap_") { // the public id may be stored, the 43 characters before the checksum may not
+			part = secret[len(secret)-49 : len(secret)-6]
+		}
+		if part != "" && strings.Contains(text.String(), part) {
+			t.Errorf("T52: the tables hold a secret in clear: %.12s…", secret)
+		}
+	}
+}

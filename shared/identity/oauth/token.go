@@ -1,0 +1,49 @@
+package oauth
+
+import (
+	"context"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// TokenRequest are the parameters of the token endpoint that this server reads.
+type TokenRequest struct {
+	GrantType, ClientID, Scope, Resource                   string
+	Code, RedirectURI, Verifier                            string // authorization_code
+	RefreshToken                                           string
+	DeviceCode                                             string
+	SubjectToken, SubjectTokenType, WantedType, ActorToken string // token exchange
+
+	guest     *Guest
+	requestID string
+}
+
+// Token serves the token endpoint for people's clients, which are all public. Its refusals are those of RFC 6749, 8628
+// and 8693.
+func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, requestID string) (contract.Token, error) {
+	grants := map[string]func(context.Context, TokenRequest) (contract.Token, error){
+		contract.GrantCode: s.redeemCode, contract.GrantRefresh: s.refresh, contract.GrantDevice: s.poll, contract.GrantExchange: s.exchange,
+	}
+	serve, known := grants[t.GrantType]
+	if !known || t.GrantType == contract.GrantExchange && s.Provider == nil {
+		return contract.Token{}, fault.Refuse(fault.OAuthUnsupportedGrant, "this grant_type is not served here")
+	}
+	if t.ClientID == "" {
+		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "client_id is missing")
+	}
+	t.guest, t.requestID = guest, requestID
+	return serve(ctx, t)
+}
+
+// ours finds a first-party client; the others may use their own grants only.
+func ours(named string) (Client, error) {
+	if c, ok := firstParty[id.Client(named)]; ok {
+		return c, nil
+	}
+	if id.Client(named).Valid() {
+		return Client{}, fault.Refuse(fault.OAuthUnauthorizedClient, "this client may use authorization_code and refresh_token only")
+	}
+	return Client{}, fault.Refuse(fault.OAuthInvalidClient, "the client is not known")
+}

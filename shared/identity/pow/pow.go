@@ -1,0 +1,113 @@
+// Package pow asks for proof of work and checks it without keeping state: a challenge is signed, and a nonce is burnt
+// once it is used.
+//
+// A counter solves a challenge when SHA-256 of "nonce:counter", the counter in decimal, begins with at least difficulty
+// zero bits. The signature is base64url of HMAC-SHA-256 over "nonce.difficulty.expires", expiry in unix milliseconds.
+package pow
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"math/bits"
+	"strconv"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/keyring"
+)
+
+// Life is how long a challenge can be answered.
+const Life = 5 * time.Minute
+
+const nonceBytes = 16 // 22 base64url characters
+
+// Nonces is what Desk needs of the store.
+type Nonces interface {
+	// Burn marks a nonce as used until an instant; false if it was used before.
+	Burn(ctx context.Context, nonce string, until time.Time) (bool, error)
+}
+
+// Desk hands out challenges and takes solutions.
+type Desk struct {
+	Keys  keyring.Derived
+	Store Nonces
+	Now   func() time.Time
+}
+
+// Required is the refusal that carries a challenge.
+type Required struct {
+	*fault.Fault
+	Challenge contract.Challenge
+}
+
+// Unwrap gives the fault.
+func (r *Required) Unwrap() error { return r.Fault }
+
+// Ask is the refusal of a request that has to prove its work first.
+func (d *Desk) Ask(difficulty int) error {
+	raw := make([]byte, nonceBytes)
+	rand.Read(raw)
+	c := contract.Challenge{
+		Nonce: base64.RawURLEncoding.EncodeToString(raw), Difficulty: difficulty, ExpiresAt: contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
+	}
+	_, key := d.Keys.Active()
+	c.Signature = sign(key, c)
+	return &Required{
+		Fault:     fault.New(fault.PowRequired, "many workspaces are being made: solve the challenge and send it back with its solution"),
+		Challenge: c,
+	}
+}
+
+// Check refuses with pow_invalid what does not solve a challenge of ours, came late or came before. The nonce of a good
+// solution is burnt. The difficulty is that of the challenge, whatever is asked of others by now.
+func (d *Desk) Check(ctx context.Context, c contract.Challenge, s contract.Solution) error {
+	now := d.Now()
+	switch {
+	case !d.ours(c):
+		return invalid("the challenge is not one of ours")
+	case !now.Before(c.ExpiresAt.Time):
+		return invalid("the challenge expired; repeat the request without it to get another one")
+	case s.Nonce != c.Nonce || zeroBits(c.Nonce, s.Counter) < c.Difficulty:
+		return invalid("the solution does not solve the challenge")
+	}
+	fresh, err := d.Store.Burn(ctx, c.Nonce, c.ExpiresAt.Time)
+	if err != nil {
+		return err
+	}
+	if !fresh {
+		return invalid("the challenge was used before; repeat the request without it to get another one")
+	}
+	return nil
+}
+
+// ours tells whether a challenge carries a signature of any key of the ring.
+func (d *Desk) ours(c contract.Challenge) bool {
+	for _, key := range d.Keys.All() {
+		if hmac.Equal([]byte(sign(key, c)), []byte(c.Signature)) {
+			return true
+		}
+	}
+	return false
+}
+
+func sign(key []byte, c contract.Challenge) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(c.Nonce + "." + strconv.Itoa(c.Difficulty) + "." + strconv.FormatInt(c.ExpiresAt.UnixMilli(), 10)))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+func zeroBits(nonce string, counter uint64) (zeros int) {
+	for _, b := range sha256.Sum256(strconv.AppendUint([]byte(nonce+":"), counter, 10)) {
+		zeros += bits.LeadingZeros8(b)
+		if b != 0 {
+			break
+		}
+	}
+	return zeros
+}
+
+func invalid(why string) error { return fault.New(fault.PowInvalid, "%s", why) }

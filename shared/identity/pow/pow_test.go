@@ -1,0 +1,94 @@
+package pow
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/keyring"
+)
+
+// memory burns nonces for the tests of the arithmetic; the store's own tests burn real ones.
+type memory map[string]bool
+
+func (m memory) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
+	fresh := !m[nonce]
+	m[nonce] = true
+	return fresh, nil
+}
+
+func desk(t *testing.T, now *time.Time) *Desk {
+	t.Helper()
+	keys, err := keyring.New().Pepper.Derive("pow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Desk{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
+}
+
+// solved asks for a challenge and solves it.
+func solved(t *testing.T, d *Desk, difficulty int) (contract.Challenge, contract.Solution) {
+	t.Helper()
+	var required *Required
+	if err := d.Ask(difficulty); !errors.As(err, &required) || fault.CodeOf(err) != fault.PowRequired {
+		t.Fatal(err)
+	}
+	s := contract.Solution{Nonce: required.Challenge.Nonce}
+	for zeroBits(s.Nonce, s.Counter) < difficulty {
+		s.Counter++
+	}
+	return required.Challenge, s
+}
+
+func TestASolutionIsAcceptedOnce(t *testing.T) {
+	now := time.Now()
+	d := desk(t, &now)
+	c, s := solved(t, d, 8)
+	if len(c.Nonce) != 22 {
+		t.Errorf("nonce of %d characters", len(c.Nonce))
+	}
+	if err := d.Check(context.Background(), c, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Check(context.Background(), c, s); fault.CodeOf(err) != fault.PowInvalid {
+		t.Errorf("a used challenge: %v", err)
+	}
+}
+
+func TestOnlyOurOwnLiveSolvedChallengesPass(t *testing.T) {
+	now := time.Now()
+	d := desk(t, &now)
+	c, s := solved(t, d, 8)
+	for name, change := range map[string]func(c *contract.Challenge, s *contract.Solution){
+		"easier":   func(c *contract.Challenge, _ *contract.Solution) { c.Difficulty = 1 },
+		"longer":   func(c *contract.Challenge, _ *contract.Solution) { c.ExpiresAt = contract.At(now.Add(time.Hour)) },
+		"unsigned": func(c *contract.Challenge, _ *contract.Solution) { c.Signature = "" },
+		"other nonce": func(c *contract.Challenge, s *contract.Solution) {
+			c.Nonce = "AAAAAAAAAAAAAAAAAAAAAA"
+			s.Nonce = c.Nonce
+		},
+		"other's":       func(_ *contract.Challenge, s *contract.Solution) { s.Nonce = "AAAAAAAAAAAAAAAAAAAAAA" },
+		"wrong counter": func(_ *contract.Challenge, s *contract.Solution) { s.Counter = wrong(s.Nonce) },
+	} {
+		bad, answer := c, s
+		change(&bad, &answer)
+		if err := d.Check(context.Background(), bad, answer); fault.CodeOf(err) != fault.PowInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	now = now.Add(Life)
+	if err := d.Check(context.Background(), c, s); fault.CodeOf(err) != fault.PowInvalid {
+		t.Errorf("expired: %v", err)
+	}
+}
+
+// wrong is a counter that does not solve 8 bits.
+func wrong(nonce string) (n uint64) {
+	for zeroBits(nonce, n) >= 8 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,193 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+const (
+	secretBytes  = 32
+	browserRunes = 200
+	renewBudget  = 250 * time.Millisecond // how long a request waits for the stamp of its session
+)
+
+// Store keeps sessions.
+type Store interface {
+	// StartBrowser commits a new session with its event.
+	StartBrowser(ctx context.Context, s Session, e event.Event) error
+	// Browser reads a session, strongly; nil if there is none.
+	Browser(ctx context.Context, h Hash) (*Session, error)
+	// SawBrowser stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
+	SawBrowser(ctx context.Context, h Hash, now, since time.Time) error
+	// EndBrowser deletes a session and records the event, in one transaction; one that is gone already is left at that.
+	EndBrowser(ctx context.Context, h Hash, e event.Event) error
+}
+
+// People knows the members behind sessions.
+type People interface {
+	// Member reads a member with the workspace, strongly; nil for what does not exist.
+	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
+	// SignOut moves the instant before which everything of a member ended, forward only, the API keys that they made
+	// included, with its event, in one transaction.
+	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
+}
+
+// Keeper starts, opens and ends sessions.
+type Keeper struct {
+	Store  Store
+	People People
+	Limits *limits.Limits
+	Now    func() time.Time
+}
+
+// About is what a member may recognise a session by.
+type About struct {
+	Browser string // the User-Agent
+	Network string // address prefix
+}
+
+// Start begins a session and returns its secret, which is always a new one: whatever the browser held before counts for
+// nothing.
+func (k *Keeper) Start(ctx context.Context, in member.Entered, about About, requestID string) (secret string, err error) {
+	var raw [secretBytes]byte
+	rand.Read(raw[:])
+	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
+	if !m.Live(now) { // signed out everywhere in this very moment, and back already
+		now = m.SignedOutAt.Add(time.Millisecond)
+	}
+	s := Session{
+		Hash: sha256.Sum256(raw[:]), Member: m.ID, Workspace: m.Workspace, Epoch: in.Workspace.Epoch, Operator: in.Operator,
+		CreatedAt: now, SeenAt: now, Browser: shown(about.Browser), Network: shown(about.Network),
+	}
+	if err := k.Store.StartBrowser(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
+}
+
+// Open finds the member behind a secret. Every refusal is the same not_authenticated; a malformed secret costs no read.
+func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, error) {
+	hash, ok := hashOf(secret)
+	if !ok {
+		return Opened{}, stranger()
+	}
+	s, err := k.Store.Browser(ctx, hash)
+	if err != nil {
+		return Opened{}, err
+	}
+	now := k.Now()
+	if s == nil || !s.live(now) {
+		return Opened{}, stranger()
+	}
+	renewed := k.renew(ctx, s, now)
+	m, w, err := k.People.Member(ctx, s.Workspace, s.Member)
+	<-renewed
+	switch {
+	case err != nil:
+		return Opened{}, err
+	case m == nil || w == nil || !m.Live(s.CreatedAt) || !w.Open() || w.Epoch != s.Epoch:
+		return Opened{}, stranger()
+	}
+	return Opened{Session: *s, Member: *m, Actor: credential.Actor{
+		Member:    m.ID,
+		Login:     credential.Login{At: s.CreatedAt},
+		Scopes:    m.Scopes,
+		Operator:  s.Operator,
+		Workspace: *w,
+		Policy:    k.Limits.Tiers[w.Tier()],
+		RequestID: requestID,
+	}}, nil
+}
+
+// renew stamps the session's last use, beside the request, if the stamp is old. Losing one is harmless.
+func (k *Keeper) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
+	ended := make(chan struct{})
+	since := now.Add(-limits.SessionSeenEvery)
+	if s.SeenAt.After(since) {
+		close(ended)
+		return ended
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewBudget)
+	go func() {
+		defer close(ended)
+		defer cancel()
+		k.Store.SawBrowser(ctx, s.Hash, now, since)
+	}()
+	return ended
+}
+
+// End ends one session; a secret that opens nothing has ended.
+func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
+	hash, ok := hashOf(secret)
+	if !ok {
+		return nil
+	}
+	s, err := k.Store.Browser(ctx, hash)
+	if err != nil || s == nil {
+		return err
+	}
+	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
+}
+
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
+// from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
+func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
+	if by.Member == "" {
+		return fault.New(fault.Forbidden, "only a member can sign out")
+	}
+	now := k.Now()
+	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
+}
+
+// Name is a part of the hash, for records: it tells sessions apart and opens none.
+func (h Hash) Name() string { return hex.EncodeToString(h[:8]) }
+
+func (s Session) live(now time.Time) bool {
+	return now.Before(s.CreatedAt.Add(limits.SessionMost)) && now.Before(s.SeenAt.Add(limits.SessionIdle))
+}
+
+func (s Session) event(a event.Action, at time.Time, requestID string) event.Event {
+	return event.Event{
+		ID: id.NewEvent(), Workspace: s.Workspace, At: at, Action: a, Actor: event.ByMember(s.Member),
+		Target: event.Target{Type: event.OnBrowser, ID: s.Hash.Name()}, RequestID: requestID,
+	}
+}
+
+func hashOf(secret string) (h Hash, ok bool) {
+	if len(secret) != base64.RawURLEncoding.EncodedLen(secretBytes) {
+		return h, false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
+	if err != nil || len(raw) != secretBytes { // line breaks are skipped by the decoder
+		return h, false
+	}
+	return sha256.Sum256(raw), true
+}
+
+// shown is what a browser says about itself, without what could disturb a page.
+func shown(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(s, ""))
+	runes := []rune(s)
+	return string(runes[:min(len(runes), browserRunes)])
+}
+
+func stranger() error { return fault.New(fault.NotAuthenticated, "sign in to go on") }

@@ -1,0 +1,312 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+var ctx = context.Background()
+
+// stand keeps sessions of one member on tables of its own, with a clock that a test moves.
+type stand struct {
+	*session.Keeper
+	db     *dynamodb.Client
+	tables dynamo.Tables
+	limits limits.Limits
+	who    member.Entered
+	at     time.Time
+}
+
+func newStand(t testing.TB) *stand {
+	t.Helper()
+	e := engine.Shared(t)
+	s := &stand{
+		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		tables: dynamo.Named("test-" + string(id.NewPublic())), limits: limits.Default(), at: time.Now().UTC().Truncate(time.Millisecond),
+	}
+	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.New(s.db, s.tables)
+	now := func() time.Time { return s.at }
+	s.Keeper = &session.Keeper{Store: store, People: store, Limits: &s.limits, Now: now}
+	s.who = s.join(t, "one")
+	return s
+}
+
+func (s *stand) join(t testing.TB, subject string) member.Entered {
+	t.Helper()
+	r := member.Registrar{Store: s.Store.(member.Store), Now: s.Now}
+	in, err := r.Enter(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func (s *stand) start(t testing.TB) string {
+	t.Helper()
+	secret, err := s.Start(ctx, s.who, session.About{Browser: "B", Network: "N"}, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// opens tells whether a secret opens a session now.
+func (s *stand) opens(t testing.TB, secret string) bool {
+	t.Helper()
+	_, err := s.Open(ctx, secret, "req")
+	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// events counts the records of an action.
+func (s *stand) events(t testing.TB, a event.Action) (n int) {
+	t.Helper()
+	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &s.tables.Events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range out.Items {
+		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestASessionIsItsMember(t *testing.T) {
+	s := newStand(t)
+	secret := s.start(t)
+	o, err := s.Open(ctx, secret, "req-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := o.Actor
+	if by.Login != (credential.Login{At: s.at}) {
+		t.Errorf("the keys that it makes are as old as %+v", by.Login)
+	}
+	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" || by.Client != "" || by.Key.ID != "" {
+		t.Errorf("actor %+v", by)
+	}
+	if err := errors.Join(by.Require(credential.Publish), by.Require(credential.Read), by.Require(credential.Admin)); err != nil {
+		t.Error(err)
+	}
+	if by.Policy != s.limits.Tiers[limits.Free] || o.Session.Browser != "B" || o.Session.Network != "N" || !o.Session.CreatedAt.Equal(s.at) {
+		t.Errorf("opened %+v", o)
+	}
+}
+
+func TestWhatIsNoSessionOpensNothing(t *testing.T) {
+	s := newStand(t)
+	secret := s.start(t)
+	for _, bad := range []string{"", "x", secret[1:], secret + "A", strings.Repeat("A", 43), secret[:42] + "!", secret[:20] + "\n" + secret[21:], strings.ToLower(secret)} {
+		if s.opens(t, bad) {
+			t.Errorf("%q opens a session", bad)
+		}
+		if err := s.End(ctx, bad, "req"); err != nil {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if !s.opens(t, secret) {
+		t.Error("the real one does not")
+	}
+}
+
+func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
+	s := newStand(t)
+	used, idle := s.start(t), s.start(t)
+	s.at = s.at.Add(limits.SessionIdle - time.Second)
+	if !s.opens(t, used) {
+		t.Fatal("a session ends early")
+	}
+	s.at = s.at.Add(time.Second)
+	if s.opens(t, idle) {
+		t.Error("an idle session lives on")
+	}
+	if !s.opens(t, used) {
+		t.Error("a session that was used ends")
+	}
+}
+
+func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
+	s := newStand(t)
+	secret := s.start(t)
+	end := s.at.Add(limits.SessionMost)
+	for step := limits.SessionIdle / 2; s.at.Add(step).Before(end); s.at = s.at.Add(step) {
+		if !s.opens(t, secret) {
+			t.Fatalf("it ends at %s", s.at)
+		}
+	}
+	s.at = end.Add(-time.Millisecond)
+	if !s.opens(t, secret) {
+		t.Error("it ends early")
+	}
+	s.at = end
+	if s.opens(t, secret) {
+		t.Error("it lives on")
+	}
+}
+
+func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
+	s := newStand(t)
+	secret := s.start(t)
+	seen := func() time.Time {
+		o, err := s.Open(ctx, secret, "req")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := s.Store.Browser(ctx, o.Session.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored.SeenAt
+	}
+	began := s.at
+	s.at = began.Add(limits.SessionSeenEvery - time.Second)
+	if got := seen(); !got.Equal(began) {
+		t.Errorf("stamped early, at %s", got)
+	}
+	s.at = began.Add(limits.SessionSeenEvery + time.Second)
+	if got := seen(); !got.Equal(s.at) {
+		t.Errorf("stamped %s, not %s", got, s.at)
+	}
+}
+
+func TestSigningOutEndsOneSessionOnce(t *testing.T) {
+	s := newStand(t)
+	one, other := s.start(t), s.start(t)
+	opened, err := s.Open(ctx, one, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.End(ctx, one, "req"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.opens(t, one) || !s.opens(t, other) {
+		t.Error("the wrong session ended")
+	}
+	// A stamp that comes late must not bring the session back.
+	if err := s.Store.SawBrowser(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
+		t.Error("a stamp revives a session", err)
+	}
+	if started, ended := s.events(t, event.SessionStarted), s.events(t, event.SessionEnded); started != 2 || ended != 1 {
+		t.Errorf("%d started, %d ended", started, ended)
+	}
+}
+
+func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
+	s := newStand(t)
+	one, other := s.start(t), s.start(t)
+	o, err := s.Open(ctx, one, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.EndAll(ctx, o.Actor); err != nil {
+		t.Fatal(err)
+	}
+	if s.opens(t, one) || s.opens(t, other) {
+		t.Error("a session lives on")
+	}
+	again, _, err := s.People.Member(ctx, s.who.Workspace.ID, s.who.Member.ID)
+	if err != nil || again.Live(s.at) || !again.Live(s.at.Add(time.Millisecond)) {
+		t.Fatal(again, err)
+	}
+	s.who.Member = *again
+	back := s.start(t) // in the same millisecond
+	if !s.opens(t, back) {
+		t.Error("who signs in again is out")
+	}
+	s.at = s.at.Add(-time.Minute) // another host, whose clock is behind
+	if err := s.EndAll(ctx, o.Actor); err != nil {
+		t.Fatal(err)
+	}
+	s.at = s.at.Add(time.Minute)
+	if s.opens(t, one) || !s.opens(t, back) {
+		t.Error("signing out went back in time")
+	}
+	if n := s.events(t, event.SessionsEnded); n != 1 {
+		t.Errorf("%d events", n)
+	}
+	if err := s.EndAll(ctx, credential.Actor{Workspace: s.who.Workspace}); fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("an API key signs people out: %v", err)
+	}
+}
+
+func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
+	s := newStand(t)
+	mine := s.start(t)
+	o, err := s.Open(ctx, mine, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.who = s.join(t, "two")
+	theirs := s.start(t)
+	if err := s.EndAll(ctx, o.Actor); err != nil {
+		t.Fatal(err)
+	}
+	if s.opens(t, mine) || !s.opens(t, theirs) {
+		t.Error("the wrong person was signed out")
+	}
+}
+
+func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
+	s := newStand(t)
+	about := session.About{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
+	secret, err := s.Start(ctx, s.who, about, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.Open(ctx, secret, "req")
+	if err != nil || o.Session.Browser != strings.Repeat("ä", 200) {
+		t.Errorf("%q, %v", o.Session.Browser, err)
+	}
+}
+
+func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
+	s := newStand(t)
+	if o, err := s.Open(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
+		t.Errorf("a member: %+v, %v", o.Actor, err)
+	}
+	s.who.Operator = s.at
+	secret := s.start(t)
+	o, err := s.Open(ctx, secret, "req")
+	if err != nil || !o.Actor.Operator.Equal(s.at) || o.Actor.Operates(s.at) != nil {
+		t.Errorf("an operator: %+v, %v", o.Actor, err)
+	}
+	s.at = s.at.Add(limits.OperatorFresh)
+	if o, err = s.Open(ctx, secret, "req"); err != nil || o.Actor.Operates(s.at) == nil {
+		t.Errorf("later: %+v, %v", o.Actor, err)
+	}
+}
+
+func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
+	s := newStand(t)
+	live := s.start(t)
+	s.who.Workspace.Epoch++ // than the stored one
+	if other := s.start(t); s.opens(t, other) || !s.opens(t, live) {
+		t.Error("sessions outlive their epoch, or all end")
+	}
+}

@@ -1,0 +1,154 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"time"
+
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// Store keeps sign-ins that are under way.
+type Store interface {
+	// AddSignIn stores an attempt.
+	AddSignIn(ctx context.Context, a Attempt) error
+	// TakeSignIn deletes the attempt with a state and returns it, if it began in this browser and has not expired; of
+	// several calls one gets it. nil, with nothing changed, if there is none.
+	TakeSignIn(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
+}
+
+// Desk signs people in.
+type Desk struct {
+	Provider  Provider // nil: nobody can sign in
+	Issuer    string   // of Provider
+	Store     Store
+	Registrar *member.Registrar
+	Sessions  *session.Keeper
+	Limiter   *rate.Limiter
+	Limits    *limits.Limits
+	Peppers   keyring.Derived
+	Now       func() time.Time
+}
+
+// ErrDeclined says that the provider sent the person back without having signed them in.
+var ErrDeclined = errors.New("the provider declined the sign-in")
+
+// Begun is a sign-in that waits for the person at the provider.
+type Begun struct {
+	URL    string
+	Cookie string // binds the sign-in to this browser for limits.SignInLife
+}
+
+// Begin starts a sign-in that ends at returnTo. It fails as database_unavailable if the provider or the store does not answer
+// in time, and as rate_limited_actor for addresses that come too often.
+func (d *Desk) Begin(ctx context.Context, returnTo string, from netip.Addr) (Begun, error) {
+	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
+	defer cancel()
+	if d.Provider == nil {
+		return Begun{}, closed()
+	}
+	wait, err := d.Limiter.Allow(ctx, "signin", address.Subject(from, d.Peppers), d.Limits.SignIn)
+	switch {
+	case err != nil:
+		return Begun{}, err
+	case wait > 0:
+		return Begun{}, fault.New(fault.RateLimitedActor, "too many sign-ins from your network; wait as long as Retry-After says").After(wait)
+	}
+	a, cookie := begin(ReturnPath(returnTo), d.Now())
+	url, err := d.Provider.Begin(ctx, transaction(a.State, cookie))
+	if err != nil {
+		return Begun{}, err
+	}
+	return Begun{URL: url, Cookie: cookie}, d.Store.AddSignIn(ctx, a)
+}
+
+// Callback is what a browser brings back from the provider.
+type Callback struct {
+	State  string
+	Code   string
+	Error  string // why there is no code
+	Issuer string // who sent the browser back; empty: the provider does not tell
+	Cookie string // of Begun
+	// Session is the session that the browser has, if any: it ends.
+	Session string
+}
+
+// Finished is a person who has signed in.
+type Finished struct {
+	Session  string // secret of a new session
+	ReturnTo string // path on the app host
+	Member   member.Member
+	New      bool // made by this sign-in
+}
+
+// Finish ends a sign-in, once, in the browser where it began. Its failures: forbidden with ErrUnverified; database_unavailable
+// if the provider or the store does not answer in time; forbidden for a closed workspace; and invalid_request for all else,
+// with ErrDeclined if the provider said no.
+func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requestID string) (Finished, error) {
+	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
+	defer cancel()
+	a, err := d.take(ctx, c)
+	if err != nil {
+		return Finished{}, err
+	}
+	who, err := d.Provider.Finish(ctx, c.Code, transaction(a.State, c.Cookie))
+	if err != nil {
+		return Finished{}, err
+	}
+	entered, err := d.Registrar.Enter(ctx, who, requestID)
+	if err != nil {
+		return Finished{}, err
+	}
+	if !entered.Workspace.Open() {
+		return Finished{}, fault.New(fault.Forbidden, "this workspace is closed")
+	}
+	if err := d.Sessions.End(ctx, c.Session, requestID); err != nil {
+		return Finished{}, err
+	}
+	secret, err := d.Sessions.Start(ctx, entered, about, requestID)
+	return Finished{Session: secret, ReturnTo: ReturnPath(a.ReturnTo), Member: entered.Member, New: entered.New}, err
+}
+
+// take ends the attempt that a callback belongs to, whatever comes of it.
+func (d *Desk) take(ctx context.Context, c Callback) (*Attempt, error) {
+	if d.Provider == nil {
+		return nil, closed()
+	}
+	if !secret(c.State) || !secret(c.Cookie) {
+		return nil, Refused(errors.New("state or cookie is missing or malformed"))
+	}
+	a, err := d.Store.TakeSignIn(ctx, c.State, sha256.Sum256([]byte(c.Cookie)), d.Now())
+	switch {
+	case err != nil:
+		return nil, err
+	case a == nil:
+		return nil, Refused(errors.New("no such sign-in in this browser, or it was used or expired"))
+	case c.Issuer != "" && c.Issuer != d.Issuer:
+		return nil, Refused(errors.New("another issuer answers"))
+	case c.Error != "":
+		return nil, Refused(ErrDeclined)
+	case c.Code == "":
+		return nil, Refused(errors.New("no code came back"))
+	}
+	return a, nil
+}
+
+// SignOutURL is where a person signs out of the provider too; empty: nowhere.
+func (d *Desk) SignOutURL() string {
+	if d.Provider == nil {
+		return ""
+	}
+	return d.Provider.SignOut()
+}
+
+func closed() error {
+	return fault.New(fault.DatabaseUnavailable, "nobody can sign in here: no identity provider is configured")
+}

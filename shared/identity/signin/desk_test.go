@@ -1,0 +1,303 @@
+package signin_test
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+func TestAPersonSignsIn(t *testing.T) {
+	s := newStand(t)
+	done := s.enter(t, "ada@example.org")
+	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" || done.Member.Issuer != s.Issuer {
+		t.Errorf("finished %+v", done)
+	}
+	opened, err := s.Sessions.Open(ctx, done.Session, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := opened.Actor.Workspace
+	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() || w.Tier() != limits.Free {
+		t.Errorf("opened %+v", opened)
+	}
+	for _, a := range []event.Action{event.WorkspaceCreated, event.SessionStarted} {
+		if n := s.count(t, s.tables.Events, string(a)); n != 1 {
+			t.Errorf("%d events %s", n, a)
+		}
+	}
+	if n := s.count(t, s.tables.Core, "ap_pk"); n != 0 || s.count(t, s.tables.Core, "K#") != 0 {
+		t.Error("an API key was made")
+	}
+	again := s.enter(t, "ada@example.org")
+	if again.New || again.Member.ID != done.Member.ID || again.Session == done.Session {
+		t.Errorf("again %+v", again)
+	}
+	es := s.enter(t, "ada@example.org", "alg", "ES256")
+	if es.Member.ID != done.Member.ID {
+		t.Error("ES256 makes another member")
+	}
+}
+
+func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
+	s := newStand(t)
+	victim, err := s.Begin(ctx, "/", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := s.visit(t, "mallory@example.org")
+	for name, change := range map[string]func(*signin.Callback){
+		"without cookie":     func(c *signin.Callback) { c.Cookie = "" },
+		"another's cookie":   func(c *signin.Callback) { c.Cookie = victim.Cookie },
+		"a malformed cookie": func(c *signin.Callback) { c.Cookie = "x" },
+		"without state":      func(c *signin.Callback) { c.State = "" },
+		"an invented state":  func(c *signin.Callback) { c.State = c.Cookie },
+	} {
+		c := own
+		change(&c)
+		done, err := s.Finish(ctx, c, about, "req")
+		if fault.CodeOf(err) != fault.InvalidRequest || done.Session != "" {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+	}
+	errs := make([]error, 4)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = s.Finish(ctx, own, about, "req") })
+	}
+	all.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else if fault.CodeOf(err) != fault.InvalidRequest {
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("one callback made %d sessions", won)
+	}
+}
+
+func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
+	s := newStand(t)
+	message := fault.Of(signin.Refused(nil)).Message
+	for name, change := range map[string]func(*signin.Callback){
+		"an error":       func(c *signin.Callback) { c.Error, c.Code = "access_denied", "" },
+		"no code":        func(c *signin.Callback) { c.Code = "" },
+		"a foreign code": func(c *signin.Callback) { c.Code = "x" },
+		"another issuer": func(c *signin.Callback) { c.Issuer = "https://evil.example" },
+		"late":           func(*signin.Callback) { s.later(limits.SignInLife) },
+	} {
+		c := s.visit(t, "ada@example.org")
+		change(&c)
+		done, err := s.Finish(ctx, c, about, "req")
+		if fault.CodeOf(err) != fault.InvalidRequest || fault.Of(err).Message != message || done.Session != "" {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+		if errors.Is(err, signin.ErrDeclined) != (c.Error != "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := s.count(t, s.tables.Core, "MEM#"); n != 0 {
+		t.Errorf("%d members were made", n)
+	}
+	cancelled := s.visit(t, "ada@example.org", "cancel", "1")
+	if _, err := s.Finish(ctx, cancelled, about, "req"); !errors.Is(err, signin.ErrDeclined) {
+		t.Error(err)
+	}
+}
+
+func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
+	s := newStand(t)
+	want := map[provider.Hostile]fault.Code{
+		provider.Unverified: fault.Forbidden, provider.VerifiedText: fault.Forbidden, provider.NoEmail: fault.Forbidden,
+		provider.TokenFails: fault.DatabaseUnavailable, provider.Old: "", provider.TokenStalls: fault.DatabaseUnavailable,
+	}
+	for _, h := range provider.Hostilities {
+		code, special := want[h]
+		if !special {
+			code = fault.InvalidRequest
+		}
+		done, err := s.Finish(ctx, s.visit(t, string(h)+"@example.org", "hostile", string(h)), about, "req")
+		if fault.CodeOf(err) != code || (done.Session == "") != (code != "") {
+			t.Errorf("%s: %q, want %q: %v", h, fault.CodeOf(err), code, err)
+		}
+		if errors.Is(err, signin.ErrUnverified) != (code == fault.Forbidden) {
+			t.Errorf("%s: %v", h, err)
+		}
+	}
+	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // whose token was old but alive
+		t.Errorf("%d members were made", n)
+	}
+}
+
+func TestT40ASessionIsAlwaysNewAndTheOldOneEnds(t *testing.T) {
+	s := newStand(t)
+	first := s.enter(t, "ada@example.org")
+	for _, preset := range []string{first.Session, "x", strings.Repeat("A", 43)} {
+		c := s.visit(t, "mallory@example.org")
+		c.Session = preset
+		done, err := s.Finish(ctx, c, about, "req")
+		if err != nil || done.Session == preset {
+			t.Fatal(done, err)
+		}
+		if _, err := s.Sessions.Open(ctx, preset, "req"); fault.CodeOf(err) != fault.NotAuthenticated {
+			t.Errorf("%q opens something: %v", preset, err)
+		}
+	}
+}
+
+func TestT46PeopleAreKnownBySubjectNotByAddress(t *testing.T) {
+	s := newStand(t)
+	ada := s.enter(t, "ada@example.org", "sub", "one")
+	other := s.enter(t, "ada@example.org", "sub", "two")
+	if other.Member.ID == ada.Member.ID || other.Member.Workspace == ada.Member.Workspace || !other.New {
+		t.Error("people who share an address became one")
+	}
+	moved := s.enter(t, "ada@new.example", "sub", "one")
+	if moved.Member.ID != ada.Member.ID || moved.Member.Email != "ada@new.example" {
+		t.Errorf("moved %+v", moved.Member)
+	}
+	opened, err := s.Sessions.Open(ctx, moved.Session, "req")
+	if err != nil || opened.Member.Email != "ada@new.example" {
+		t.Errorf("stored %+v, %v", opened.Member, err)
+	}
+}
+
+func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
+	s := newStand(t)
+	callbacks := make([]signin.Callback, 5)
+	for i := range callbacks {
+		callbacks[i] = s.visit(t, "ada@example.org")
+	}
+	done, errs := make([]signin.Finished, len(callbacks)), make([]error, len(callbacks))
+	var all sync.WaitGroup
+	for i := range callbacks {
+		all.Go(func() { done[i], errs[i] = s.Finish(ctx, callbacks[i], about, "req") })
+	}
+	all.Wait()
+	made := 0
+	for i := range done {
+		if errs[i] != nil {
+			t.Fatal(errs[i])
+		}
+		if done[i].New {
+			made++
+		}
+		if done[i].Member.ID != done[0].Member.ID {
+			t.Error("one person is two members")
+		}
+	}
+	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 || s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
+		t.Errorf("%d new, %d members", made, n)
+	}
+}
+
+func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
+	s := newStand(t)
+	s.Provider = s.relyOn(t, "http://"+silent(t))
+	down := func(name string, run func() error) {
+		t.Helper()
+		began := time.Now()
+		err := run()
+		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 || took >= limits.ProviderTimeout {
+			t.Errorf("%s: %v after %s", name, err, took)
+		}
+	}
+	down("discovery", func() error { _, err := s.Begin(ctx, "/", from); return err })
+	s.Provider = s.relyOn(t, s.Issuer)
+	for _, path := range []string{"/token", "/jwks"} {
+		c := s.visit(t, "ada@example.org")
+		s.idp.Break(path, provider.Stalls)
+		down(path, func() error { _, err := s.Finish(ctx, c, about, "req"); return err })
+		s.idp.Heal()
+	}
+	s.enter(t, "ada@example.org")
+}
+
+func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
+	s := newStand(t)
+	s.limits.SignIn.Limit = 2
+	for range 2 {
+		if _, err := s.Begin(ctx, "/", from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Begin(ctx, "/", from)
+	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+		t.Error(err)
+	}
+	if n := s.count(t, s.tables.Hot, from.String()); n != 0 {
+		t.Error("the counter tells who came")
+	}
+}
+
+func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
+	s := newStand(t)
+	ada := s.enter(t, "ada@example.org")
+	s.lock(t, ada.Member.Workspace)
+	if _, err := s.Finish(ctx, s.visit(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden || errors.Is(err, signin.ErrUnverified) {
+		t.Error(err)
+	}
+	c := s.visit(t, "ada@example.org")
+	s.Provider = nil
+	if _, err := s.Begin(ctx, "/", from); fault.CodeOf(err) != fault.DatabaseUnavailable {
+		t.Error(err)
+	}
+	if _, err := s.Finish(ctx, c, about, "req"); fault.CodeOf(err) != fault.DatabaseUnavailable {
+		t.Error(err)
+	}
+	if s.SignOutURL() != "" {
+		t.Error("a provider that is not there signs people out")
+	}
+}
+
+func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
+	s := newStand(t)
+	begun, err := s.Begin(ctx, "/", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(begun.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	done := s.enter(t, "ada@example.org")
+	for _, secret := range []string{begun.Cookie, q.Get("state"), q.Get("nonce"), done.Session} {
+		for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
+			if len(secret) < 43 || s.count(t, table, secret) != 0 {
+				t.Errorf("%s holds the secret %q", table, secret)
+			}
+		}
+	}
+	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != callback || q.Get("scope") != "openid email profile" {
+		t.Errorf("the provider is asked %v", q)
+	}
+}
+
+// count tells how many items of a table hold a text.
+func (s *stand) count(t testing.TB, table, text string) (n int) {
+	t.Helper()
+	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range out.Items {
+		if strings.Contains(printed(i), text) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package signin
+
+import (
+	"net/url"
+	"strings"
+
+	"vitrine/shared/platform/address"
+)
+
+const (
+	home      = "/"
+	returnMax = 1024
+)
+
+// ReturnPath is where a person goes after signing in: s if it is a page of the app host, else "/". Whatever comes out
+// stays on the host, however often a browser or a proxy decodes and cleans it, and breaks no header.
+func ReturnPath(s string) string {
+	path, query, _ := strings.Cut(s, "?")
+	if len(s) > returnMax || !address.Plain(s) || !unescapes(path, `/\%`) || !unescapes(query, "") || !walks(path) {
+		return home
+	}
+	return s
+}
+
+// unescapes tells whether every escape in s is well-formed and stands for neither a control character nor a forbidden one.
+func unescapes(s, forbidden string) bool {
+	for {
+		_, after, more := strings.Cut(s, "%")
+		if !more {
+			return true
+		}
+		if len(after) < 2 {
+			return false
+		}
+		hi, lo := strings.IndexByte(hexDigits, after[0]|0x20), strings.IndexByte(hexDigits, after[1]|0x20)
+		if hi < 0 || lo < 0 {
+			return false
+		}
+		if c := byte(hi<<4 | lo); c < ' ' || c == 0x7f || strings.IndexByte(forbidden, c) >= 0 {
+			return false
+		}
+		s = after[2:]
+	}
+}
+
+const hexDigits = "0123456789abcdef"
+
+// walks tells whether a path goes down from the root step by step, to something else than a route of the API, however that
+// is spelled: coming back to one of those would sign in or out again.
+func walks(path string) bool {
+	below, rooted := strings.CutPrefix(path, "/")
+	steps := strings.Split(below, "/")
+	if first, err := url.PathUnescape(steps[0]); !rooted || err != nil || first == "api" {
+		return false
+	}
+	for n, step := range steps {
+		last := n == len(steps)-1
+		switch strings.ReplaceAll(strings.ToLower(step), "%2e", ".") {
+		case ".", "..":
+			return false
+		case "":
+			if !last {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,207 @@
+package signin_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/oidc"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+var (
+	ctx   = context.Background()
+	from  = netip.MustParseAddr("203.0.113.7")
+	about = session.About{Browser: "Browser/1", Network: "203.0.113.0/24"}
+)
+
+const (
+	callback  = "http://localhost:8704/api/auth/callback"
+	signedOut = "http://localhost:8704/"
+
+	clientSecret = "a secret of the client, long enough for HS256"
+)
+
+// stand is a desk on tables of its own, with the development provider on the loopback interface.
+type stand struct {
+	*signin.Desk
+	idp    *provider.Provider
+	limits limits.Limits
+	db     *dynamodb.Client
+	tables dynamo.Tables
+
+	mu sync.Mutex
+	at time.Time
+}
+
+func newStand(t testing.TB) *stand {
+	t.Helper()
+	e := engine.Shared(t)
+	s := &stand{
+		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		tables: dynamo.Named("test-" + string(id.NewPublic())), at: time.Now().UTC().Truncate(time.Millisecond), limits: limits.Default(),
+	}
+	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.New(s.db, s.tables)
+	peppers, err := keyring.New().Pepper.Derive("credential")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Desk = &signin.Desk{
+		Store: store, Registrar: &member.Registrar{Store: store, Now: s.now},
+		Sessions: &session.Keeper{Store: store, People: store, Limits: &s.limits, Now: s.now},
+		Limiter:  &rate.Limiter{Counters: store, Limits: &s.limits, Now: s.now}, Limits: &s.limits, Peppers: peppers, Now: s.now,
+	}
+	s.employ(t)
+	return s
+}
+
+// employ starts the identity provider and makes it the desk's.
+func (s *stand) employ(t testing.TB) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.idp.ServeHTTP(w, r) }))
+	s.Issuer = "http://" + server.Listener.Addr().String()
+	var err error
+	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.now, Client: provider.Client{
+		ID: "vitrine", Secret: clientSecret, Callbacks: []string{callback}, SignedOut: []string{signedOut},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	s.Provider = s.relyOn(t, s.Issuer)
+}
+
+// relyOn makes our side of a provider.
+func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
+	t.Helper()
+	p, err := oidc.New(oidc.Config{
+		Issuer: issuer, ClientID: "vitrine", ClientSecret: clientSecret, Logout: oidc.RPInitiatedLogout, Callback: callback,
+		SignedOut: signedOut, Loopback: true, Now: s.now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (s *stand) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
+
+func (s *stand) later(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = s.at.Add(d)
+}
+
+// visit begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the provider.
+func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callback {
+	t.Helper()
+	begun, err := s.Begin(ctx, "/artifacts?a=b", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(begun.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("login_hint", email)
+	for n := 0; n < len(extra); n += 2 {
+		q.Set(extra[n], extra[n+1])
+	}
+	u.RawQuery = q.Encode()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Get(u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	back, err := response.Location()
+	if err != nil || response.StatusCode != http.StatusSeeOther || back.Scheme+"://"+back.Host+back.Path != callback {
+		t.Fatalf("the provider answers %s, %v, %v", response.Status, back, err)
+	}
+	a := back.Query()
+	return signin.Callback{State: a.Get("state"), Code: a.Get("code"), Error: a.Get("error"), Issuer: a.Get("iss"), Cookie: begun.Cookie}
+}
+
+// enter signs a person in.
+func (s *stand) enter(t testing.TB, email string, extra ...string) signin.Finished {
+	t.Helper()
+	done, err := s.Finish(ctx, s.visit(t, email, extra...), about, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// silent listens and never answers.
+func silent(t testing.TB) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+// printed is a stored item as text.
+func printed(i map[string]types.AttributeValue) string {
+	var b strings.Builder
+	for name, v := range i {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			fmt.Fprintln(&b, name, v.Value)
+		case *types.AttributeValueMemberB:
+			fmt.Fprintln(&b, name, string(v.Value), base64.RawURLEncoding.EncodeToString(v.Value))
+		}
+	}
+	return b.String()
+}
+
+// lock closes a workspace as an operator does.
+func (s *stand) lock(t testing.TB, w id.Workspace) {
+	t.Helper()
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.tables.Core, Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "W#" + string(w)}, "sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+		UpdateExpression:         aws.String("SET #l = :l"),
+		ExpressionAttributeNames: map[string]string{"#l": "lock"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":l": &types.AttributeValueMemberS{Value: "lkd_00000000000000000000000000"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+// Package address builds every URL that the service hands out, from configuration only, and says where clients come from.
+package address
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/token"
+)
+
+// Origins are where the hosts of a deployment are, without trailing slash. MCP is empty, or the api's, where there is
+// no MCP host: then nothing names one.
+type Origins struct {
+	API, Upload, Content, App, MCP string
+}
+
+// Delegated is the origin for which clients of others get their tokens: the MCP host's, the api's where there is none.
+// On the api they open nothing but the route that tells for whom they act.
+func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
+
+// Book builds URLs.
+type Book struct {
+	Origins      Origins
+	ContentToken *token.Codec
+	ViewToken    *token.Codec
+	Links        *token.LinkCodec
+}
+
+// Discovery is the document that tells clients the hosts.
+func (b *Book) Discovery() contract.Discovery {
+	o := b.Origins
+	d := contract.Discovery{
+		APIURL:     o.API,
+		UploadURL:  o.Upload,
+		ContentURL: o.Content,
+		AppURL:     o.App,
+		Version:    contract.Version,
+	}
+	if o.MCP != o.API {
+		d.MCPURL = o.MCP
+	}
+	return d
+}
+
+// Content is the prefix under which all files of a revision lie: append an escaped path. It ends with a slash.
+func (b *Book) Content(claims token.Claims) (string, error) {
+	t, err := b.ContentToken.Mint(claims)
+	if err != nil {
+		return "", err
+	}
+	return b.Origins.Content + "/v/" + t + "/", nil
+}
+
+// AgentView is the public agent view of one revision.
+func (b *Book) AgentView(claims token.Claims) (string, error) {
+	t, err := b.ViewToken.Mint(claims)
+	if err != nil {
+		return "", err
+	}
+	return b.Origins.API + "/v1/public/agent-view/" + t, nil
+}
+
+// Link is what a person opens: the public id in the path, the secret in the fragment.
+func (b *Book) Link(public id.Public, workspace id.Workspace, artifact id.Artifact, expires time.Time) (string, error) {
+	blob, err := b.Links.Mint(public, token.Blob{Expires: expires, Scopes: token.AllScopes, Workspace: workspace, Artifact: artifact})
+	if err != nil {
+		return "", err
+	}
+	return b.Origins.App + "/al/" + string(public) + "#" + blob, nil
+}
+
+// Private is the viewer page for members.
+func (b *Book) Private(artifact id.Artifact) string { return b.Origins.App + "/v/" + string(artifact) }
+
+// Escape makes a file path fit to be appended to a content prefix.
+func Escape(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}

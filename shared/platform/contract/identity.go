@@ -1,0 +1,175 @@
+package contract
+
+import "vitrine/shared/platform/id"
+
+// Grant types of the token endpoint.
+const (
+	GrantJWTBearer    = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	GrantClaim        = "urn:vitrine:agent-auth:grant-type:claim"
+	GrantClaimAlias   = "urn:workos:agent-auth:grant-type:claim" // of the public protocol
+	GrantCode         = "authorization_code"
+	GrantRefresh      = "refresh_token"
+	GrantDevice       = "urn:ietf:params:oauth:grant-type:device_code"
+	GrantExchange     = "urn:ietf:params:oauth:grant-type:token-exchange"
+	TypeIDToken       = "urn:ietf:params:oauth:token-type:id_token"
+	TypeAccessToken   = "urn:ietf:params:oauth:token-type:access_token"
+	AssertionType     = "oauth-id-jag+jwt" // header typ of identity assertions
+	AnonymousType     = "anonymous"
+	AssertionIdentity = "identity_assertion"
+)
+
+// OAuthError is the body of every refusal of /agent/* and /oauth2/* (RFC 6749, section 5.2).
+type OAuthError struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description,omitempty"`
+}
+
+// ResourceMetadata describes the api as a protected resource (RFC 9728).
+type ResourceMetadata struct {
+	Resource              string   `json:"resource" format:"uri"`
+	ResourceName          string   `json:"resource_name"`
+	AuthorizationServers  []string `json:"authorization_servers"`
+	ScopesSupported       []string `json:"scopes_supported"`
+	BearerMethods         []string `json:"bearer_methods_supported"`
+	ResourceDocumentation string   `json:"resource_documentation" format:"uri"`
+}
+
+// ServerMetadata describes the authorization server (RFC 8414), the members of ResourceMetadata repeated in it.
+type ServerMetadata struct {
+	ResourceMetadata
+	Issuer                      string    `json:"issuer" format:"uri"`
+	TokenEndpoint               string    `json:"token_endpoint" format:"uri"`
+	RevocationEndpoint          string    `json:"revocation_endpoint" format:"uri"`
+	AuthorizationEndpoint       string    `json:"authorization_endpoint,omitempty" format:"uri"`
+	DeviceAuthorizationEndpoint string    `json:"device_authorization_endpoint,omitempty" format:"uri"`
+	RegistrationEndpoint        string    `json:"registration_endpoint,omitempty" format:"uri"`
+	JWKSURI                     string    `json:"jwks_uri" format:"uri"`
+	GrantTypes                  []string  `json:"grant_types_supported"`
+	ResponseTypes               []string  `json:"response_types_supported"`
+	CodeChallengeMethods        []string  `json:"code_challenge_methods_supported"`
+	TokenAuthMethods            []string  `json:"token_endpoint_auth_methods_supported"`
+	RevocationAuthMethods       []string  `json:"revocation_endpoint_auth_methods_supported"`
+	IssParameter                bool      `json:"authorization_response_iss_parameter_supported"`
+	AgentAuth                   AgentAuth `json:"agent_auth"`
+}
+
+// AgentAuth tells agents how to register.
+type AgentAuth struct {
+	Skill         string   `json:"skill" format:"uri"`
+	Identity      string   `json:"identity_endpoint" format:"uri"`
+	Claim         string   `json:"claim_endpoint" format:"uri"`
+	IdentityTypes []string `json:"identity_types_supported"`
+}
+
+// RegisterAgent asks for a registration. Assertion and its type come with type identity_assertion.
+type RegisterAgent struct {
+	Type          string `json:"type"`
+	AssertionType string `json:"assertion_type,omitempty"`
+	Assertion     string `json:"assertion,omitempty"`
+}
+
+// RegisteredAgent answers an anonymous registration. Assertion and claim token are shown this once.
+type RegisteredAgent struct {
+	RegistrationID    id.Registration `json:"registration_id"`
+	RegistrationType  string          `json:"registration_type" enum:"anonymous"`
+	IdentityAssertion string          `json:"identity_assertion"`
+	AssertionExpires  Time            `json:"assertion_expires" format:"date-time"`
+	Scopes            []string        `json:"scopes"`
+	PreClaimScopes    []string        `json:"pre_claim_scopes"`
+	PostClaimScopes   []string        `json:"post_claim_scopes"`
+	ClaimURL          string          `json:"claim_url" format:"uri" doc:"the endpoint that starts a claim; not for browsers"`
+	ClaimToken        string          `json:"claim_token"`
+	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
+}
+
+// StartClaim asks for a code that a person types.
+type StartClaim struct {
+	ClaimToken string `json:"claim_token"`
+}
+
+// StartedClaim answers it. The code stands at both places. AttemptToken is in the verification URI too.
+type StartedClaim struct {
+	ClaimToken        string          `json:"claim_token"`
+	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
+	AttemptToken      string          `json:"claim_attempt_token"`
+	RegistrationID    id.Registration `json:"registration_id"`
+	RegistrationType  string          `json:"registration_type" enum:"anonymous"`
+	UserCode          string          `json:"user_code" pattern:"^[0-9]{6}$"`
+	Claim             ClaimPrompt     `json:"claim"`
+}
+
+// ClaimPrompt is what an agent shows to the person. ExpiresIn and Interval are seconds.
+type ClaimPrompt struct {
+	UserCode        string `json:"user_code" pattern:"^[0-9]{6}$"`
+	ExpiresIn       int    `json:"expires_in"`
+	VerificationURI string `json:"verification_uri" format:"uri"`
+	Interval        int    `json:"interval"`
+}
+
+// Token answers the token endpoint (RFC 6749, section 5.1). ExpiresIn is seconds.
+type Token struct {
+	AccessToken     string `json:"access_token"`
+	TokenType       string `json:"token_type" enum:"Bearer"`
+	ExpiresIn       int    `json:"expires_in"`
+	Scope           string `json:"scope"`
+	RefreshToken    string `json:"refresh_token,omitempty"`
+	IssuedTokenType string `json:"issued_token_type,omitempty" doc:"of a token exchange"`
+	// The new assertion of a registration whose claim is complete.
+	IdentityAssertion string `json:"identity_assertion,omitempty"`
+	AssertionExpires  *Time  `json:"assertion_expires,omitempty" format:"date-time"`
+}
+
+// DeviceAuthorization answers the device authorization endpoint (RFC 8628, section 3.2). Times are seconds.
+type DeviceAuthorization struct {
+	DeviceCode              string `json:"device_code"`
+	UserCode                string `json:"user_code" doc:"20 letters of BCDFGHJKLMNPQRSTVWXZ in groups of four; dashes and letter case do not count"`
+	VerificationURI         string `json:"verification_uri" format:"uri"`
+	VerificationURIComplete string `json:"verification_uri_complete" format:"uri"`
+	ExpiresIn               int    `json:"expires_in"`
+	Interval                int    `json:"interval"`
+}
+
+// RegisterClient asks for an OAuth client (RFC 7591, section 2).
+type RegisterClient struct {
+	RedirectURIs  []string `json:"redirect_uris"`
+	ClientName    string   `json:"client_name,omitempty"`
+	GrantTypes    []string `json:"grant_types,omitempty"`
+	ResponseTypes []string `json:"response_types,omitempty"`
+	AuthMethod    string   `json:"token_endpoint_auth_method,omitempty"`
+	Scope         string   `json:"scope,omitempty"`
+}
+
+// RegisteredClient answers it (RFC 7591, section 3.2.1). IssuedAt is Unix seconds.
+type RegisteredClient struct {
+	ClientID id.Client `json:"client_id"`
+	IssuedAt int64     `json:"client_id_issued_at"`
+	RegisterClient
+}
+
+// ClaimRequest takes over an ephemeral workspace (strict).
+type ClaimRequest struct {
+	_          struct{} `json:"-" additionalProperties:"false"`
+	ClaimToken string   `json:"claim_token" minLength:"1"`
+}
+
+// Claimed answers ephemeral.claim (strict). ArtifactIDs names the first 100.
+type Claimed struct {
+	_                      struct{}      `json:"-" additionalProperties:"false"`
+	DestinationWorkspaceID id.Workspace  `json:"destination_workspace_id" format:"uuid"`
+	SourceWorkspaceID      id.Workspace  `json:"source_workspace_id" format:"uuid"`
+	ArtifactIDs            []id.Artifact `json:"artifact_ids" maxItems:"100"`
+	ClaimTokenID           id.ClaimToken `json:"claim_token_id"`
+}
+
+// CompleteClaim finishes an agent's claim in the name of the member who asks; the attempt token wins.
+type CompleteClaim struct {
+	ClaimToken   string `json:"claim_token,omitempty"`
+	AttemptToken string `json:"claim_attempt_token,omitempty"`
+	UserCode     string `json:"user_code" pattern:"^[0-9]{6}$"`
+}
+
+// CompletedClaim answers it.
+type CompletedClaim struct {
+	OK             bool            `json:"ok"`
+	RegistrationID id.Registration `json:"registration_id"`
+}

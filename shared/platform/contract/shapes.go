@@ -1,0 +1,134 @@
+package contract
+
+import "vitrine/shared/platform/id"
+
+// WorkspaceSummary names a workspace.
+type WorkspaceSummary struct {
+	ID        id.Workspace `json:"id" format:"uuid"`
+	Name      string       `json:"name" minLength:"1" maxLength:"120"`
+	CreatedAt Time         `json:"created_at" format:"date-time"`
+}
+
+// UsagePolicy is what a workspace may do; sizes in bytes, lives in seconds.
+type UsagePolicy struct {
+	FileSizeCapBytes           int64 `json:"file_size_cap_bytes" exclusiveMinimum:"0"`
+	ArtifactSizeCapBytes       int64 `json:"artifact_size_cap_bytes" exclusiveMinimum:"0"`
+	BundleSizeCapBytes         int64 `json:"bundle_size_cap_bytes" exclusiveMinimum:"0"`
+	FileCountCap               int   `json:"file_count_cap" exclusiveMinimum:"0"`
+	BundlesEnabled             bool  `json:"bundles_enabled"`
+	LiveUpdateEnabled          bool  `json:"live_update_enabled"`
+	ActorRateLimitPerMinute    int   `json:"actor_rate_limit_per_minute" exclusiveMinimum:"0"`
+	WorkspaceBurstCapPerMinute int   `json:"workspace_burst_cap_per_minute" exclusiveMinimum:"0"`
+	UploadSessionTTLSeconds    int   `json:"upload_session_ttl_seconds" exclusiveMinimum:"0"`
+	DefaultTTLSeconds          int   `json:"default_ttl_seconds" exclusiveMinimum:"0"`
+	MinTTLSeconds              int   `json:"min_ttl_seconds" exclusiveMinimum:"0"`
+	MaxTTLSeconds              int   `json:"max_ttl_seconds" exclusiveMinimum:"0"`
+	LiveArtifactsCap           int   `json:"live_artifacts_cap" exclusiveMinimum:"0"`
+	DailyNewArtifactAllowance  int   `json:"daily_new_artifact_allowance" exclusiveMinimum:"0"`
+	LifetimeRevisionCeiling    int   `json:"lifetime_revision_ceiling" exclusiveMinimum:"0"`
+	// DailyNewArtifactsRemaining is absent when the counter cannot be read.
+	DailyNewArtifactsRemaining *int `json:"daily_new_artifacts_remaining,omitempty" minimum:"0"`
+}
+
+// APIKeySummary describes an API key without its secret.
+type APIKeySummary struct {
+	ID          id.Key       `json:"id" pattern:"^key_[0-9A-HJKMNP-TV-Z]{26}$"`
+	WorkspaceID id.Workspace `json:"workspace_id" format:"uuid"`
+	Name        string       `json:"name" minLength:"1" maxLength:"120"`
+	PublicID    id.Public    `json:"public_id" pattern:"^[0-9A-HJKMNP-TV-Z]{16}$"`
+	Scopes      []string     `json:"scopes" enum:"publish,read,admin" minItems:"1" maxItems:"3"`
+	RevokedAt   *Time        `json:"revoked_at" format:"date-time"`
+	ExpiresAt   *Time        `json:"expires_at" format:"date-time"`
+	CreatedAt   Time         `json:"created_at" format:"date-time"`
+	LastUsedAt  *Time        `json:"last_used_at" format:"date-time"`
+}
+
+// ArtifactSummary is one row of an artifact list.
+type ArtifactSummary struct {
+	ID           id.Artifact  `json:"id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
+	RevisionID   *id.Revision `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Status       string       `json:"status" enum:"active,deleted,expired"`
+	Title        string       `json:"title" minLength:"1" maxLength:"160"`
+	Entrypoint   string       `json:"entrypoint" minLength:"1" maxLength:"4096"`
+	FileCount    int          `json:"file_count" minimum:"0"`
+	SizeBytes    int64        `json:"size_bytes" minimum:"0"`
+	ExpiresAt    Time         `json:"expires_at" format:"date-time"`
+	CreatedAt    Time         `json:"created_at" format:"date-time"`
+	UpdatedAt    Time         `json:"updated_at" format:"date-time"`
+	DeletedAt    *Time        `json:"deleted_at" format:"date-time"`
+	DeleteReason *string      `json:"delete_reason"`
+}
+
+// Bundle tells whether a zip of the revision can be had (strict).
+type Bundle struct {
+	_                 struct{} `json:"-" additionalProperties:"false"`
+	Status            string   `json:"status" enum:"pending,ready,failed,disabled"`
+	RetryAfterSeconds int      `json:"retry_after_seconds,omitempty" exclusiveMinimum:"0"`
+	URL               string   `json:"url,omitempty" format:"uri"`
+	SizeBytes         int64    `json:"size_bytes,omitempty" minimum:"0"`
+	GeneratedAt       *Time    `json:"generated_at,omitempty" format:"date-time"`
+}
+
+// AgentViewFile is one file of an Agent View with its signed URL.
+type AgentViewFile struct {
+	Path        string `json:"path" minLength:"1" maxLength:"4096"`
+	SizeBytes   int64  `json:"size_bytes" minimum:"0"`
+	ContentType string `json:"content_type" minLength:"1" maxLength:"200"`
+	URL         string `json:"url" format:"uri"`
+	SHA256      string `json:"sha256,omitempty" pattern:"^[a-f0-9]{64}$"`
+}
+
+// SafetyWarning is a finding of a scanner about the content.
+type SafetyWarning struct {
+	Code       string `json:"code" pattern:"^[a-z0-9_]+$"`
+	Severity   string `json:"severity" enum:"info,warning"`
+	Scope      string `json:"scope" enum:"artifact,revision,file"`
+	FilePath   string `json:"file_path,omitempty" minLength:"1" maxLength:"4096"`
+	Message    string `json:"message" minLength:"1" maxLength:"500"`
+	DetectedAt Time   `json:"detected_at" format:"date-time"`
+}
+
+// PublicAgentView is the machine-readable view of one revision, for whoever holds a signed token or link.
+type PublicAgentView struct {
+	ArtifactID         id.Artifact     `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
+	RevisionID         id.Revision     `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Title              string          `json:"title" minLength:"1" maxLength:"160"`
+	Description        *string         `json:"description,omitempty" nullable:"true" maxLength:"2000" doc:"not sent yet"`
+	CreatedAt          Time            `json:"created_at" format:"date-time" doc:"when the artifact was made"`
+	ExpiresAt          Time            `json:"expires_at" format:"date-time"`
+	Entrypoint         string          `json:"entrypoint" minLength:"1" maxLength:"4096"`
+	RevisionContentURL string          `json:"revision_content_url" format:"uri" doc:"signed; opens the entrypoint"`
+	Files              []AgentViewFile `json:"files" minItems:"1" maxItems:"100"`
+	SafetyWarnings     []SafetyWarning `json:"safety_warnings" maxItems:"100"`
+	Bundle             Bundle          `json:"bundle"`
+	EphemeralTier      bool            `json:"ephemeral_tier,omitempty" doc:"true while nobody has claimed the workspace"`
+}
+
+// AgentView is the view for the owner's credentials.
+type AgentView struct {
+	PublicAgentView
+	PrivateURL string         `json:"private_url" format:"uri"`
+	Lockdown   *ViewLockdowns `json:"lockdown,omitempty" doc:"for members, while anything is locked"`
+}
+
+// ViewLockdowns tells what of an artifact is locked (strict): its access links by members, itself or its workspace by the
+// operator.
+type ViewLockdowns struct {
+	_          struct{}      `json:"-" additionalProperties:"false"`
+	AccessLink Locked        `json:"access_link"`
+	Platform   ViewPlatforms `json:"platform"`
+}
+
+// ViewPlatforms are the operator's locks (strict).
+type ViewPlatforms struct {
+	_         struct{} `json:"-" additionalProperties:"false"`
+	Workspace Locked   `json:"workspace"`
+	Artifact  Locked   `json:"artifact"`
+}
+
+// Locked tells whether something is locked, and since when (strict).
+type Locked struct {
+	_        struct{} `json:"-" additionalProperties:"false"`
+	Locked   bool     `json:"locked"`
+	LockedAt *Time    `json:"locked_at" format:"date-time"`
+}

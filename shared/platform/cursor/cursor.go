@@ -1,0 +1,127 @@
+// Package cursor seals places in lists for clients, so that they can neither read, forge nor carry them elsewhere.
+//
+// Form: "v1." and base64url of a sealed expiry, instant and id; the list and the workspace are authenticated with it.
+// Partitions of the store are never taken from a cursor.
+package cursor
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/seal"
+)
+
+const prefix = "v1."
+
+// Page is which part of a list is asked for.
+type Page struct {
+	Cursor string // empty: the first page
+	Limit  int    // from 1 to limits.PageMax; services say what zero is
+}
+
+// List is a list of a workspace, at an instant. A cursor of one is none of another.
+type List struct {
+	Workspace id.Workspace
+	Name      string
+	Now       time.Time
+}
+
+// Position is a place in a list: the last one that was shown, or looked at. Its zero value is the start.
+type Position struct {
+	At time.Time
+	ID string
+}
+
+// Codec seals positions.
+type Codec struct {
+	box *seal.Box
+}
+
+// New makes a codec.
+func New(ring keyring.Ring) (*Codec, error) {
+	box, err := seal.New(ring, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	return &Codec{box: box}, nil
+}
+
+// Start is after what a page begins: invalid_request for a limit that no page has, and invalid_cursor for a cursor that is
+// tampered, foreign or older than limits.CursorLife.
+func (c *Codec) Start(l List, p Page) (Position, error) {
+	if p.Limit < 1 || p.Limit > limits.PageMax {
+		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+	}
+	if p.Cursor == "" {
+		return Position{}, nil
+	}
+	return c.Open(l, p.Cursor)
+}
+
+// Read reads one page of a list whose places are texts of the store: read returns the rows after a place, and the
+// place of the last one if others follow. A limit of zero is limits.PageDefault. Errors as of Start.
+func Read[row any](
+	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
+) ([]row, contract.PageInfo, error) {
+	if p.Limit == 0 {
+		p.Limit = limits.PageDefault
+	}
+	after, err := c.Start(l, p)
+	if err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	rows, next, err := read(after.ID, p.Limit)
+	if err != nil || next == "" {
+		return rows, contract.PageInfo{}, err
+	}
+	info, err := c.Info(l, Position{ID: next})
+	return rows, info, err
+}
+
+// Info tells that others follow the last one of a page.
+func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
+	next, err := c.Seal(l, last)
+	if err != nil {
+		return contract.PageInfo{}, err
+	}
+	return contract.PageInfo{HasMore: true, NextCursor: &next}, nil
+}
+
+// Seal makes an opaque text of at most limits.CursorLength characters.
+func (c *Codec) Seal(l List, p Position) (string, error) {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(l.Now.Add(limits.CursorLife).UnixMilli()))
+	plain = binary.BigEndian.AppendUint64(plain, uint64(p.At.UnixMilli()))
+	sealed, err := c.box.Seal(append(plain, p.ID...), l.bound())
+	return prefix + base64.RawURLEncoding.EncodeToString(sealed), err
+}
+
+// Open reads it back.
+func (c *Codec) Open(l List, text string) (Position, error) {
+	body, ok := strings.CutPrefix(text, prefix)
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if !ok || err != nil || len(text) > limits.CursorLength {
+		return Position{}, invalid()
+	}
+	plain, err := c.box.Open(sealed, l.bound())
+	if err != nil || len(plain) < 16 {
+		return Position{}, invalid()
+	}
+	expires := time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))
+	if !l.Now.Before(expires) {
+		return Position{}, invalid()
+	}
+	return Position{At: time.UnixMilli(int64(binary.BigEndian.Uint64(plain[8:]))).UTC(), ID: string(plain[16:])}, nil
+}
+
+func (l List) bound() string { return string(l.Workspace) + "\x00" + l.Name }
+
+func invalid() error {
+	return fault.New(fault.InvalidCursor, "this cursor is not valid here or is older than a day; start again without cursor")
+}

@@ -1,0 +1,115 @@
+// Package event is the record of what was done to a workspace; each is written in the transaction that does it.
+package event
+
+import (
+	"time"
+
+	"vitrine/shared/platform/id"
+)
+
+// Action names what happened.
+type Action string
+
+// The actions of the contract, and after them ours.
+const (
+	WorkspaceCreated     Action = "workspace.created"
+	SettingsUpdated      Action = "workspace.settings.updated"
+	WorkspaceProvisioned Action = "ephemeral.workspace.provisioned"
+	WorkspaceClaimed     Action = "ephemeral.workspace.claimed"
+	KeyCreated           Action = "api_key.created"
+	KeyRevoked           Action = "api_key.revoked"
+	RegistrationCreated  Action = "agent_auth.registration.created"
+	ClaimCompleted       Action = "agent_auth.claim.completed"
+	TokenIssued          Action = "agent_auth.access_token.issued"
+	TokenRevoked         Action = "agent_auth.access_token.revoked"
+	DelegationRevoked    Action = "agent_auth.delegation.revoked"
+	SessionCreated       Action = "upload_session.created"
+	ArtifactCreated      Action = "artifact.created"
+	ArtifactPublished    Action = "artifact.published"
+	ArtifactDeleted      Action = "artifact.deleted"
+	LinksLocked          Action = "access_link.lockdown.set"
+	LinksUnlocked        Action = "access_link.lockdown.lifted"
+	ArtifactExpired      Action = "artifact.expired"
+	ArtifactPinned       Action = "artifact.pinned"
+	ArtifactUnpinned     Action = "artifact.unpinned"
+	LockdownSet          Action = "platform.lockdown.set"
+	LockdownLifted       Action = "platform.lockdown.lifted"
+	RevisionRetained     Action = "revision.retained"
+	DraftCreated         Action = "revision.draft_created"
+
+	ClaimLocked    Action = "agent_auth.anonymous_claim.failed_locked"
+	SessionStarted Action = "session.created"
+	SessionEnded   Action = "session.ended"
+	SessionsEnded  Action = "session.all_ended"
+	ConsentGranted Action = "oauth.consent.granted"
+	GrantRevoked   Action = "oauth.grant.revoked"
+	RefreshReused  Action = "oauth.refresh.reuse_detected"
+	DeviceApproved Action = "device.approved"
+	DeviceDenied   Action = "device.denied"
+
+	LinkCreated       Action = "access_link.created"
+	LinkRevoked       Action = "access_link.revoked"
+	VisibilityUpdated Action = "artifact.visibility.updated"
+	ArtifactRenamed   Action = "artifact.renamed"
+)
+
+// The types of actors.
+const (
+	Key      = "api_key"
+	Member   = "member"
+	Admin    = "admin" // of the contract; nothing of ours is done by one
+	System   = "system"
+	Platform = "platform"
+)
+
+// Actor is who did it.
+type Actor struct {
+	Type string
+	ID   string
+}
+
+// ByKey is an API key as actor.
+func ByKey(k id.Key) Actor { return Actor{Key, string(k)} }
+
+// ByMember is a person as actor.
+func ByMember(m id.Member) Actor { return Actor{Member, string(m)} }
+
+// ByOperator is a person as actor who looks after the whole deployment.
+func ByOperator(m id.Member) Actor { return Actor{Platform, string(m)} }
+
+// BySystem is the service itself as actor.
+func BySystem() Actor { return Actor{System, "vitrine"} }
+
+// The types of targets: those of the contract, and after them ours.
+const (
+	OnWorkspace    = "workspace"
+	OnKey          = "api_key"
+	OnSession      = "upload_session"
+	OnArtifact     = "artifact"
+	OnRevision     = "revision"
+	OnDelegation   = "agent_auth_delegation"
+	OnRegistration = "agent_auth_registration"
+	OnCleanup      = "cleanup"
+	OnLink         = "access_link"
+	OnDevice       = "device"
+	OnClient       = "oauth_client"
+	OnBrowser      = "session"
+)
+
+// Target is what it was done to.
+type Target struct {
+	Type string
+	ID   string
+}
+
+// Event is one record. Detail is text for people and holds no secret.
+type Event struct {
+	ID        id.Event
+	Workspace id.Workspace
+	At        time.Time
+	Action    Action
+	Actor     Actor
+	Target    Target
+	Detail    string
+	RequestID string
+}

@@ -1,0 +1,146 @@
+// Package idempotency makes a repeated command give its first result: a record per credential, operation, target and client key.
+package idempotency
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/fault"
+)
+
+// Operation names a command, most as the contract does. It is part of the keys of records: another name forgets them.
+type Operation string
+
+// The commands with an Idempotency-Key.
+const (
+	CreateSession   Operation = "upload.session.create"
+	FinalizeSession Operation = "upload.session.finalize"
+	PublishRevision Operation = "artifact.revision.publish"
+	RestoreRevision Operation = "web.artifact.revision.restore"
+	DeleteArtifact  Operation = "artifact.delete"
+	ClaimWorkspace  Operation = "ephemeral.claim"
+	UpdateSettings  Operation = "workspace.settings.update"
+	CreateKey       Operation = "api_key.create"
+	RevokeKey       Operation = "api_key.revoke"
+	CreateLink      Operation = "access_link.create"
+	LockLinks       Operation = "access_link.lockdown.set"
+	UnlockLinks     Operation = "access_link.lockdown.lift"
+	PinArtifact     Operation = "web.artifact.pin"
+	UnpinArtifact   Operation = "web.artifact.unpin"
+	SetLockdown     Operation = "platform.lockdown.set"
+	LiftLockdown    Operation = "platform.lockdown.lift"
+)
+
+// Key identifies a record. The target is part of it, so that one client key for two artifacts is two commands.
+type Key struct {
+	Actor     string // credential.Actor's Subject
+	Operation Operation
+	Target    string
+	Client    string
+}
+
+// CheckClient refuses what is no Idempotency-Key.
+func CheckClient(key string) error {
+	if len(key) < keyLeast || len(key) > keyMost || strings.ContainsFunc(key, foreign) {
+		return fault.New(fault.InvalidIdempotencyKey, "send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
+	}
+	return nil
+}
+
+// How long an Idempotency-Key is.
+const keyLeast, keyMost = 8, 200
+
+// foreign tells whether a character has no place in an Idempotency-Key.
+func foreign(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	return !letter && !strings.ContainsRune("._:-", r)
+}
+
+// Fingerprint tells two bodies apart.
+type Fingerprint [sha256.Size]byte
+
+// FingerprintOf hashes method, route and the JSON body with sorted keys; an empty body counts as no body.
+func FingerprintOf(method, route string, body []byte) Fingerprint {
+	var v any
+	canonical := bytes.TrimSpace(body)
+	if d := json.NewDecoder(bytes.NewReader(canonical)); len(canonical) > 0 {
+		d.UseNumber()
+		if d.Decode(&v) == nil {
+			canonical, _ = json.Marshal(v)
+		}
+	}
+	h := sha256.New()
+	h.Write([]byte(method + " " + route + "\x00"))
+	h.Write(canonical)
+	return Fingerprint(h.Sum(nil))
+}
+
+// Command is one attempt of a command: who it is and what it asks.
+type Command struct {
+	Key         Key
+	Fingerprint Fingerprint
+}
+
+// Record is what the store keeps of a command.
+type Record struct {
+	Fingerprint Fingerprint
+	Done        bool
+	Lease       time.Time // of an attempt in flight
+	Result      []byte    // of a finished one; ids and facts only, no secret and no signed URL
+	Expires     time.Time
+}
+
+// Finished tells whether the record answers a repetition at an instant.
+func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
+
+// Compare refuses the same key with another body.
+func (r *Record) Compare(c Command) error {
+	if r.Fingerprint != c.Fingerprint {
+		return fault.New(fault.InvalidIdempotencyKey, "this Idempotency-Key was used for another request; use a new one")
+	}
+	return nil
+}
+
+// Replay unpacks the first result into out, unless the body is another one.
+func (r *Record) Replay(c Command, out any) error {
+	if err := r.Compare(c); err != nil {
+		return err
+	}
+	return json.Unmarshal(r.Result, out)
+}
+
+// First is the first result, unpacked.
+func First[T any](r *Record, c Command) (first T, err error) {
+	err = r.Replay(c, &first)
+	return first, err
+}
+
+// Taken says that another attempt holds or finished the command; Record is what it left.
+type Taken struct {
+	Record Record
+}
+
+// Error describes the refusal.
+func (t *Taken) Error() string { return "the idempotency key is taken" }
+
+// Lost tells how a failed commit goes on: with the record that answers it, if another attempt finished the command; else
+// with err, InFlight while another holds it.
+func Lost(err error, now time.Time) (finished *Record, _ error) {
+	var taken *Taken
+	switch {
+	case !errors.As(err, &taken):
+		return nil, err
+	case taken.Record.Finished(now):
+		return &taken.Record, nil
+	}
+	return nil, InFlight()
+}
+
+// InFlight is the answer while another attempt runs.
+func InFlight() error {
+	return fault.New(fault.IdempotencyInFlight, "the same request is still running; repeat it with the same Idempotency-Key in a moment")
+}

@@ -1,0 +1,109 @@
+package rate
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Stream is one of the slots of a subject, held while a large body is sent.
+type Stream struct {
+	Kind    string // what the subject is
+	Subject string
+	Slot    int
+	Until   time.Time // ends the stream if nobody releases it; differs between the holders of a slot
+}
+
+// The kinds of streams.
+const (
+	addressStream  = "address"
+	artifactStream = "artifact"
+)
+
+// StreamStore is what Streams needs of the store.
+type StreamStore interface {
+	// AcquireStream takes the slot of a stream, if it is free at now. false: it is not, and free are the slots below most
+	// that are. It may be repeated.
+	AcquireStream(ctx context.Context, s Stream, most int, now time.Time) (free []int, ok bool, err error)
+	// ReleaseStream frees the slot of a stream, unless another stream has it. It may be repeated.
+	ReleaseStream(ctx context.Context, s Stream) error
+}
+
+// Streams caps how many large bodies are sent at once, because each holds a function for as long as its reader takes.
+type Streams struct {
+	Store  StreamStore
+	Limits *limits.Limits
+	Now    func() time.Time
+}
+
+// acquireAttempts bounds how often a stream looks for another slot. Every lost attempt means that another stream began.
+const acquireAttempts = 8
+
+// Acquire begins a stream of an artifact to a client; address must not be the raw address. release ends it, although ctx
+// has ended, and may be called again. Refusal: rate_limited_artifact, also when the store is out of reach. Where release
+// is lost, or the process dies, the stream ends after limits.StreamLife.
+func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artifact) (release func(), err error) {
+	if s.Limits.Off {
+		return func() {}, nil
+	}
+	other := make(chan error, 1)
+	var ofAddress, ofArtifact Stream
+	go func() {
+		var err error
+		ofAddress, err = s.acquire(ctx, addressStream, address, s.Limits.AddressStreams)
+		other <- err
+	}()
+	ofArtifact, err = s.acquire(ctx, artifactStream, string(artifact), s.Limits.ArtifactStreams)
+	if err2 := <-other; err == nil {
+		err = err2
+	}
+	release = sync.OnceFunc(func() { s.release(ctx, ofAddress, ofArtifact) })
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// acquire takes a free slot. A stream of kind "" holds none; one that comes with an error may hold its slot.
+func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (Stream, error) {
+	now := s.Now()
+	unique := time.Duration(rand.Int64N(int64(time.Millisecond)))
+	stream := Stream{Kind: kind, Subject: subject, Slot: rand.IntN(most), Until: now.Add(limits.StreamLife - unique)}
+	for range acquireAttempts {
+		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
+		switch {
+		case err != nil:
+			return stream, outOfReach(fault.RateLimitedArtifact, err)
+		case ok:
+			return stream, nil
+		case len(free) == 0:
+			return Stream{}, tooManyStreams()
+		}
+		stream.Slot = free[rand.IntN(len(free))]
+	}
+	return Stream{}, tooManyStreams()
+}
+
+func tooManyStreams() error {
+	return fault.New(fault.RateLimitedArtifact,
+		"too many large files are being sent at once; wait as long as Retry-After says").After(limits.StreamWait)
+}
+
+// release ends streams within giveBackTime, because the reader's request waits for it.
+func (s *Streams) release(ctx context.Context, streams ...Stream) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	defer cancel()
+	var wait sync.WaitGroup
+	for _, one := range streams {
+		if one.Kind != "" {
+			wait.Go(func() { _ = s.Store.ReleaseStream(ctx, one) })
+		}
+	}
+	wait.Wait()
+}

@@ -1,0 +1,72 @@
+// Package seal encrypts what the store has to give back in clear, so that a copy of the tables opens nothing.
+//
+// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. What the text belongs to is authenticated with it: moved
+// to another place it does not open.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+
+	"vitrine/shared/platform/keyring"
+)
+
+// ErrBroken says that a box does not open: it was changed or moved, or its key is gone.
+var ErrBroken = errors.New("the sealed text does not open")
+
+// Box seals for one use.
+type Box struct {
+	keys keyring.Derived
+}
+
+// New makes a box for a use; boxes of other uses have other keys.
+func New(ring keyring.Ring, use string) (*Box, error) {
+	keys, err := ring.Derive(use)
+	if err != nil {
+		return nil, err
+	}
+	return &Box{keys: keys}, nil
+}
+
+// Seal encrypts a text that belongs to place.
+func (b *Box) Seal(text []byte, place string) ([]byte, error) {
+	kid, key := b.keys.Active()
+	gcm, err := aead(key)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, gcm.NonceSize())
+	rand.Read(nonce)
+	return gcm.Seal(append([]byte{kid}, nonce...), nonce, text, []byte(place)), nil
+}
+
+// Open decrypts what Seal made for the same place; ErrBroken for anything else.
+func (b *Box) Open(sealed []byte, place string) ([]byte, error) {
+	if len(sealed) == 0 {
+		return nil, ErrBroken
+	}
+	key := b.keys.Key(sealed[0])
+	if key == nil {
+		return nil, ErrBroken
+	}
+	gcm, err := aead(key)
+	if err != nil || len(sealed) < 1+gcm.NonceSize() {
+		return nil, ErrBroken
+	}
+	nonce, body := sealed[1:1+gcm.NonceSize()], sealed[1+gcm.NonceSize():]
+	text, err := gcm.Open(nil, nonce, body, []byte(place))
+	if err != nil {
+		return nil, ErrBroken
+	}
+	return text, nil
+}
+
+func aead(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}

@@ -1,0 +1,86 @@
+package token
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+)
+
+func linkCodec(t testing.TB) *LinkCodec {
+	t.Helper()
+	c, err := NewLinkCodec(keyring.New().Links, "http://app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func blob() Blob {
+	return Blob{Expires: now.Add(time.Hour), Scopes: AllScopes, Workspace: id.NewWorkspace(), Artifact: id.NewArtifact()}
+}
+
+func TestABlobSaysWhatItWasMintedFor(t *testing.T) {
+	c, want, public := linkCodec(t), blob(), id.NewPublic()
+	text, err := c.Mint(public, want)
+	if err != nil || len(text) != blobText {
+		t.Fatal(text, err)
+	}
+	got, err := c.Parse(public, text, now)
+	if err != nil || !got.Expires.Equal(want.Expires) {
+		t.Fatal(got, err)
+	}
+	got.Expires = want.Expires
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestT60ABlobIsBoundToItsLinkScopesAndExpiry(t *testing.T) {
+	c, want, public := linkCodec(t), blob(), id.NewPublic()
+	text, _ := c.Mint(public, want)
+	if _, err := c.Parse(id.NewPublic(), text, now); err == nil {
+		t.Error("it opens another link")
+	}
+	if _, err := c.Parse(public, text, want.Expires); err == nil {
+		t.Error("it works at its expiry")
+	}
+	if _, err := linkCodec(t).Parse(public, text, now); err == nil {
+		t.Error("another ring accepts it")
+	}
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for i := range text {
+		other := digits[(strings.IndexByte(digits, text[i])+1)%64]
+		if _, err := c.Parse(public, text[:i]+string(other)+text[i+1:], now); err == nil {
+			t.Fatalf("character %d can be changed", i)
+		}
+	}
+	for _, bad := range []string{text[:30] + "\n\n\n\n" + text[34:], strings.Repeat("\n", blobText), ""} {
+		if _, err := c.Parse(public, bad, now); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+	want.Scopes = Raw
+	if text, _ := c.Mint(public, want); text != "" {
+		if _, err := c.Parse(public, text, now); err == nil {
+			t.Error("a link without the view bit opens")
+		}
+	}
+}
+
+func FuzzParseBlob(f *testing.F) {
+	c, public := linkCodec(f), id.NewPublic()
+	text, _ := c.Mint(public, blob())
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := c.Parse(public, s, now)
+		if err != nil {
+			return
+		}
+		if again, err := c.Mint(public, got); err != nil || again != s {
+			t.Errorf("%q is accepted but not what we mint", s)
+		}
+	})
+}

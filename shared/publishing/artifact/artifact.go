@@ -1,0 +1,168 @@
+// Package artifact holds the rules of artifacts and their revisions: publish, read, list and delete.
+package artifact
+
+import (
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/tree"
+)
+
+// Status is where an artifact is in its life. Expiry is judged by ExpiresAt; the status follows later.
+type Status string
+
+// The states of an artifact.
+const (
+	Live    Status = "active"
+	Deleted Status = "deleted"
+	Expired Status = "expired"
+)
+
+// Artifact is the gate item of an artifact: every read and write asks it.
+type Artifact struct {
+	ID        id.Artifact
+	Owner     id.Workspace
+	From      id.Workspace // the claimed workspace that its item still names instead of Owner; empty: none
+	Home      id.Workspace // where its bytes lie; never changes
+	Status    Status
+	ExpiresAt time.Time
+	PinnedAt  time.Time   // zero: not pinned
+	Lock      id.Lockdown // operator lockdown; empty: none
+	LockedAt  time.Time
+	LinksOff  time.Time   // when members locked its links; zero: not
+	Current   id.Revision // empty until the first publish
+	Number    int         // of the newest published revision
+	Draft     id.Revision // empty: none
+	DraftAt   time.Time
+
+	Share       id.Public // the share link; empty: none
+	ShareUntil  time.Time // when it ends by itself; zero: never
+	LinksAt     time.Time // of the newest link; zero: none, or not known
+	LinksClosed time.Time // every link that was made up to then is dead; zero: none was closed
+	ViewsClosed int       // number of the newest revision when links were closed; zero: they were not, or by older code
+
+	Title      string
+	Entrypoint string
+	FileCount  int
+	Size       int64
+
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	PublishedAt time.Time // of the newest revision; zero: none, or not known
+	DeletedAt   time.Time
+}
+
+// Active tells whether the artifact may be used at an instant: neither deleted nor expired.
+func (a *Artifact) Active(now time.Time) bool {
+	return a != nil && a.Status == Live && (!a.PinnedAt.IsZero() || now.Before(a.ExpiresAt))
+}
+
+// Readable tells whether content of the artifact may be shown at an instant.
+func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock == "" }
+
+// Shared is the share link that has not ended by itself at an instant, empty if there is none.
+func (a *Artifact) Shared(now time.Time) id.Public {
+	if !a.ShareUntil.IsZero() && !now.Before(a.ShareUntil) {
+		return ""
+	}
+	return a.Share
+}
+
+// Linked tells whether a link was made since all were closed; it may have ended by itself.
+func (a *Artifact) Linked() bool {
+	return a.Share != "" || !a.LinksAt.IsZero() && a.LinksClosed.Before(a.LinksAt)
+}
+
+// LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
+func (a *Artifact) LinksOpen(made time.Time) bool {
+	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))
+}
+
+// ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not
+// closed since the revision was published. Numbers decide that, because clocks of hosts differ.
+func (a *Artifact) ViewOpen(r Revision) bool {
+	switch {
+	case !a.LinksOff.IsZero():
+		return false
+	case a.ViewsClosed > 0:
+		return r.Number > a.ViewsClosed
+	}
+	return a.LinksClosed.IsZero() || r.PublishedAt.After(a.LinksClosed)
+}
+
+// Shown is what the artifact itself tells of its current revision.
+func (a *Artifact) Shown() Revision {
+	return Revision{ID: a.Current, Artifact: a.ID, Status: Published, Number: a.Number, PublishedAt: a.PublishedAt}
+}
+
+// NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that of
+// none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
+func (a *Artifact) NextLink(now time.Time) time.Time {
+	at := now.UTC().Truncate(time.Millisecond)
+	if !a.LinksClosed.IsZero() && !at.After(a.LinksClosed) {
+		at = a.LinksClosed.Add(time.Millisecond)
+	}
+	if at.Before(a.LinksAt) {
+		at = a.LinksAt
+	}
+	return at
+}
+
+// NotFound is the refusal of an artifact that the caller's workspace does not have.
+func NotFound() error {
+	return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired")
+}
+
+// Contended is the refusal of a change that lost against others again and again.
+func Contended() error {
+	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
+}
+
+// Summary is the artifact as a row of a list.
+func (a *Artifact) Summary() contract.ArtifactSummary {
+	s := contract.ArtifactSummary{
+		ID: a.ID, Status: string(a.Status), Title: a.Title, Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size,
+		ExpiresAt: contract.At(a.ExpiresAt), CreatedAt: contract.At(a.CreatedAt), UpdatedAt: contract.At(a.UpdatedAt),
+		DeletedAt: contract.AtOrNull(a.DeletedAt),
+	}
+	if a.Current != "" {
+		s.RevisionID = &a.Current
+	}
+	return s
+}
+
+// RevisionStatus is where a revision is in its life.
+type RevisionStatus string
+
+// The states of a revision.
+const (
+	Draft     RevisionStatus = "draft"
+	Published RevisionStatus = "published"
+	Retained  RevisionStatus = "retained" // its bytes are gone
+)
+
+// Revision is one published or drafted tree of an artifact.
+type Revision struct {
+	ID          id.Revision
+	Artifact    id.Artifact
+	Status      RevisionStatus
+	Number      int         // zero while draft
+	Source      id.Revision // that was restored by it; empty: it was a draft
+	Title       string
+	Entrypoint  string
+	Entered     bool // the entrypoint is in the tree
+	Mode        media.Mode
+	FileCount   int
+	Size        int64
+	CreatedAt   time.Time
+	PublishedAt time.Time
+}
+
+// Contents is a revision with its files.
+type Contents struct {
+	Revision Revision
+	Tree     tree.Tree
+}

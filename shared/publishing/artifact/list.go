@@ -1,0 +1,93 @@
+package artifact
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Listing is what Lister needs of the store.
+type Listing interface {
+	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
+	// that others follow.
+	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
+	// Revision reads a revision strongly, nil if there is none.
+	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
+	Workspaces
+}
+
+// Query is which artifacts a list shows.
+type Query struct {
+	Workspace id.Workspace
+	Claimed   bool     // Workspace may have claimed others, whose artifacts are its own from then on
+	Gone      bool     // deleted and expired ones too
+	After     Position // zero: from the start
+	Limit     int
+	Now       time.Time
+}
+
+// Position is a place in the list of a workspace's artifacts: the last one that was shown.
+type Position struct {
+	CreatedAt time.Time
+	ID        id.Artifact
+}
+
+// Lister lists artifacts.
+type Lister struct {
+	Store     Listing
+	Cursors   *cursor.Codec
+	Addresses *address.Book // for Detail
+	Now       func() time.Time
+}
+
+// Page is which part of a list is asked for; a limit of zero is limits.PageDefault.
+type Page = cursor.Page
+
+// The lists, as cursors name them: a cursor of one is none of the other.
+const (
+	listName = "artifacts"
+	webName  = "web.artifacts"
+)
+
+// List answers one page of the caller's live artifacts.
+func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
+	rows, info, err := l.page(ctx, by, p, listName, Query{})
+	if err != nil {
+		return contract.ArtifactList{}, err
+	}
+	out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
+	for i := range rows {
+		out.Data[i] = rows[i].Summary()
+	}
+	return out, nil
+}
+
+// page reads one page of a list; q tells what it shows.
+func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
+	var info contract.PageInfo
+	if p.Limit == 0 {
+		p.Limit = limits.PageDefault
+	}
+	q.Workspace, q.Claimed, q.Limit, q.Now = by.Workspace.ID, !by.Workspace.ClaimedAt.IsZero(), p.Limit, l.Now()
+	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
+	after, err := l.Cursors.Start(of, p)
+	if err != nil {
+		return nil, info, err
+	}
+	q.After = Position{after.At, id.Artifact(after.ID)}
+	rows, more, err := l.Store.List(ctx, q)
+	if err != nil || !more {
+		return rows, info, err
+	}
+	last := rows[len(rows)-1]
+	info, err = l.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
+	return rows, info, err
+}

@@ -1,0 +1,51 @@
+package content
+
+import (
+	"container/list"
+	"sync"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+)
+
+// cachedMost bounds the cache: 512 trees of 100 files with long paths are some 60 MB at the very worst, 2 MB as usual.
+const cachedMost = 512
+
+// cache keeps the trees that were read last. Trees never change, and whether one may be shown is asked of the gates.
+type cache struct {
+	mu    sync.Mutex
+	items map[id.Revision]*list.Element
+	order list.List // newest first
+}
+
+type cached struct {
+	key  id.Revision
+	tree tree.Tree
+}
+
+func (c *cache) get(r id.Revision) (tree.Tree, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.items[r]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(cached).tree, true
+}
+
+func (c *cache) put(r id.Revision, t tree.Tree) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.items == nil {
+		c.items = make(map[id.Revision]*list.Element)
+	}
+	if _, ok := c.items[r]; ok {
+		return
+	}
+	c.items[r] = c.order.PushFront(cached{r, t})
+	if c.order.Len() > cachedMost {
+		oldest := c.order.Remove(c.order.Back()).(cached)
+		delete(c.items, oldest.key)
+	}
+}

@@ -1,0 +1,183 @@
+// Package content opens single files of a revision for whoever holds a signed content token.
+package content
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/netip"
+	"time"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
+)
+
+// Store is what Reader needs of the tables.
+type Store interface {
+	readaccess.Store
+	// Tree reads the files of a revision, nil if there is none. Trees are immutable, so that a copy may serve; a copy
+	// that lacks it is asked again strongly.
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+}
+
+// Bytes is what Reader needs of the object store.
+type Bytes interface {
+	// Open reads size bytes of an object from an offset. A missing object is not_found, an unreachable store
+	// storage_unavailable. The reader fails with io.ErrUnexpectedEOF if the bytes end early.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+}
+
+// Reader opens files.
+type Reader struct {
+	Tokens  *token.Codec
+	Store   Store
+	Bytes   Bytes
+	Limiter *rate.Limiter
+	Streams *rate.Streams
+	// Addresses hash the addresses of clients, which counters must not tell.
+	Addresses keyring.Derived
+	Now       func() time.Time
+
+	trees cache
+}
+
+// File is a file that may be read now.
+type File struct {
+	tree.File
+	Workspace id.Workspace // that owns it now
+	Artifact  id.Artifact
+	Revision  id.Revision
+	// NoIndex and Scripts follow the workspace that owns the file now. A token from before its claim keeps search engines
+	// away no longer, but never lets scripts run: that takes a token of the claimed workspace.
+	NoIndex bool
+	Scripts bool // a viewer frame is asked for besides
+
+	home id.Workspace
+}
+
+// Find checks a token and finds the file at a path. Refusals in order: not_found for the token or the state behind it,
+// rate_limited_artifact, not_found for the path; database_unavailable if the gates cannot be read.
+func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
+	now := r.Now()
+	claims, err := r.Tokens.Parse(text, now)
+	if err != nil || tree.CheckStoredPath(path) != nil {
+		return File{}, readaccess.NotFound()
+	}
+	names := readaccess.Names{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	limited, files := make(chan rate.Read, 1), make(chan loaded, 1)
+	go func() {
+		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
+	}()
+	go func() { files <- r.tree(ctx, claims) }()
+	state, err := readaccess.Read(ctx, r.Store, names)
+	read, got := <-limited, <-files
+	if err == nil {
+		err = r.admit(ctx, state, names, claims.Revision)
+	}
+	if fault.CodeOf(err) == fault.NotFound && state.Spares(names, now) {
+		r.Limiter.GiveBack(ctx, read)
+	}
+	if err = cmp.Or(err, read.Over); err != nil {
+		return File{}, err
+	}
+	if got.err != nil {
+		return File{}, got.err
+	}
+	f, ok := got.tree.Find(path)
+	if !ok {
+		return File{}, readaccess.NotFound()
+	}
+	claimed := !state.Workspace.ClaimedAt.IsZero()
+	return File{
+		File: f, Workspace: state.Workspace.ID, Artifact: claims.Artifact, Revision: claims.Revision, home: state.Artifact.Home,
+		NoIndex: claims.NoIndex && !claimed, Scripts: claims.Scripts && claimed,
+	}, nil
+}
+
+// admit asks the gates that were read, and whether the revision may be shown.
+func (r *Reader) admit(ctx context.Context, s readaccess.State, n readaccess.Names, shown id.Revision) error {
+	if !s.Open(n, r.Now()) {
+		return readaccess.NotFound()
+	}
+	return readaccess.Shown(ctx, r.Store, s.Artifact, shown)
+}
+
+// Open reads size bytes of a found file from an offset, for a client at an address. A large part holds a stream until it
+// is closed. Refusals: rate_limited_artifact when too many streams are open, and not_found for an object that is gone
+// although the gates are open: a deletion overtook the read.
+func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size int64) (io.ReadCloser, error) {
+	if size <= limits.StreamsAbove {
+		return r.read(ctx, f, offset, size)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	opened := make(chan bytesRead, 1)
+	go func() {
+		body, err := r.read(ctx, f, offset, size)
+		opened <- bytesRead{body, err}
+	}()
+	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
+	if err != nil {
+		cancel()
+		if got := <-opened; got.err == nil {
+			got.body.Close()
+		}
+		return nil, err
+	}
+	got := <-opened
+	if got.err != nil {
+		cancel()
+		release()
+		return nil, got.err
+	}
+	return &streamed{ReadCloser: got.body, cancel: cancel, release: release}, nil
+}
+
+type bytesRead struct {
+	body io.ReadCloser
+	err  error
+}
+
+// streamed is a body that holds a stream until it is closed.
+type streamed struct {
+	io.ReadCloser
+	cancel  context.CancelFunc
+	release func()
+}
+
+// Close implements io.Closer. It may be called again.
+func (s *streamed) Close() error {
+	defer s.cancel()
+	defer s.release()
+	return s.ReadCloser.Close()
+}
+
+func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
+	body, err := r.Bytes.Open(ctx, f.home, f.Object, offset, size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return nil, readaccess.NotFound()
+	}
+	return body, err
+}
+
+type loaded struct {
+	tree tree.Tree
+	err  error
+}
+
+func (r *Reader) tree(ctx context.Context, c token.Claims) loaded {
+	if t, ok := r.trees.get(c.Revision); ok {
+		return loaded{tree: t}
+	}
+	t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
+	if err == nil && t != nil {
+		r.trees.put(c.Revision, t)
+	}
+	return loaded{t, err}
+}

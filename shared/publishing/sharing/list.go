@@ -1,0 +1,186 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+// List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
+// before them the ones that still open it. artifact_not_found for any other artifact.
+func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
+	a, err := s.owned(ctx, by, t)
+	if err != nil {
+		return contract.LinkList{}, err
+	}
+	links, err := s.unpaged(ctx, by, a)
+	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(links))}
+	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
+		out.Items[i] = contract.LinkRow{
+			ID: r.ID, Type: r.Type, ArtifactID: r.ArtifactID, RevisionID: r.RevisionID, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+		}
+	}
+	return out, err
+}
+
+// listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
+const listRounds = 10
+
+func (s *Sharer) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
+	now := s.Now()
+	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
+		links, next, err := s.Store.Links(ctx, s.query(by, a.ID, after, limits.LinksListed))
+		if err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			links = slices.DeleteFunc(links, func(l link.Link) bool { return !opens(l, a, now) })
+		}
+		all, after = append(all, links...), next
+	}
+	return all, nil
+}
+
+// opens tells whether a link has not ended.
+func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
+	return l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero()
+}
+
+// Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
+func (s *Sharer) Of(
+	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
+) (contract.WebLinkList, error) {
+	a, err := s.owned(ctx, by, Target{Named: named})
+	if err != nil {
+		return contract.WebLinkList{}, err
+	}
+	links, info, err := s.page(ctx, by, a.ID, p)
+	return contract.WebLinkList{Items: rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), PageInfo: info}, err
+}
+
+// All answers one page of the links of a member's workspace.
+func (s *Sharer) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
+	links, of, info, err := s.all(ctx, by, p)
+	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
+}
+
+// Shared is a link and what it leads to.
+type Shared struct {
+	Link     contract.WebLinkRow
+	Artifact *artifact.Artifact // as the workspace has it; nil: it is not there any more
+}
+
+// Overview answers one page of the links of a member's workspace as All does, each with its artifact.
+func (s *Sharer) Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]Shared, contract.PageInfo, error) {
+	links, of, info, err := s.all(ctx, by, p)
+	if err == nil {
+		err = s.follow(ctx, by, of)
+	}
+	if err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	shared := make([]Shared, len(links))
+	for i, l := range links {
+		shared[i] = Shared{row(l, of[l.Artifact]), of[l.Artifact]}
+	}
+	return shared, info, nil
+}
+
+// Find answers a link of the caller's workspace; not_found if there is none.
+func (s *Sharer) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
+	l, a, err := s.withArtifact(ctx, by, named)
+	if err != nil {
+		return Shared{}, err
+	}
+	return Shared{row(*l, a), a}, nil
+}
+
+// follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
+func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
+	sources := map[id.Workspace]*workspace.Workspace{}
+	for named, a := range of {
+		if a.Owner == by.Workspace.ID {
+			continue
+		}
+		source, known := sources[a.Owner]
+		if !known {
+			var err error
+			if source, err = s.Store.Workspace(ctx, a.Owner); err != nil {
+				return err
+			}
+			sources[a.Owner] = source
+		}
+		if source != nil && source.Into == by.Workspace.ID {
+			of[named] = a.ClaimedFrom(*source)
+		} else {
+			delete(of, named)
+		}
+	}
+	return nil
+}
+
+func (s *Sharer) all(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
+	links, info, err := s.page(ctx, by, "", p)
+	if err != nil {
+		return nil, nil, info, err
+	}
+	var named []id.Artifact
+	for _, l := range links {
+		named = append(named, l.Artifact)
+	}
+	slices.Sort(named)
+	of, err := s.Store.Exhibits(ctx, slices.Compact(named))
+	return links, of, info, err
+}
+
+// page reads one page of the links of an artifact, or of all.
+func (s *Sharer) page(
+	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
+	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]link.Link, string, error) {
+		return s.Store.Links(ctx, s.query(by, of, after, limit))
+	})
+}
+
+func (s *Sharer) query(by credential.Actor, of id.Artifact, after string, limit int) Query {
+	return Query{
+		Workspace: by.Workspace.ID,
+		Claimed:   !by.Workspace.ClaimedAt.IsZero(),
+		Artifact:  of,
+		After:     after,
+		Limit:     limit,
+	}
+}
+
+// rows are links as members see them, with the artifacts that they lead to.
+func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.WebLinkRow {
+	out := make([]contract.WebLinkRow, len(links))
+	for i, l := range links {
+		out[i] = row(l, of[l.Artifact])
+	}
+	return out
+}
+
+// row is a link as members see it; nil: its artifact is not there any more.
+func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
+	ended := l.RevokedAt
+	if of != nil {
+		ended = l.Ended(of.LinksClosed)
+	}
+	return contract.WebLinkRow{
+		ID: l.ID, Type: string(l.Kind), ArtifactID: l.Artifact, RevisionID: revisionOf(l), CreatedAt: contract.At(l.CreatedAt),
+		ExpiresAt: contract.AtOrNull(l.ExpiresAt), RevokedAt: contract.AtOrNull(ended), Revoked: !ended.IsZero(),
+	}
+}

@@ -1,0 +1,72 @@
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// HintStore is what Hinter needs of the tables.
+type HintStore interface {
+	// DueHints returns up to n finalized sessions, read strongly, whose work is not ended yet: nobody can find their files
+	// by their content, or their diffs are still there.
+	DueHints(ctx context.Context, now time.Time, n int) ([]Session, error)
+	// Brought reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
+	Brought(ctx context.Context, u upload.Session) (tree.Tree, error)
+	// Hint lets later sessions of a home find a file's bytes, unless others like it are found already.
+	Hint(ctx context.Context, home id.Workspace, f tree.File) error
+	Ends
+	Rows
+}
+
+// Diffs is what Hinter needs of the object store.
+type Diffs interface {
+	// DeleteDiffs removes the diffs that a session brought; what is gone already is no failure.
+	DeleteDiffs(ctx context.Context, home id.Workspace, s id.Session) error
+}
+
+// Hinter ends the work of finalized sessions: it lets others of the same home find by their content the bytes that these
+// brought, and deletes their diffs.
+type Hinter struct {
+	Store HintStore
+	Diffs Diffs
+	Now   func() time.Time
+}
+
+// Due does one round.
+func (h *Hinter) Due(ctx context.Context) (Round, error) {
+	due, err := h.Store.DueHints(ctx, h.Now(), batch)
+	if err != nil {
+		return Round{}, err
+	}
+	r := round{rows: h.Store, now: h.Now, many: full}
+	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
+}
+
+// session hints at what is alive. What ends at the same moment may be hinted at nevertheless: its collection looks for
+// hints twice, so far apart that this one is seen.
+func (h *Hinter) session(ctx context.Context, u upload.Session) error {
+	files, err := h.Store.Brought(ctx, u)
+	if err != nil {
+		return err
+	}
+	seen := map[tree.Content]bool{}
+	for _, f := range files {
+		if seen[f.Content()] {
+			continue
+		}
+		seen[f.Content()] = true
+		if err := h.Store.Hint(ctx, u.Home, f); err != nil {
+			return err
+		}
+	}
+	if u.Diffs { // whose results are files of their own by now
+		if err := h.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {
+			return err
+		}
+	}
+	return h.Store.ForgetSession(ctx, u)
+}

@@ -1,0 +1,142 @@
+// Package tree is the set of files of a revision: their paths, sizes, digests and where their bytes lie.
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Digest is a SHA-256.
+type Digest [sha256.Size]byte
+
+// EmptyDigest is the digest of a file without bytes.
+var EmptyDigest = Digest(sha256.Sum256(nil))
+
+// DigestOf is the digest of a text.
+func DigestOf(s string) Digest { return sha256.Sum256([]byte(s)) }
+
+// ParseDigest reads 64 lower-case hexadecimal characters.
+func ParseDigest(s string) (d Digest, ok bool) {
+	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
+		return d, false
+	}
+	_, err := hex.Decode(d[:], []byte(s))
+	return d, err == nil
+}
+
+// String is the lower-case hexadecimal form.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// Object says where bytes lie: the upload session that brought them and the number of its entry. Bytes never move, so
+// an Object names the same bytes for as long as they exist.
+type Object struct {
+	Session id.Session
+	Entry   int
+	Diff    bool // not the entry's bytes, but the diff that they are rebuilt from
+}
+
+// File is one file of a tree.
+type File struct {
+	Path   string
+	Size   int64
+	SHA256 Digest
+	Object Object // of a file with bytes; an empty file has none
+	// Borrowed says that the bytes came for another revision and were found by their content. A reference of this revision
+	// keeps them.
+	Borrowed bool
+}
+
+// Borrowed are the objects that a revision with these files refers to, each once.
+func (t Tree) Borrowed() (out []Object) {
+	for _, f := range t {
+		if f.Borrowed && !slices.Contains(out, f.Object) {
+			out = append(out, f.Object)
+		}
+	}
+	return out
+}
+
+// Content is what tells bytes apart.
+type Content struct {
+	SHA256 Digest
+	Size   int64
+}
+
+// Content is that of the file.
+func (f File) Content() Content { return Content{f.SHA256, f.Size} }
+
+// Tree is the whole set of files of a revision, in the order of their declaration.
+type Tree []File
+
+// Find returns the file at exactly this path.
+func (t Tree) Find(path string) (File, bool) {
+	for _, f := range t {
+		if f.Path == path {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// Size is the sum of the files' bytes.
+func (t Tree) Size() (sum int64) {
+	for _, f := range t {
+		sum += f.Size
+	}
+	return sum
+}
+
+// CheckPath refuses what no new file may be called: what CheckStoredPath refuses, and names that begin with a letter and a
+// colon. Some systems take those for a disk, and whoever saves all files must not be led out of their folder.
+func CheckPath(p string) error {
+	if err := CheckStoredPath(p); err != nil {
+		return err
+	}
+	if drive(p) {
+		return fmt.Errorf("path %q begins with a drive letter; leave the colon out, or put the file into a folder", p)
+	}
+	return nil
+}
+
+// CheckStoredPath refuses what is no file path of the contract, and so the path of no file: relative, valid UTF-8, at most
+// limits.PathBytes bytes and limits.PathParts parts, no backslash, no control character, no empty, "." or ".." part.
+// Paths are compared byte by byte; another Unicode form is another path.
+func CheckStoredPath(p string) error {
+	switch {
+	case p == "":
+		return fmt.Errorf("a path is empty")
+	case len(p) > limits.PathBytes:
+		return fmt.Errorf("a path is longer than %d bytes", limits.PathBytes)
+	case !utf8.ValidString(p):
+		return fmt.Errorf("a path is not valid UTF-8")
+	case strings.ContainsFunc(p, forbidden):
+		return fmt.Errorf("path %q holds a backslash or a control character", p)
+	}
+	parts := strings.Split(p, "/")
+	if len(parts) > limits.PathParts {
+		return fmt.Errorf("path %q has more than %d parts", p, limits.PathParts)
+	}
+	for _, part := range parts {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("path %q must be relative, without empty, . or .. parts", p)
+		}
+	}
+	if len(parts[0]) == 2 && drive(p) {
+		return fmt.Errorf("path %q begins with a drive letter", p)
+	}
+	return nil
+}
+
+// drive tells whether a path begins with a letter and a colon.
+func drive(p string) bool {
+	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
+func forbidden(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }

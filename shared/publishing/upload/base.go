@@ -1,0 +1,73 @@
+package upload
+
+import (
+	"context"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// What is wrong with the base of a partial manifest. Clients know these words and publish the whole tree then.
+const (
+	baseMissing      = "base_revision_not_found"
+	baseUnpublished  = "base_revision_not_publishable"
+	baseForeign      = "base_revision_artifact_mismatch"
+	deletedNotInBase = "deleted_path_not_in_base"
+)
+
+// base reads what a partial manifest builds on; nil for a whole one. Revisions are kept by artifact: one of another artifact
+// is missing like one that never was, and only a base without any artifact is told to be foreign.
+func (f *Finalizer) base(ctx context.Context, s *Session) (*artifact.Contents, error) {
+	if s.Base == "" {
+		return nil, nil
+	}
+	if s.New {
+		return nil, fault.New(fault.InvalidRequest, "%s: a base needs the artifact_id that it belongs to", baseForeign)
+	}
+	c, err := f.Store.Contents(ctx, s.Artifact, s.Base)
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
+		return nil, fault.New(fault.InvalidRequest, "%s: this artifact has no revision %s", baseMissing, s.Base)
+	case c.Revision.Status != artifact.Published:
+		return nil, fault.New(fault.InvalidRequest, "%s: revision %s is a draft, or its bytes are gone", baseUnpublished, s.Base)
+	}
+	return c, nil
+}
+
+// merge lays the files of a session over its base: what it deletes goes, what it declares replaces, the rest stays. The
+// order is the base's, then that of the declaration.
+func merge(base tree.Tree, entries []Entry, declared tree.Tree) (tree.Tree, error) {
+	replaced := make(map[string]tree.File, len(declared))
+	for _, file := range declared {
+		replaced[file.Path] = file
+	}
+	deleted := map[string]bool{}
+	for _, e := range entries {
+		if !e.Deleted {
+			continue
+		}
+		if _, ok := base.Find(e.Path); !ok {
+			return nil, fault.New(fault.InvalidRequest, "%s: %q", deletedNotInBase, e.Path)
+		}
+		deleted[e.Path] = true
+	}
+	merged := make(tree.Tree, 0, len(base)+len(declared))
+	for _, file := range base {
+		if newer, ok := replaced[file.Path]; ok {
+			file = newer
+			delete(replaced, file.Path)
+		}
+		if !deleted[file.Path] {
+			merged = append(merged, file)
+		}
+	}
+	for _, file := range declared {
+		if _, added := replaced[file.Path]; added {
+			merged = append(merged, file)
+		}
+	}
+	return merged, nil
+}

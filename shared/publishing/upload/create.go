@@ -1,0 +1,255 @@
+package upload
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// Sessions is what Creator needs of the store.
+type Sessions interface {
+	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
+	// Tree reads the files of a published revision, nil if there is none.
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+	// Session reads a session and its entries strongly, nil if there is none.
+	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
+	// Create commits a new session in one transaction that holds only while the workspace is open and what it declared
+	// on this day leaves room for c.Bytes. Errors: *idempotency.Taken, not_authenticated (the workspace closed),
+	// write_allowance_exceeded (without Retry-After), database_unavailable.
+	Create(ctx context.Context, c Creation) error
+	artifact.Workspaces
+}
+
+// Creation is everything that creating a session makes.
+type Creation struct {
+	Command idempotency.Command
+	Result  []byte
+	Session Session
+	Entries []Entry
+	Event   event.Event
+
+	Bytes     int64 // counts against what the workspace may declare a day; 0: nothing to count
+	BytesADay int64
+}
+
+// Creator creates sessions.
+type Creator struct {
+	Store   Sessions
+	Hints   Hints
+	Objects Objects
+	Limits  *limits.Limits
+	Now     func() time.Time
+}
+
+// created is the stored result: a repetition signs its URLs anew.
+type created struct {
+	Session id.Session `json:"s"`
+}
+
+// Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
+// revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
+// revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked
+// before anything is written: until then this only reads, which may go on while somebody counts.
+func (c *Creator) Create(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
+) (contract.Session, error) {
+	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
+	if record.Finished(now) {
+		return c.replay(ctx, cmd, record)
+	}
+	d, err := declare(r)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	s := Session{
+		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
+		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
+		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Diffs: d.patches(), Life: by.Workspace.Life(by.Policy), CreatedAt: now,
+	}
+	var known tree.Tree
+	if r.ArtifactID != "" {
+		if known, err = c.revise(ctx, by, &s, r, now); err != nil {
+			return contract.Session{}, err
+		}
+	}
+	if err := d.check(by.Policy, r.Entrypoint); err != nil {
+		return contract.Session{}, err
+	}
+	hinted, err := c.hinted(ctx, s.Home, d.files, known)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	entries := place(&s, d.files, known, hinted)
+	for _, path := range d.deleted {
+		entries = append(entries, Entry{Path: path, Deleted: true})
+	}
+	if err := permit(); err != nil {
+		return contract.Session{}, err
+	}
+	made := creation(by, cmd, s, entries)
+	if !c.Limits.Off {
+		made.Bytes, made.BytesADay = uploadable(entries), by.Policy.UploadBytes()
+	}
+	finished, err := idempotency.Lost(c.Store.Create(ctx, made), now)
+	switch {
+	case finished != nil:
+		return c.replay(ctx, cmd, finished)
+	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
+		return contract.Session{}, artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+			"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
+	case err != nil:
+		return contract.Session{}, err
+	}
+	return c.answer(ctx, s, entries)
+}
+
+func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
+	result, _ := json.Marshal(created{s.ID})
+	return Creation{
+		Command: cmd, Result: result, Session: s, Entries: entries,
+		Event: by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
+	}
+}
+
+// uploadable adds up what a session lets its holder put.
+func uploadable(entries []Entry) (sum int64) {
+	for _, e := range entries {
+		if !e.Reused && !e.Deleted {
+			sum += e.Size
+		}
+	}
+	return sum
+}
+
+// revise points the session at an existing artifact and returns the files whose bytes may be reused.
+func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time) (tree.Tree, error) {
+	a, err := c.Store.Artifact(ctx, r.ArtifactID)
+	if err == nil {
+		a, err = artifact.Follow(ctx, c.Store, by.Workspace, a)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.Readable(now) || a.Owner != by.Workspace.ID:
+		return nil, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired; leave artifact_id out to make a new one")
+	case a.Number >= by.Policy.Revisions:
+		return nil, fault.New(fault.RevisionCeilingExceeded,
+			"the artifact has %d published revisions, and none can follow; leave artifact_id out to make a new artifact", a.Number)
+	case a.Draft != "":
+		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
+			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
+	}
+	s.Artifact, s.Home, s.New = a.ID, a.Home, false
+	if a.PinnedAt.IsZero() {
+		s.Life = a.ExpiresAt.Sub(now)
+	}
+	if s.Reuses = a.Current; s.Base != "" {
+		s.Reuses = s.Base
+	}
+	if _, err := s.Reuses.Bits(); err != nil {
+		s.Reuses = ""
+		return nil, nil
+	}
+	return c.Store.Tree(ctx, a.ID, s.Reuses)
+}
+
+// place decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
+// earlier entry of this session or what a hint found when the digest is known there; else an upload.
+func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
+	type source struct {
+		tree.File
+		inherited bool
+	}
+	at := make(map[tree.Content]source)
+	for _, f := range hinted {
+		at[f.Content()] = source{f, false}
+	}
+	for _, f := range known {
+		at[f.Content()] = source{f, true}
+	}
+	entries, inherits := make([]Entry, len(files)), false
+	for i, f := range files {
+		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest, Object: tree.Object{Session: s.ID, Entry: i}}
+		switch {
+		case f.size == 0:
+			e.SHA256, e.Reused, e.Object = &tree.EmptyDigest, true, tree.Object{}
+		case f.digest == nil:
+			e.Patch = f.patch
+		default:
+			content := tree.Content{SHA256: *f.digest, Size: f.size}
+			if from, ok := at[content]; ok {
+				e.Object, e.Borrowed, e.Reused = from.Object, from.Borrowed, true
+				inherits = inherits || from.inherited
+			} else {
+				at[content] = source{tree.File{Object: e.Object}, false}
+			}
+		}
+		entries[i] = e
+	}
+	if !inherits && s.Base == "" {
+		s.Reuses = ""
+	}
+	return entries
+}
+
+func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *idempotency.Record) (contract.Session, error) {
+	var first created
+	if err := record.Replay(cmd, &first); err != nil {
+		return contract.Session{}, err
+	}
+	s, entries, err := c.Store.Session(ctx, first.Session)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	if s == nil {
+		return contract.Session{}, fault.New(fault.UploadSessionNotFound, "the session of this Idempotency-Key is gone; create a new one")
+	}
+	if !c.Now().Before(s.ExpiresAt) { // no URL can be signed for it any more
+		return contract.Session{}, fault.New(fault.UploadSessionExpired, "the session of this Idempotency-Key expired; create a new one")
+	}
+	return c.answer(ctx, *s, entries)
+}
+
+// answer signs an upload for every entry that needs one.
+func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
+	out := contract.Session{
+		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(Pending), ExpiresAt: contract.At(s.ExpiresAt),
+		Files: make([]contract.UploadTarget, 0, len(entries)),
+	}
+	until := c.Now().Add(limits.PutURLLife)
+	if s.ExpiresAt.Before(until) {
+		until = s.ExpiresAt
+	}
+	for _, e := range entries {
+		if e.Deleted {
+			continue
+		}
+		if e.Reused {
+			out.Files = append(out.Files, contract.UploadTarget{Status: "reused", Path: e.Path})
+			continue
+		}
+		place := e.Object
+		place.Diff = e.Patch != nil
+		put, err := c.Objects.Presign(ctx, s.Home, place, e.Size, e.SHA256, until)
+		if err != nil {
+			return contract.Session{}, err
+		}
+		expires := contract.At(put.Expires)
+		out.Files = append(out.Files, contract.UploadTarget{
+			Status: "upload_required", Path: e.Path, PutURL: put.URL, RequiredHeaders: put.Headers, ExpiresAt: &expires,
+		})
+	}
+	return out, nil
+}

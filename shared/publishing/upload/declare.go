@@ -1,0 +1,192 @@
+package upload
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/tree"
+)
+
+// declaration is a session request that has the right shape.
+type declaration struct {
+	title   string
+	files   []declared
+	deleted []string
+	partial bool // it builds on a base
+}
+
+type declared struct {
+	path   string
+	size   int64
+	digest *tree.Digest
+	patch  *Patch
+}
+
+// declare checks the shape of a request.
+func declare(r contract.CreateSession) (declaration, error) {
+	d := declaration{title: strings.TrimSpace(r.Title), files: make([]declared, len(r.Files))}
+	if n := utf8.RuneCountInString(d.title); n < 1 || n > limits.TitleRunes {
+		return d, fault.New(fault.InvalidRequest, "title must have 1 to %d characters", limits.TitleRunes)
+	}
+	d.partial = r.BaseRevisionID != ""
+	if len(r.Files) > limits.FilesPerTree || len(r.Files) == 0 && !(d.partial && len(r.DeletedPaths) > 0) {
+		return d, fault.New(fault.InvalidRequest, "declare 1 to %d files", limits.FilesPerTree)
+	}
+	if err := tree.CheckPath(r.Entrypoint); err != nil {
+		return d, fault.New(fault.InvalidRequest, "entrypoint: %s", err)
+	}
+	seen := make(map[string]bool, len(r.Files))
+	for i, f := range r.Files {
+		var err error
+		if d.files[i], err = declareFile(f); err != nil {
+			return d, err
+		}
+		if d.files[i].patch != nil && !d.partial {
+			return d, fault.New(fault.InvalidRequest, "file %q: a patch needs base_revision_id", f.Path)
+		}
+		if seen[f.Path] {
+			return d, fault.New(fault.InvalidRequest, "path %q is declared twice", f.Path)
+		}
+		seen[f.Path] = true
+	}
+	return d, d.declareDeleted(r.DeletedPaths, seen)
+}
+
+// declareDeleted takes the paths that go; seen are those that the request has named already.
+func (d *declaration) declareDeleted(paths []string, seen map[string]bool) error {
+	if len(paths) > 0 && !d.partial {
+		return fault.New(fault.InvalidRequest, "deleted_paths needs base_revision_id")
+	}
+	if len(paths) > limits.FilesPerTree {
+		return fault.New(fault.InvalidRequest, "deleted_paths names at most %d paths", limits.FilesPerTree)
+	}
+	for _, p := range paths {
+		if err := tree.CheckStoredPath(p); err != nil {
+			return fault.New(fault.InvalidRequest, "deleted_paths: %s", err)
+		}
+		if seen[p] {
+			return fault.New(fault.InvalidRequest, "path %q is declared and deleted, or deleted twice", p)
+		}
+		seen[p] = true
+	}
+	d.deleted = paths
+	return nil
+}
+
+func declareFile(f contract.DeclaredFile) (declared, error) {
+	d := declared{path: f.Path, size: f.SizeBytes}
+	if err := tree.CheckPath(f.Path); err != nil {
+		return d, fault.New(fault.InvalidRequest, "files: %s", err)
+	}
+	if f.SizeBytes < 0 || f.SizeBytes > limits.SchemaFile {
+		return d, fault.New(fault.InvalidRequest, "file %q must have 0 to %d bytes", f.Path, limits.SchemaFile)
+	}
+	if f.Patch != nil {
+		return declarePatch(d, f)
+	}
+	if f.SHA256 == "" {
+		return d, nil
+	}
+	digest, ok := tree.ParseDigest(f.SHA256)
+	if !ok {
+		return d, fault.New(fault.InvalidRequest, "file %q: sha256 must be 64 lower-case hexadecimal characters", f.Path)
+	}
+	if f.SizeBytes == 0 && digest != tree.EmptyDigest {
+		return d, fault.New(fault.InvalidRequest, "file %q has no bytes, but its sha256 is not that of an empty file", f.Path)
+	}
+	d.digest = &digest
+	return d, nil
+}
+
+// declarePatch takes a file that comes as a diff; its size is the diff's.
+func declarePatch(d declared, f contract.DeclaredFile) (declared, error) {
+	base, ok1 := tree.ParseDigest(f.Patch.BaseSHA256)
+	result, ok2 := tree.ParseDigest(f.Patch.ResultSHA256)
+	switch {
+	case f.SHA256 != "":
+		return d, fault.New(fault.InvalidRequest, "file %q: sha256 and patch exclude each other", f.Path)
+	case f.Patch.Format != "unified":
+		return d, fault.New(fault.InvalidRequest, "file %q: the format of a patch is unified", f.Path)
+	case !ok1 || !ok2:
+		return d, fault.New(fault.InvalidRequest, "file %q: base_sha256 and result_sha256 must be 64 lower-case hexadecimal characters", f.Path)
+	case f.SizeBytes == 0:
+		return d, fault.New(fault.InvalidRequest, "file %q: a patch without bytes changes nothing; leave the file out", f.Path)
+	}
+	d.patch = &Patch{Base: base, Result: result}
+	return d, nil
+}
+
+func (d declaration) size() (sum int64) {
+	for _, f := range d.files {
+		sum += f.size
+	}
+	return sum
+}
+
+// patches tells whether some file comes as a diff.
+func (d declaration) patches() bool {
+	return slices.ContainsFunc(d.files, func(f declared) bool { return f.patch != nil })
+}
+
+// check holds a declaration against the caps of a tier, as far as they can be told yet: what a partial manifest adds up to
+// is known when it is finalized, but neither its files nor its diffs may be more than a revision.
+func (d declaration) check(p limits.Policy, entrypoint string) error {
+	var whole, diffs tree.Tree
+	for _, f := range d.files {
+		if f.patch == nil {
+			whole = append(whole, tree.File{Path: f.path, Size: f.size})
+		} else {
+			diffs = append(diffs, tree.File{Path: f.path, Size: f.size})
+		}
+	}
+	if !d.partial {
+		return checkTree(whole, p, entrypoint)
+	}
+	if err := checkFiles(slices.Concat(whole, diffs), p); err != nil {
+		return err
+	}
+	return cmp.Or(checkSize(whole, p), checkSize(diffs, p))
+}
+
+// checkTree holds a whole tree against the caps of a tier, in the order of the contract.
+func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
+	if len(files) == 0 {
+		return fault.New(fault.FileCountCapExceeded, "a revision holds at least one file")
+	}
+	if err := checkFiles(files, p); err != nil {
+		return err
+	}
+	if err := checkSize(files, p); err != nil {
+		return err
+	}
+	if _, entered := files.Find(entrypoint); !entered {
+		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files", entrypoint)
+	}
+	return nil
+}
+
+// checkSize holds what files add up to against the cap.
+func checkSize(files tree.Tree, p limits.Policy) error {
+	if sum := files.Size(); sum > p.ArtifactSize {
+		return fault.New(fault.RevisionSizeCapExceeded, "the files have %d bytes together; at most %d are allowed here", sum, p.ArtifactSize)
+	}
+	return nil
+}
+
+// checkFiles holds their number and each of them against the caps.
+func checkFiles(files tree.Tree, p limits.Policy) error {
+	if len(files) > p.FileCount {
+		return fault.New(fault.FileCountCapExceeded, "a revision holds at most %d files here, not %d", p.FileCount, len(files))
+	}
+	for _, f := range files {
+		if f.Size > p.FileSize {
+			return fault.New(fault.FileSizeCapExceeded, "file %q has %d bytes; at most %d are allowed here", f.Path, f.Size, p.FileSize)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package upload
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// readers is how many objects are read or written at a time.
+const readers = 4
+
+// build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
+// can be refused without a look at any bytes is, as if every patch gave an empty file.
+func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
+	files, unknown := listed(a.Entries)
+	if base == nil {
+		return files, f.hashAll(ctx, a, files, unknown)
+	}
+	least, err := f.merged(a, base, files, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.hashAll(ctx, a, files, unknown); err != nil {
+		return nil, err
+	}
+	results, err := f.rebuild(ctx, a, base.Tree, files, p, p.ArtifactSize-least.Size())
+	if err != nil {
+		return nil, err
+	}
+	whole, err := f.merged(a, base, files, p)
+	if err != nil {
+		return nil, err
+	}
+	return whole, f.write(ctx, a.Session.Home, results) // a refusal has left nothing behind
+}
+
+// merged lays files over the base, within the caps.
+func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, p limits.Policy) (tree.Tree, error) {
+	out, err := merge(base.Tree, a.Entries, files)
+	if err != nil {
+		return nil, err
+	}
+	return out, checkTree(out, p, a.Session.Entrypoint)
+}
+
+// listed are the declared files, and which of them are to be read and hashed: the store checked every declared digest.
+// Those that come as diffs are empty until they are rebuilt.
+func listed(entries []Entry) (files tree.Tree, unknown []int) {
+	for _, e := range entries {
+		if e.Deleted {
+			continue
+		}
+		file := tree.File{Path: e.Path, Size: e.Size, Object: e.Object, Borrowed: e.Borrowed}
+		switch {
+		case e.SHA256 != nil:
+			file.SHA256 = *e.SHA256
+		case e.Patch != nil:
+			file.Size = 0
+		default:
+			unknown = append(unknown, len(files))
+		}
+		files = append(files, file)
+	}
+	return files, unknown
+}
+
+// hashAll fills in the digests of files that were declared without.
+func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readers)
+	for _, i := range unknown {
+		g.Go(func() error { return f.hash(ctx, a, &files[i]) })
+	}
+	return g.Wait()
+}
+
+func (f *Finalizer) hash(ctx context.Context, a Attempt, file *tree.File) error {
+	body, err := f.Objects.Open(ctx, a.Session.Home, file.Object, 0, file.Size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return fault.New(fault.UploadIncomplete, "%s", file.Path)
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, body); err != nil {
+		return fault.Wrap(fault.StorageUnavailable, err, "the files cannot be read now; repeat the request")
+	}
+	file.SHA256 = tree.Digest(h.Sum(nil))
+	return nil
+}

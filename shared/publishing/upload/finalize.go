@@ -1,0 +1,259 @@
+package upload
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// Finalizations is what Finalizer needs of the store.
+type Finalizations interface {
+	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.Taken.
+	// A lease that is over may be taken.
+	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
+	// Release gives the command back if owner still holds it unfinished.
+	Release(ctx context.Context, c idempotency.Command, owner string) error
+	// Contents reads a revision of an artifact with its files, nil if there is none. A copy may serve for what is immutable.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
+	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
+	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
+	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
+	// not_authenticated (the workspace closed), database_unavailable.
+	Finalize(ctx context.Context, f Finalization) error
+}
+
+// Finalization is everything that finalizing makes.
+type Finalization struct {
+	Command  idempotency.Command
+	Result   []byte // what a repetition answers from
+	Owner    string
+	Session  Session
+	Artifact artifact.Artifact // as it is made when the session is New
+	Revision artifact.Revision
+	Tree     tree.Tree
+	At       time.Time
+	Events   []event.Event
+}
+
+// Settled says that the session is no longer pending; Session is as it was found.
+type Settled struct {
+	Session Session
+}
+
+// Error describes the lost race.
+func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
+
+// Finalizer turns sessions into drafts.
+type Finalizer struct {
+	Store   Finalizations
+	Hints   Hints
+	Objects Objects
+	Now     func() time.Time
+	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
+	Lease time.Duration
+}
+
+// Attempt is a request to finalize, with the session as it was read when the request was authenticated.
+type Attempt struct {
+	Command idempotency.Command
+	Record  *idempotency.Record
+	Session *Session
+	Entries []Entry
+}
+
+// Finalize verifies that every declared file is there and makes the draft. A session that is finalized already answers
+// the same again, whatever the key.
+func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
+	now := f.Now()
+	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
+		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
+	}
+	if a.Record.Finished(now) {
+		return replay(a, a.Record)
+	}
+	if a.Session.Status == Finalized {
+		return drafted(a.Session), nil
+	}
+	owner := rand.Text()
+	err := f.run(ctx, by, a, owner, now)
+	var taken *idempotency.Taken
+	var settled *Settled
+	switch {
+	case err == nil:
+		return drafted(a.Session), nil
+	case errors.As(err, &taken) && taken.Record.Finished(now):
+		return replay(a, &taken.Record)
+	case errors.As(err, &taken):
+		return contract.Finalized{}, idempotency.InFlight()
+	}
+	// A commit that did happen left the command finished, which Release respects.
+	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	if errors.As(err, &settled) {
+		if settled.Session.Status == Finalized {
+			return drafted(&settled.Session), nil
+		}
+		err = pending(&settled.Session, now)
+	}
+	return contract.Finalized{}, err
+}
+
+// finalized is the stored result: what the revision holds, which the declaration of a partial manifest does not tell.
+type finalized struct {
+	FileCount int   `json:"n"`
+	Size      int64 `json:"b"`
+}
+
+// replay answers a repetition from the record, because the session may have been read before the first one ended.
+func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
+	var first finalized
+	if err := record.Replay(a.Command, &first); err != nil {
+		return contract.Finalized{}, err
+	}
+	s := *a.Session
+	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
+		s.FileCount, s.Size = first.FileCount, first.Size
+	}
+	return drafted(&s), nil
+}
+
+// run takes the command, looks at the objects meanwhile, and commits.
+func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
+	lease := f.Lease
+	if lease == 0 {
+		lease = limits.FinalizeLease
+	}
+	claimed := make(chan error, 1)
+	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
+	there, err := f.survey(ctx, a)
+	if refused := <-claimed; refused != nil {
+		return refused
+	}
+	if err == nil {
+		err = cmp.Or(there.complete(a.Entries), pending(a.Session, now), there.baseless)
+	}
+	if err != nil {
+		return err
+	}
+	files, err := f.build(ctx, a, there.base, by.Policy)
+	if err != nil {
+		return err
+	}
+	if err := f.borrow(ctx, a, files); err != nil {
+		return err
+	}
+	a.Session.FileCount, a.Session.Size = len(files), files.Size()
+	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
+}
+
+// sight is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
+type sight struct {
+	files, diffs map[int]int64
+	base         *artifact.Contents
+	baseless     error
+}
+
+// survey looks at everything at once.
+func (f *Finalizer) survey(ctx context.Context, a Attempt) (s sight, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		s.files, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+		return err
+	})
+	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
+		g.Go(func() (err error) {
+			s.diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
+			return err
+		})
+	}
+	g.Go(func() error {
+		s.base, s.baseless = f.base(ctx, a.Session)
+		return nil
+	})
+	return s, g.Wait()
+}
+
+// complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt
+// in an earlier attempt may lie there too.
+func (s sight) complete(entries []Entry) error {
+	for i, e := range entries {
+		if e.Reused || e.Deleted {
+			continue
+		}
+		in := s.files
+		if e.Patch != nil {
+			delete(s.files, i)
+			in = s.diffs
+		}
+		if size, ok := in[i]; !ok || size != e.Size {
+			return fault.New(fault.UploadIncomplete, "%s", e.Path)
+		}
+		delete(in, i)
+	}
+	if len(s.files)+len(s.diffs) > 0 {
+		return fault.New(fault.UnexpectedUploadObject, "the session holds objects that it did not declare; create a new session")
+	}
+	return nil
+}
+
+func pending(s *Session, now time.Time) error {
+	if s.Status != Pending || !now.Before(s.ExpiresAt) {
+		return fault.New(fault.UploadSessionExpired, "the upload session expired; create a new one and upload again")
+	}
+	return nil
+}
+
+func finalization(by credential.Actor, a Attempt, owner string, base *artifact.Contents, files tree.Tree, now time.Time) Finalization {
+	s := *a.Session
+	mode := s.Mode
+	if mode == "" && base != nil {
+		mode = base.Revision.Mode
+	}
+	if mode == "" {
+		mode = media.ModeOf(s.Entrypoint)
+	}
+	_, entered := files.Find(s.Entrypoint)
+	record := func(action event.Action, kind, target string) event.Event {
+		return by.Record(now, action, kind, target, s.Title)
+	}
+	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
+	f := Finalization{
+		Command: a.Command, Result: result, Owner: owner, Session: s, Tree: files, At: now,
+		Artifact: artifact.Artifact{
+			ID: s.Artifact, Owner: s.Workspace, Home: s.Home, Status: artifact.Live, ExpiresAt: s.CreatedAt.Add(s.Life), Draft: s.Revision,
+			DraftAt: now, Title: s.Title, Entrypoint: s.Entrypoint, FileCount: s.FileCount, Size: s.Size, CreatedAt: now, UpdatedAt: now,
+		},
+		Revision: artifact.Revision{
+			ID: s.Revision, Artifact: s.Artifact, Status: artifact.Draft, Title: s.Title, Entrypoint: s.Entrypoint, Entered: entered, Mode: mode,
+			FileCount: s.FileCount, Size: s.Size, CreatedAt: now,
+		},
+		Events: []event.Event{record(event.DraftCreated, event.OnRevision, string(s.Revision))},
+	}
+	if s.New {
+		f.Events = append(f.Events, record(event.ArtifactCreated, event.OnArtifact, string(s.Artifact)))
+	}
+	return f
+}
+
+func drafted(s *Session) contract.Finalized {
+	return contract.Finalized{
+		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(artifact.Draft), Title: s.Title,
+		Entrypoint: s.Entrypoint, FileCount: s.FileCount, SizeBytes: s.Size,
+	}
+}

@@ -1,0 +1,111 @@
+package view
+
+import (
+	"context"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
+)
+
+// Bytes is what Viewer needs of the object store to read files back.
+type Bytes interface {
+	// Open reads size bytes of an object from an offset; not_found if it is gone, else storage_unavailable.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+}
+
+// File reads one file back for its owner: its facts, and its text where that fits an answer. r may be empty: the current
+// revision. Everything unreadable is not_found.
+func (v *Viewer) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
+	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
+		return contract.FileContent{}, unreadable()
+	}
+	if r == "" {
+		r = a.Current
+	}
+	if _, err := r.Bits(); err != nil {
+		return contract.FileContent{}, unreadable()
+	}
+	if err := readaccess.Shown(ctx, v.Store, a, r); err != nil {
+		return contract.FileContent{}, err
+	}
+	c, err := v.Store.Contents(ctx, a.ID, r)
+	if err != nil {
+		return contract.FileContent{}, err
+	}
+	if c == nil {
+		return contract.FileContent{}, unreadable()
+	}
+	f, ok := c.Tree.Find(path)
+	if !ok {
+		return contract.FileContent{}, fault.New(fault.NotFound, "no such file in this revision; the agent view lists its files")
+	}
+	return v.inline(ctx, a, f)
+}
+
+func (v *Viewer) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
+	kind := media.Of(f.Path).ContentType
+	out := contract.FileContent{
+		Path: f.Path, SHA256: f.SHA256.String(), SizeBytes: f.Size, ContentType: kind, IsBinary: !strings.HasPrefix(kind, "text/"),
+	}
+	if f.Size > limits.InlineAnswer {
+		return out, nil
+	}
+	text, err := v.text(ctx, a, f)
+	if err != nil {
+		return contract.FileContent{}, err
+	}
+	if out.IsBinary = !utf8.ValidString(text); out.IsBinary {
+		return out, nil
+	}
+	out.Body = &text
+	fits, err := sendable(out)
+	if !fits {
+		out.Body = nil
+	}
+	return out, err
+}
+
+// sendable tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
+// served, so that the same file is read alike everywhere.
+func sendable(out contract.FileContent) (bool, error) {
+	encoded, err := contract.Encode(out)
+	if err != nil || len(encoded) > limits.InlineAnswer {
+		return false, err
+	}
+	size, _ := limits.FunctionBody(encoded)
+	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
+}
+
+// text reads a whole file and holds it against its digest.
+func (v *Viewer) text(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
+	if f.Size == 0 {
+		return "", nil
+	}
+	body, err := v.Bytes.Open(ctx, a.Home, f.Object, 0, f.Size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return "", unreadable()
+	}
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	var b strings.Builder
+	b.Grow(int(f.Size))
+	if _, err := io.Copy(&b, body); err != nil {
+		return "", fault.Wrap(fault.StorageUnavailable, err, "the file cannot be read now; repeat the request")
+	}
+	if tree.DigestOf(b.String()) != f.SHA256 {
+		return "", fault.New(fault.StorageUnavailable, "the stored file is damaged")
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,65 @@
+package view
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// fakeBytes holds one text under every name.
+type fakeBytes string
+
+// Open implements Bytes.
+func (b fakeBytes) Open(context.Context, id.Workspace, tree.Object, int64, int64) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(b))), nil
+}
+
+func inlined(t *testing.T, text string) contract.FileContent {
+	t.Helper()
+	v := &Viewer{Bytes: fakeBytes(text)}
+	f := tree.File{Path: "a.txt", Size: int64(len(text)), SHA256: tree.DigestOf(text)}
+	got, err := v.inline(t.Context(), new(artifact.Artifact), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestTextIsReadBackAsLongAsAFunctionCanAnswerIt walks up to the longest text of each kind: the answer that carries it must
+// fit a function's, and one character more is left out.
+func TestTextIsReadBackAsLongAsAFunctionCanAnswerIt(t *testing.T) {
+	const room = limits.FunctionAnswer - limits.FunctionFrame
+	empty, err := contract.Encode(inlined(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := len(empty) - len("0") + len("1000000") // size_bytes of what follows has seven digits
+	inBase64 := base64.StdEncoding.DecodedLen(room / 4 * 4)
+	for name, c := range map[string]struct {
+		unit string
+		most int // units
+	}{
+		"plain text":         {"x", limits.InlineAnswer - around},
+		"quotes":             {`"`, (inBase64 - around) / len(`\"`)},
+		"control characters": {"\x01", (limits.InlineAnswer - around + len("0")) / len(`\u0001`)}, // six digits
+		"letters of two":     {"é", (limits.InlineAnswer - around) / len("é")},
+		"markup":             {"<", limits.InlineAnswer - around},
+		"some line feeds":    {strings.Repeat("x", 99) + "\n", (limits.InlineAnswer - around) / 101},
+	} {
+		got := inlined(t, strings.Repeat(c.unit, c.most))
+		if got.Body == nil || got.IsBinary {
+			t.Errorf("%s: %d times does not come", name, c.most)
+		}
+		if got = inlined(t, strings.Repeat(c.unit, c.most+1)); got.Body != nil || got.IsBinary {
+			t.Errorf("%s: %d times comes", name, c.most+1)
+		}
+	}
+}

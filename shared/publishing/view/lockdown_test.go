@@ -1,0 +1,39 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/publishing/artifact"
+)
+
+func TestMembersLearnWhatIsLockedAndKeysDoNot(t *testing.T) {
+	now := time.Now()
+	member, key := credential.Actor{Member: "m", Workspace: workspace.Workspace{ID: "w"}}, credential.Actor{Workspace: workspace.Workspace{ID: "w"}}
+	open := artifact.Artifact{Owner: "w", Status: artifact.Live, ExpiresAt: now.Add(time.Hour)}
+	locked, unlinked := open, open
+	locked.Lock, locked.LockedAt, unlinked.LinksOff = "lkd_1", now, now
+	v := &Viewer{Now: func() time.Time { return now }}
+	for name, c := range map[string]struct {
+		by             credential.Actor
+		a              *artifact.Artifact
+		visible, tells bool
+	}{
+		"nothing is locked":         {member, &open, true, false},
+		"locked, a member":          {member, &locked, true, true},
+		"locked, a key":             {key, &locked, false, false},
+		"links locked, a member":    {member, &unlinked, true, true},
+		"links locked, a key":       {key, &unlinked, true, false},
+		"somebody else's, a member": {credential.Actor{Member: "m", Workspace: workspace.Workspace{ID: "v"}}, &locked, false, true},
+	} {
+		got := lockdowns(c.by, c.a)
+		if v.visible(c.by, c.a) != c.visible || (got != nil) != c.tells {
+			t.Errorf("%s: visible %t, tells %+v", name, v.visible(c.by, c.a), got)
+		}
+		if got != nil && (got.Platform.Artifact.Locked != (c.a.Lock != "") || got.AccessLink.Locked == got.Platform.Artifact.Locked || got.Platform.Workspace.LockedAt != nil) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

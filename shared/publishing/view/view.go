@@ -1,0 +1,210 @@
+// Package view builds Agent Views, for owners, for holders of a signed token and for holders of an access link.
+package view
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
+)
+
+// Store is what Viewer needs.
+type Store interface {
+	readaccess.Store
+	// Contents reads a revision and its files, nil if there is no such revision. Both are immutable, so that a copy may
+	// serve; a copy that lacks them is asked again strongly.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
+}
+
+// Viewer answers Agent Views.
+type Viewer struct {
+	Store     Store
+	Addresses *address.Book
+	Limits    *limits.Limits
+	Limiter   *rate.Limiter
+	Bytes     Bytes // of hosts that read files back; nil on the others
+	Now       func() time.Time
+}
+
+// Latest is the owner's view of the current revision; not_found for everything unreadable.
+func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+	if !v.visible(by, a) || a.Current == "" {
+		return contract.AgentView{}, unreadable()
+	}
+	return v.owned(ctx, by, a, a.Current)
+}
+
+// Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
+func (v *Viewer) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
+		return contract.AgentView{}, unreadable()
+	}
+	if r.Status == artifact.Retained {
+		return contract.AgentView{}, fault.New(fault.RevisionRetained, "the bytes of this revision are gone; read a newer one")
+	}
+	return v.owned(ctx, by, a, r.ID)
+}
+
+func (v *Viewer) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
+	c, err := v.Store.Contents(ctx, a.ID, r)
+	if err != nil {
+		return contract.AgentView{}, err
+	}
+	if c == nil {
+		return contract.AgentView{}, unreadable()
+	}
+	public, err := v.build(&by.Workspace, a, c, "")
+	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID), Lockdown: lockdowns(by, a)}, err
+}
+
+// visible tells whether the caller may see that there is an artifact. Members see one that the operator locked, to learn
+// that it is; nothing in the view opens it.
+func (v *Viewer) visible(by credential.Actor, a *artifact.Artifact) bool {
+	now := v.Now()
+	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
+}
+
+// lockdowns tells a member what is locked, nil while nothing is.
+func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
+	w := by.Workspace
+	if by.Member == "" || a.LinksOff.IsZero() && a.Lock == "" && w.Lock == "" {
+		return nil
+	}
+	return &contract.ViewLockdowns{
+		AccessLink: contract.Locked{Locked: !a.LinksOff.IsZero(), LockedAt: contract.AtOrNull(a.LinksOff)},
+		Platform: contract.ViewPlatforms{
+			Workspace: contract.Locked{Locked: w.Lock != "", LockedAt: contract.AtOrNull(w.LockedAt)},
+			Artifact:  contract.Locked{Locked: a.Lock != "", LockedAt: contract.AtOrNull(a.LockedAt)},
+		},
+	}
+}
+
+func unreadable() error {
+	return fault.New(fault.NotFound, "no such artifact or revision in this workspace, or it is not published, deleted or expired")
+}
+
+// Public is the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
+func (v *Viewer) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
+	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
+	if err != nil {
+		return contract.PublicAgentView{}, readaccess.NotFound()
+	}
+	names := readaccess.Names{Workspace: claims.Workspace, Artifact: claims.Artifact}
+	contents := make(chan answer, 1)
+	go func() {
+		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
+		contents <- answer{c, err}
+	}()
+	state, _, err := v.admit(ctx, names, claims.Revision)
+	got := <-contents
+	if err != nil {
+		return contract.PublicAgentView{}, err
+	}
+	if got.err != nil {
+		return contract.PublicAgentView{}, got.err
+	}
+	if got.contents == nil {
+		return contract.PublicAgentView{}, readaccess.NotFound()
+	}
+	return v.build(state.Workspace, state.Artifact, got.contents, "")
+}
+
+type answer struct {
+	contents *artifact.Contents
+	err      error
+}
+
+// Resolve opens an access link. Refusals: not_found for whatever is wrong with it, then rate_limited_artifact.
+func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+	blob, err := v.Addresses.Links.Parse(r.PublicID, r.Blob, v.Now())
+	if err != nil {
+		return contract.Resolved{}, readaccess.NotFound()
+	}
+	names := readaccess.Names{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	state, shown, err := v.admit(ctx, names, "")
+	if err != nil {
+		return contract.Resolved{}, err
+	}
+	c, err := v.Store.Contents(ctx, blob.Artifact, shown)
+	if err != nil {
+		return contract.Resolved{}, err
+	}
+	if c == nil {
+		return contract.Resolved{}, readaccess.NotFound()
+	}
+	public, err := v.build(state.Workspace, state.Artifact, c, r.PublicID)
+	return contract.Resolved{
+		AgentView: public, RenderMode: string(c.Revision.Mode), IframeSrc: public.RevisionContentURL, Title: state.Artifact.Title,
+		Pinned: !state.Artifact.PinnedAt.IsZero(),
+	}, err
+}
+
+// admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
+// that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
+// while members lock the links of the artifact, and from when they end them all.
+func (v *Viewer) admit(ctx context.Context, n readaccess.Names, named id.Revision) (readaccess.State, id.Revision, error) {
+	limited := make(chan rate.Read, 1)
+	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
+	state, err := readaccess.Read(ctx, v.Store, n)
+	read, now := <-limited, v.Now()
+	if err != nil {
+		return state, named, err
+	}
+	shown, err := named, readaccess.NotFound()
+	if state.Open(n, now) && state.Artifact.Current != "" {
+		if named == "" { // the link is open, so that links are
+			shown = followed(state)
+			err = readaccess.Shown(ctx, v.Store, state.Artifact, shown)
+		} else {
+			err = readaccess.Viewed(ctx, v.Store, state.Artifact, named)
+		}
+	}
+	if fault.CodeOf(err) == fault.NotFound && state.Spares(n, now) {
+		v.Limiter.GiveBack(ctx, read)
+	}
+	return state, shown, cmp.Or(err, read.Over)
+}
+
+// followed is the revision that a link shows.
+func followed(s readaccess.State) id.Revision {
+	if s.Link.Kind == link.Revision {
+		return s.Link.Revision
+	}
+	return s.Artifact.Current
+}
+
+func (v *Viewer) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
+	policy := v.Limits.Tiers[w.Tier()]
+	prefix, err := v.Addresses.Content(token.Claims{
+		Workspace: w.ID, Artifact: a.ID, Revision: c.Revision.ID, Link: through, NoIndex: policy.NoIndex, Scripts: policy.Scripts,
+		Expires: token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
+	})
+	if err != nil {
+		return contract.PublicAgentView{}, err
+	}
+	out := contract.PublicAgentView{
+		ArtifactID: a.ID, RevisionID: c.Revision.ID, Title: a.Title, CreatedAt: contract.At(a.CreatedAt), ExpiresAt: contract.At(a.ExpiresAt),
+		Entrypoint: c.Revision.Entrypoint, RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
+		Files: make([]contract.AgentViewFile, len(c.Tree)), SafetyWarnings: []contract.SafetyWarning{},
+		Bundle: contract.Bundle{Status: "disabled"}, EphemeralTier: w.Tier() == limits.Ephemeral,
+	}
+	for i, f := range c.Tree {
+		out.Files[i] = contract.AgentViewFile{
+			Path: f.Path, SizeBytes: f.Size, ContentType: media.Of(f.Path).ContentType, URL: prefix + address.Escape(f.Path), SHA256: f.SHA256.String(),
+		}
+	}
+	return out, nil
+}
