@@ -24,7 +24,13 @@ func unknown(host string) string { return "https://" + host + ".invalid" }
 func findAddresses(o options, known settings) addresses {
 	if o.named() {
 		at := func(host string) string { return "https://" + o.Domains[host].Name }
-		return addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
+		return addresses{
+			API:     at("api"),
+			Upload:  at("upload"),
+			Content: at("content"),
+			App:     at("app"),
+			MCP:     at("api"),
+		}
 	}
 	at := func(host string) string {
 		if url := known[o.stackName(host)]["Url"]; url != "" {
@@ -32,7 +38,13 @@ func findAddresses(o options, known settings) addresses {
 		}
 		return unknown(host)
 	}
-	return addresses{API: at("api"), Upload: at("upload"), Content: at("content"), App: at("app"), MCP: at("api")}
+	return addresses{
+		API:     at("api"),
+		Upload:  at("upload"),
+		Content: at("content"),
+		App:     at("app"),
+		MCP:     at("api"),
+	}
 }
 
 // settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings, functions. RingsVersion of

@@ -66,8 +66,11 @@ func (d *data) tables(o options) {
 // table is what all tables have; days is how far back one can be restored.
 func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	props := &awsdynamodb.TablePropsV2{
-		PartitionKey: text(keys[0]), TimeToLiveAttribute: jsii.String("ttl"), Billing: o.billing(),
-		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
+		PartitionKey:        text(keys[0]),
+		TimeToLiveAttribute: jsii.String("ttl"),
+		Billing:             o.billing(),
+		DeletionProtection:  jsii.Bool(o.Keep),
+		RemovalPolicy:       o.removal(),
 	}
 	if len(keys) > 1 {
 		props.SortKey = text(keys[1])

@@ -38,7 +38,9 @@ func (r *recorder) Do(q *http.Request) (*http.Response, error) {
 func TestTheTablesAreThoseOfOneMachine(t *testing.T) {
 	calls := &recorder{}
 	client := dynamodb.New(dynamodb.Options{
-		HTTPClient: calls, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		HTTPClient:   calls,
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("key", "secret", ""),
 		BaseEndpoint: aws.String("http://tables.invalid"),
 	})
 	if err := dynamo.CreateTables(t.Context(), client, dynamo.Tables{Core: "Core", Events: "Events", Hot: "Hot"}); err != nil {

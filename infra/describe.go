@@ -23,8 +23,12 @@ type description struct {
 func (d *deployment) describe(folder string) error {
 	a := d.Addresses
 	out := description{
-		Name: d.Name, Settings: d.Settings, Stacks: []string{d.stackName("data")}, Final: d.named(), Hosts: map[string]string{},
-		Told: map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
+		Name:     d.Name,
+		Settings: d.Settings,
+		Stacks:   []string{d.stackName("data")},
+		Final:    d.named(),
+		Hosts:    map[string]string{},
+		Told:     map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
 	}
 	for _, f := range d.hosts {
 		out.Hosts[f.name] = *f.stack.StackName()

@@ -31,9 +31,11 @@ func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 // restDomain serves a REST API under a domain of ours.
 func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
 	d := awsapigateway.NewDomainName(f.stack, jsii.String("Domain"), &awsapigateway.DomainNameProps{
-		DomainName: jsii.String(named.Name), EndpointType: awsapigateway.EndpointType_REGIONAL, SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
-		Certificate: f.certificate(named),
-		Mapping:     api,
+		DomainName:     jsii.String(named.Name),
+		EndpointType:   awsapigateway.EndpointType_REGIONAL,
+		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
+		Certificate:    f.certificate(named),
+		Mapping:        api,
 	})
 	// The CDK's domain has no property for it.
 	made := d.Node().DefaultChild().(awsapigateway.CfnDomainName)
@@ -68,7 +70,10 @@ func record(stack awscdk.Stack, id string, named domain, target *string, alias a
 	})
 	for _, kind := range []awsroute53.RecordType{awsroute53.RecordType_A, awsroute53.RecordType_AAAA} {
 		awsroute53.NewRecordSet(stack, jsii.String(id+string(kind)), &awsroute53.RecordSetProps{
-			Zone: zone, RecordName: jsii.String(named.Name + "."), RecordType: kind, Target: awsroute53.RecordTarget_FromAlias(alias),
+			Zone:       zone,
+			RecordName: jsii.String(named.Name + "."),
+			RecordType: kind,
+			Target:     awsroute53.RecordTarget_FromAlias(alias),
 		})
 	}
 }

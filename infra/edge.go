@@ -39,12 +39,14 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 	// No origin access control: a presigned PUT brings its own signature, and S3 takes one at a time.
 	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment: jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"), HttpVersion: cf.HttpVersion_HTTP2_AND_3,
-		DomainNames: jsii.Strings(named.Name), MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
-		Certificate:         awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"), jsii.String(named.Certificate)),
-		DefaultBehavior:     passing(httpsOrigin(origin)),
-		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
-		ErrorResponses:      neverCached(),
+		Comment:                jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"),
+		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
+		DomainNames:            jsii.Strings(named.Name),
+		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
+		Certificate:            awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"), jsii.String(named.Certificate)),
+		DefaultBehavior:        passing(httpsOrigin(origin)),
+		AdditionalBehaviors:    &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
+		ErrorResponses:         neverCached(),
 	})
 	edge.Node().AddDependency(api)
 	f.edgeLog(edge)
@@ -55,7 +57,8 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 // contentEdge hides the stage of the content host's gateway. It changes nothing else: no cache, no compression.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
-		Comment: jsii.String(*f.stack.StackName() + ": an origin without a path"), HttpVersion: cf.HttpVersion_HTTP2_AND_3,
+		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
+		HttpVersion:     cf.HttpVersion_HTTP2_AND_3,
 		DefaultBehavior: passing(origins.NewRestApiOrigin(api, &origins.RestApiOriginProps{ReadTimeout: seconds(60)})),
 		ErrorResponses:  neverCached(),
 	})
@@ -73,9 +76,12 @@ func httpsOrigin(name string) cf.IOrigin {
 // passing hands every request on as it came, except for the host: signatures and gateways expect the origin's own name.
 func passing(origin cf.IOrigin) *cf.BehaviorOptions {
 	return &cf.BehaviorOptions{
-		Origin: origin, ViewerProtocolPolicy: cf.ViewerProtocolPolicy_HTTPS_ONLY, AllowedMethods: cf.AllowedMethods_ALLOW_ALL(),
-		CachePolicy: cf.CachePolicy_CACHING_DISABLED(), OriginRequestPolicy: cf.OriginRequestPolicy_ALL_VIEWER_EXCEPT_HOST_HEADER(),
-		Compress: jsii.Bool(false),
+		Origin:               origin,
+		ViewerProtocolPolicy: cf.ViewerProtocolPolicy_HTTPS_ONLY,
+		AllowedMethods:       cf.AllowedMethods_ALLOW_ALL(),
+		CachePolicy:          cf.CachePolicy_CACHING_DISABLED(),
+		OriginRequestPolicy:  cf.OriginRequestPolicy_ALL_VIEWER_EXCEPT_HOST_HEADER(),
+		Compress:             jsii.Bool(false),
 	}
 }
 

@@ -30,7 +30,12 @@ type function struct {
 const alarmPeriod = 5 // minutes
 
 func newFunction(app awscdk.App, o options, d *data, h host) *function {
-	f := &function{options: o, host: h, data: d, stack: o.newStack(app, h.name, "Vitrine: the "+h.name+" host")}
+	f := &function{
+		options: o,
+		host:    h,
+		data:    d,
+		stack:   o.newStack(app, h.name, "Vitrine: the "+h.name+" host"),
+	}
 	log := f.newLog("Log", "/aws/lambda")
 	role := awsiam.NewRole(f.stack, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
@@ -50,9 +55,17 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 	log.GrantWrite(role)
 	f.log = log
 	f.lambda = awslambda.NewFunction(f.stack, jsii.String(h.title()+"Function"), &awslambda.FunctionProps{
-		Description: jsii.String("Vitrine: the " + h.name + " host"), Runtime: awslambda.Runtime_PROVIDED_AL2023(), Handler: jsii.String("bootstrap"),
-		Code: awslambda.Code_FromAsset(jsii.String(o.code(h.name)), nil), Architecture: f.architecture(), Role: role, LogGroup: log,
-		MemorySize: number(h.memory), Timeout: seconds(h.timeout), Tracing: awslambda.Tracing_DISABLED, Environment: f.environment(),
+		Description:                  jsii.String("Vitrine: the " + h.name + " host"),
+		Runtime:                      awslambda.Runtime_PROVIDED_AL2023(),
+		Handler:                      jsii.String("bootstrap"),
+		Code:                         awslambda.Code_FromAsset(jsii.String(o.code(h.name)), nil),
+		Architecture:                 f.architecture(),
+		Role:                         role,
+		LogGroup:                     log,
+		MemorySize:                   number(h.memory),
+		Timeout:                      seconds(h.timeout),
+		Tracing:                      awslambda.Tracing_DISABLED,
+		Environment:                  f.environment(),
 		ReservedConcurrentExecutions: f.reserved(),
 		// Lambda takes the lines of lambdahttp.NewLog as they are, because they are JSON with level and timestamp; a line
 		// that is not, as of a runtime that dies, counts as INFO. Of its own lines, which otherwise are three a request, it

@@ -31,20 +31,29 @@ func httpFront(f *function) {
 // Retry-After: HTTP APIs let nobody change that.
 func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: f.stack.StackName(), ProtocolType: jsii.String("HTTP"), DisableExecuteApiEndpoint: jsii.Bool(hidden),
-		IpAddressType: jsii.String("dualstack"),
+		Name:                      f.stack.StackName(),
+		ProtocolType:              jsii.String("HTTP"),
+		DisableExecuteApiEndpoint: jsii.Bool(hidden),
+		IpAddressType:             jsii.String("dualstack"),
 	})
 	integration := awsapigatewayv2.NewCfnIntegration(f.stack, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
-		ApiId: api.Ref(), IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.lambda.FunctionArn(), PayloadFormatVersion: jsii.String("2.0"),
-		ResponseParameters: f.challenge(),
+		ApiId:                api.Ref(),
+		IntegrationType:      jsii.String("AWS_PROXY"),
+		IntegrationUri:       f.lambda.FunctionArn(),
+		PayloadFormatVersion: jsii.String("2.0"),
+		ResponseParameters:   f.challenge(),
 	})
 	route := awsapigatewayv2.NewCfnRoute(f.stack, jsii.String("Route"), &awsapigatewayv2.CfnRouteProps{
-		ApiId: api.Ref(), RouteKey: jsii.String("$default"), Target: jsii.String("integrations/" + *integration.Ref()),
+		ApiId:             api.Ref(),
+		RouteKey:          jsii.String("$default"),
+		Target:            jsii.String("integrations/" + *integration.Ref()),
 		AuthorizationType: jsii.String("NONE"),
 	})
 	log := f.newLog("AccessLog", "/aws/vendedlogs/apigateway")
 	stage := awsapigatewayv2.NewCfnStage(f.stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
-		ApiId: api.Ref(), StageName: jsii.String("$default"), AutoDeploy: jsii.Bool(true),
+		ApiId:      api.Ref(),
+		StageName:  jsii.String("$default"),
+		AutoDeploy: jsii.Bool(true),
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
 			DestinationArn: log.LogGroupArn(), Format: jsii.String(accessLog("$context.integrationErrorMessage")),
 		},

@@ -33,7 +33,9 @@ const (
 // hosts holds no construct: those of the CDK come with a process, which is started when something is to be made.
 var hosts = []host{
 	{
-		name: "api", memory: 512, timeout: answerTime,
+		name:     "api",
+		memory:   512,
+		timeout:  answerTime,
 		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
 		people:   verifying, // ID tokens that somebody exchanges
 		settings: map[string]string{env.Pow: "adaptive"},
@@ -46,7 +48,9 @@ var hosts = []host{
 		},
 	},
 	{
-		name: "upload", memory: 1024, timeout: answerTime, // finalize hashes what came without a digest
+		name:     "upload",
+		memory:   1024,
+		timeout:  answerTime, // finalize hashes what came without a digest
 		rings:    []string{env.PepperRing},
 		settings: map[string]string{env.PutMode: "direct"}, // uploadFront says edge when there is one
 		grants: func(d *data) []awsiam.PolicyStatement {
@@ -65,7 +69,9 @@ var hosts = []host{
 		},
 	},
 	{
-		name: "content", memory: 512, timeout: streamTime,
+		name:     "content",
+		memory:   512,
+		timeout:  streamTime,
 		rings:    []string{env.ContentRing},
 		settings: map[string]string{env.ResponseMode: "stream"},
 		grants: func(d *data) []awsiam.PolicyStatement {
@@ -73,9 +79,11 @@ var hosts = []host{
 		},
 	},
 	{
-		name: "app", memory: 512, timeout: answerTime,
-		rings:  []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
-		people: signingIn,
+		name:    "app",
+		memory:  512,
+		timeout: answerTime,
+		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
+		people:  signingIn,
 		grants: func(d *data) []awsiam.PolicyStatement {
 			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
 			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))

@@ -50,9 +50,15 @@ var (
 // readIdentity reads and checks the context.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
-		By: c.text("identity", byCognito), Prefix: c.text("identity-prefix", ""), Issuer: c.text("oidc-issuer", ""), ClientID: c.text("oidc-client-id", ""),
-		SecretARN: c.text("oidc-client-secret", ""), Logout: c.text("oidc-logout", "none"), Sender: c.text("identity-email-from", ""),
-		OperatorClaim: c.text("oidc-operator-claim", ""), OperatorValue: c.text("oidc-operator-value", ""),
+		By:            c.text("identity", byCognito),
+		Prefix:        c.text("identity-prefix", ""),
+		Issuer:        c.text("oidc-issuer", ""),
+		ClientID:      c.text("oidc-client-id", ""),
+		SecretARN:     c.text("oidc-client-secret", ""),
+		Logout:        c.text("oidc-logout", "none"),
+		Sender:        c.text("identity-email-from", ""),
+		OperatorClaim: c.text("oidc-operator-claim", ""),
+		OperatorValue: c.text("oidc-operator-value", ""),
 	}
 	switch {
 	case !slices.Contains([]string{byCognito, byOIDC, byNobody}, i.By):
@@ -176,15 +182,26 @@ func (d *data) identify(o options) {
 func (d *data) newPool(o options) cognito.UserPool {
 	yes := jsii.Bool(true)
 	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
-		SelfSignUpEnabled: yes, SignInAliases: &cognito.SignInAliases{Email: yes}, SignInCaseSensitive: jsii.Bool(false),
-		AutoVerify: &cognito.AutoVerifiedAttrs{Email: yes}, KeepOriginal: &cognito.KeepOriginalAttrs{Email: yes},
-		StandardAttributes: &cognito.StandardAttributes{Email: &cognito.StandardAttribute{Required: yes, Mutable: yes}},
+		SelfSignUpEnabled:   yes,
+		SignInAliases:       &cognito.SignInAliases{Email: yes},
+		SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify:          &cognito.AutoVerifiedAttrs{Email: yes},
+		KeepOriginal:        &cognito.KeepOriginalAttrs{Email: yes},
+		StandardAttributes:  &cognito.StandardAttributes{Email: &cognito.StandardAttribute{Required: yes, Mutable: yes}},
 		PasswordPolicy: &cognito.PasswordPolicy{
-			MinLength: number(12), RequireLowercase: yes, RequireUppercase: yes, RequireDigits: yes, RequireSymbols: yes, TempPasswordValidity: days(3),
+			MinLength:            number(12),
+			RequireLowercase:     yes,
+			RequireUppercase:     yes,
+			RequireDigits:        yes,
+			RequireSymbols:       yes,
+			TempPasswordValidity: days(3),
 		},
-		Mfa: cognito.Mfa_OPTIONAL, MfaSecondFactor: &cognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
-		AccountRecovery: cognito.AccountRecovery_EMAIL_ONLY, FeaturePlan: cognito.FeaturePlan_ESSENTIALS,
-		DeletionProtection: jsii.Bool(o.Keep), RemovalPolicy: o.removal(),
+		Mfa:                cognito.Mfa_OPTIONAL,
+		MfaSecondFactor:    &cognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
+		AccountRecovery:    cognito.AccountRecovery_EMAIL_ONLY,
+		FeaturePlan:        cognito.FeaturePlan_ESSENTIALS,
+		DeletionProtection: jsii.Bool(o.Keep),
+		RemovalPolicy:      o.removal(),
 	})
 	if o.Identity.Sender != "" {
 		d.sendBySES(pool, o.Identity)
@@ -217,16 +234,20 @@ func (d *data) sendBySES(pool cognito.UserPool, by identity) {
 func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClient {
 	yes := jsii.Bool(true)
 	client := pool.AddClient(jsii.String("App"), &cognito.UserPoolClientOptions{
-		GenerateSecret: yes, PreventUserExistenceErrors: yes, EnableTokenRevocation: yes,
-		AuthFlows: &cognito.AuthFlow{UserSrp: yes},
+		GenerateSecret:             yes,
+		PreventUserExistenceErrors: yes,
+		EnableTokenRevocation:      yes,
+		AuthFlows:                  &cognito.AuthFlow{UserSrp: yes},
 		OAuth: &cognito.OAuthSettings{
 			Flows:        &cognito.OAuthFlows{AuthorizationCodeGrant: yes},
 			Scopes:       &[]cognito.OAuthScope{cognito.OAuthScope_OPENID(), cognito.OAuthScope_EMAIL(), cognito.OAuthScope_PROFILE()},
-			CallbackUrls: jsii.Strings(o.Addresses.App + callbackPath), LogoutUrls: jsii.Strings(o.Addresses.App+"/signed-out", o.Addresses.App+"/"),
+			CallbackUrls: jsii.Strings(o.Addresses.App + callbackPath),
+			LogoutUrls:   jsii.Strings(o.Addresses.App+"/signed-out", o.Addresses.App+"/"),
 		},
 		SupportedIdentityProviders: &[]cognito.UserPoolClientIdentityProvider{cognito.UserPoolClientIdentityProvider_COGNITO()},
-		IdTokenValidity:            awscdk.Duration_Minutes(number(15)), AccessTokenValidity: awscdk.Duration_Minutes(number(15)),
-		RefreshTokenValidity: awscdk.Duration_Hours(number(1)),
+		IdTokenValidity:            awscdk.Duration_Minutes(number(15)),
+		AccessTokenValidity:        awscdk.Duration_Minutes(number(15)),
+		RefreshTokenValidity:       awscdk.Duration_Hours(number(1)),
 	})
 	output(d.stack, "ClientId", client.UserPoolClientId())
 	return client
@@ -239,7 +260,9 @@ const callbackPath = "/api/auth/callback"
 // by a function of somebody else's; so scripts/deploy copies it here, and until then this is one that opens nothing.
 func (d *data) newClientSecret(o options) {
 	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
-		Description: jsii.String("Vitrine: the secret of its client at the identity provider"), EncryptionKey: d.key, RemovalPolicy: o.removal(),
+		Description:          jsii.String("Vitrine: the secret of its client at the identity provider"),
+		EncryptionKey:        d.key,
+		RemovalPolicy:        o.removal(),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{PasswordLength: number(64), ExcludePunctuation: jsii.Bool(true)},
 	})
 	suppress(secret, rule{"AwsSolutions-SMG4", "Cognito makes the value and changes it with the client; scripts/deploy copies it"})

@@ -14,7 +14,9 @@ const workTime = 5 * 60
 
 // jobsHost is the host of what falls due by itself. It reads no key ring and no file, and it alone may delete files.
 var jobsHost = host{
-	name: "jobs", memory: 512, timeout: workTime,
+	name:    "jobs",
+	memory:  512,
+	timeout: workTime,
 	grants: func(d *data) []awsiam.PolicyStatement {
 		return []awsiam.PolicyStatement{
 			allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
@@ -43,7 +45,9 @@ func (f *function) schedule() {
 	f.reportBacklog()
 	f.alarmOn("Stopped", "Nothing wakes the jobs: what has ended is neither deleted nor moved", f.lambda.MetricInvocations(sum()),
 		&awscloudwatch.CreateAlarmOptions{
-			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD, Threshold: number(1), EvaluationPeriods: number(2),
-			TreatMissingData: awscloudwatch.TreatMissingData_BREACHING,
+			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD,
+			Threshold:          number(1),
+			EvaluationPeriods:  number(2),
+			TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
 		})
 }

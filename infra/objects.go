@@ -27,8 +27,11 @@ func (d *data) objects(o options) {
 		},
 	}))
 	d.bucket = awss3.NewBucket(d.stack, jsii.String("Objects"), d.private(o, &awss3.BucketProps{
-		Encryption: awss3.BucketEncryption_KMS, EncryptionKey: d.key, BucketKeyEnabled: jsii.Bool(true),
-		ServerAccessLogsBucket: log, ServerAccessLogsPrefix: jsii.String("objects/"),
+		Encryption:             awss3.BucketEncryption_KMS,
+		EncryptionKey:          d.key,
+		BucketKeyEnabled:       jsii.Bool(true),
+		ServerAccessLogsBucket: log,
+		ServerAccessLogsPrefix: jsii.String("objects/"),
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},

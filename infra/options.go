@@ -133,10 +133,15 @@ func (c lookup) within(getenv func(string) string) lookup {
 // readOptions reads and checks the context. Its errors are one sentence.
 func readOptions(c lookup) (options, error) {
 	o := options{
-		Name: c.text("name", "Vitrine"), Environment: credential.Environment(c.text("environment", string(credential.Preview))),
-		Arch: c.text("arch", "arm64"), Dist: c.text("dist", "dist"), Keep: c.text("keep", "yes") != "no",
-		AlarmTopic: c.text("alarm-topic", ""), LogRole: c.text("gateway-log-role", "") != "existing",
-		HSTS: web.HSTS(c.text("hsts", string(web.HSTSHost))), EdgeLogs: c.text("edge-logs", "yes") != "no",
+		Name:        c.text("name", "Vitrine"),
+		Environment: credential.Environment(c.text("environment", string(credential.Preview))),
+		Arch:        c.text("arch", "arm64"),
+		Dist:        c.text("dist", "dist"),
+		Keep:        c.text("keep", "yes") != "no",
+		AlarmTopic:  c.text("alarm-topic", ""),
+		LogRole:     c.text("gateway-log-role", "") != "existing",
+		HSTS:        web.HSTS(c.text("hsts", string(web.HSTSHost))),
+		EdgeLogs:    c.text("edge-logs", "yes") != "no",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
 	err := o.checkWords()

@@ -33,9 +33,17 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err = provider.Open(provider.Options{Issuer: issuer, Data: folder, Now: time.Now, Client: provider.Client{
-		ID: "vitrine", Secret: secret, Callbacks: []string{app + boot.CallbackPath}, SignedOut: []string{app + boot.SignedOutPath},
-	}})
+	p, err = provider.Open(provider.Options{
+		Issuer: issuer,
+		Data:   folder,
+		Now:    time.Now,
+		Client: provider.Client{
+			ID:        "vitrine",
+			Secret:    secret,
+			Callbacks: []string{app + boot.CallbackPath},
+			SignedOut: []string{app + boot.SignedOutPath},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,12 @@ func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listene
 		t.Fatalf("%s: %v", host, err)
 	}
 	if host == "upload" {
-		handler = edge.New(edge.Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host(), Next: handler, Log: log})
+		handler = edge.New(edge.Config{
+			Address: strings.TrimPrefix(e.S3, "http://"),
+			Host:    e.S3Host(),
+			Next:    handler,
+			Log:     log,
+		})
 	}
 	server := &http.Server{Handler: handler}
 	go server.Serve(l)

@@ -23,11 +23,15 @@ func (d *data) makeRings(o options) {
 	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // always in one order, or the template would change
 		id := ringNames[name]
 		ring := awssecretsmanager.NewSecret(d.stack, jsii.String(id), &awssecretsmanager.SecretProps{
-			Description: jsii.String("Vitrine: key ring of " + name), EncryptionKey: d.key, RemovalPolicy: o.removal(),
+			Description:   jsii.String("Vitrine: key ring of " + name),
+			EncryptionKey: d.key,
+			RemovalPolicy: o.removal(),
 			// Never change this: CloudFormation would make new secrets, and every credential and URL would end.
 			GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-				SecretStringTemplate: jsii.String("{}"), GenerateStringKey: jsii.String("seed"), PasswordLength: number(64),
-				ExcludePunctuation: jsii.Bool(true),
+				SecretStringTemplate: jsii.String("{}"),
+				GenerateStringKey:    jsii.String("seed"),
+				PasswordLength:       number(64),
+				ExcludePunctuation:   jsii.Bool(true),
 			},
 		})
 		suppress(ring, rule{"AwsSolutions-SMG4", "a ring rotates in steps (next, active, verify) that take days and keep old keys valid; replacing its value on a schedule would end every credential"})

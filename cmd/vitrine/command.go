@@ -60,10 +60,14 @@ func empty(flags *pflag.FlagSet) (err error) {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "vitrine", Short: "Publish files as Artifacts and share them by URL", Long: guide,
-		Version: version, SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs, // so that an unknown command is an error
-		RunE: a.does(func(context.Context, []string) error { return a.screen.Text(guide) }),
+		Use:           "vitrine",
+		Short:         "Publish files as Artifacts and share them by URL",
+		Long:          guide,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs, // so that an unknown command is an error
+		RunE:          a.does(func(context.Context, []string) error { return a.screen.Text(guide) }),
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -88,7 +92,9 @@ func (a *app) root() *cobra.Command {
 // helpCommand shows the guide of a command, the same that --help shows.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Show the guide of a command", Long: guide,
+		Use:   "help [COMMAND]",
+		Short: "Show the guide of a command",
+		Long:  guide,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {

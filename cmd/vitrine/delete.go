@@ -15,8 +15,11 @@ import (
 func (a *app) deleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "delete ARTIFACT", Short: "Delete an artifact for good", Long: deleteGuide, Args: one("delete", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
+		Use:   "delete ARTIFACT",
+		Short: "Delete an artifact for good",
+		Long:  deleteGuide,
+		Args:  one("delete", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd

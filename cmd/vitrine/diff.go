@@ -20,8 +20,10 @@ import (
 
 func (a *app) diffCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff ARTIFACT [REVISION [REVISION]]", Short: "Compare revisions of an artifact", Long: diffGuide,
-		Args: cobra.RangeArgs(1, 3),
+		Use:   "diff ARTIFACT [REVISION [REVISION]]",
+		Short: "Compare revisions of an artifact",
+		Long:  diffGuide,
+		Args:  cobra.RangeArgs(1, 3),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {

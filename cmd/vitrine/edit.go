@@ -26,8 +26,10 @@ func (a *app) editCommand() *cobra.Command {
 	var from string
 	var secrets []string
 	cmd := &cobra.Command{
-		Use: "edit ARTIFACT PATH", Short: "Change a text file of an artifact", Long: editGuide,
-		Args: exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
+		Use:   "edit ARTIFACT PATH",
+		Short: "Change a text file of an artifact",
+		Long:  editGuide,
+		Args:  exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			for _, name := range secrets {
 				if name != args[1] {
@@ -40,7 +42,13 @@ func (a *app) editCommand() *cobra.Command {
 				return err
 			}
 			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error {
-				e := &editing{holding: h, path: args[1], list: list, idem: "cli_edit_" + a.chance(), secrets: len(secrets) > 0}
+				e := &editing{
+					holding: h,
+					path:    args[1],
+					list:    list,
+					idem:    "cli_edit_" + a.chance(),
+					secrets: len(secrets) > 0,
+				}
 				return e.run(ctx)
 			})
 		}),
@@ -241,7 +249,11 @@ func (e *editing) manifest(base contract.AgentView, before, after string) (contr
 		}}
 	}
 	return contract.CreateSession{
-		ArtifactID: e.artifact, BaseRevisionID: base.RevisionID, Title: base.Title, Entrypoint: base.Entrypoint, Files: []contract.DeclaredFile{file},
+		ArtifactID:     e.artifact,
+		BaseRevisionID: base.RevisionID,
+		Title:          base.Title,
+		Entrypoint:     base.Entrypoint,
+		Files:          []contract.DeclaredFile{file},
 	}, body
 }
 

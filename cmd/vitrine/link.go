@@ -38,17 +38,26 @@ func exactly(n int, command, what string) cobra.PositionalArgs {
 func (a *app) linkCommand() *cobra.Command {
 	var revision, expires string
 	cmd := &cobra.Command{
-		Use: "link ARTIFACT", Short: "Make a link that opens without sign-in", Long: linkGuide, Args: one("link", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
+		Use:   "link ARTIFACT",
+		Short: "Make a link that opens without sign-in",
+		Long:  linkGuide,
+		Args:  one("link", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
 	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
 	cmd.AddCommand(&cobra.Command{
-		Use: "list ARTIFACT", Short: "List the links of an artifact", Long: linkGuide, Args: one("link list", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.own(ctx, args[0], listLinks) }),
+		Use:   "list ARTIFACT",
+		Short: "List the links of an artifact",
+		Long:  linkGuide,
+		Args:  one("link list", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.own(ctx, args[0], listLinks) }),
 	}, &cobra.Command{
-		Use: "revoke LINK", Short: "End a link", Long: linkGuide, Args: one("link revoke", "one LINK, an id that begins with al_"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
+		Use:   "revoke LINK",
+		Short: "End a link",
+		Long:  linkGuide,
+		Args:  one("link revoke", "one LINK, an id that begins with al_"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
 	})
 	return cmd
 }
@@ -79,7 +88,14 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 	if err != nil {
 		return madeLink{}, err
 	}
-	l := madeLink{SchemaVersion: schemaVersion, ID: made.ID, Type: made.Type, ArtifactID: artifact, RevisionID: want.RevisionID, ExpiresAt: want.ExpiresAt}
+	l := madeLink{
+		SchemaVersion: schemaVersion,
+		ID:            made.ID,
+		Type:          made.Type,
+		ArtifactID:    artifact,
+		RevisionID:    want.RevisionID,
+		ExpiresAt:     want.ExpiresAt,
+	}
 	if made.Type == share { // else it was made just now
 		if err := l.learn(ctx, by); err != nil {
 			return madeLink{}, err

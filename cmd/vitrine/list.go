@@ -29,8 +29,11 @@ type paging struct {
 func (a *app) listCommand() *cobra.Command {
 	var p paging
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the artifacts of the workspace", Long: listGuide, Args: cobra.NoArgs,
-		RunE: a.does(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
+		Use:   "list",
+		Short: "List the artifacts of the workspace",
+		Long:  listGuide,
+		Args:  cobra.NoArgs,
+		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
 	}
 	f := cmd.Flags()
 	f.IntVar(&p.limit, "limit", listUsual, "how many to list")

@@ -26,8 +26,11 @@ const cleanTime = 15 * time.Second
 func (a *app) loginCommand() *cobra.Command {
 	var onDevice bool
 	cmd := &cobra.Command{
-		Use: "login", Short: "Sign in", Long: loginGuide, Args: cobra.NoArgs,
-		RunE: a.does(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
+		Use:   "login",
+		Short: "Sign in",
+		Long:  loginGuide,
+		Args:  cobra.NoArgs,
+		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
 	}
 	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
 	return cmd
@@ -227,7 +230,12 @@ func (e *entry) retire(ctx context.Context) {
 
 // surroundings tell whether and how a browser can be opened.
 func (a *app) surroundings() browser.Surroundings {
-	return browser.Surroundings{OS: runtime.GOOS, Terminal: a.terminal, Env: a.env, Look: exec.LookPath}
+	return browser.Surroundings{
+		OS:       runtime.GOOS,
+		Terminal: a.terminal,
+		Env:      a.env,
+		Look:     exec.LookPath,
+	}
 }
 
 // hostname is this machine as its owner knows it, short enough for the name of a key.

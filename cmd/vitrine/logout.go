@@ -17,8 +17,11 @@ import (
 
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout", Short: "Sign out", Long: logoutGuide, Args: cobra.NoArgs,
-		RunE: a.does(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
+		Use:   "logout",
+		Short: "Sign out",
+		Long:  logoutGuide,
+		Args:  cobra.NoArgs,
+		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
 	}
 }
 
@@ -66,7 +69,12 @@ func (a *app) logout(ctx context.Context) error {
 	case !done:
 		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason, old.KeyID)
 	}
-	return a.loggedOut(loggedOut{Status: "logged_out", PublicID: old.PublicID, RemoteRevoked: &done, Reason: reason}, "Signed out of "+server)
+	return a.loggedOut(loggedOut{
+		Status:        "logged_out",
+		PublicID:      old.PublicID,
+		RemoteRevoked: &done,
+		Reason:        reason,
+	}, "Signed out of "+server)
 }
 
 func (a *app) loggedOut(r loggedOut, line string) error {
@@ -125,8 +133,14 @@ func endTokens(ctx context.Context, d *client.Deployment, refresh secret.Text) e
 // recordOf is what a login stores.
 func recordOf(server string, d *client.Deployment, made contract.CreatedKey, tokens client.Tokens, email string) vault.Record {
 	r := vault.Record{
-		BaseURL: server, APIURL: d.Hosts.APIURL, UploadURL: d.Hosts.UploadURL, APIKey: secret.Text(made.Secret),
-		PublicID: made.APIKey.PublicID, KeyID: made.APIKey.ID, WorkspaceID: made.APIKey.WorkspaceID, MemberEmail: email,
+		BaseURL:      server,
+		APIURL:       d.Hosts.APIURL,
+		UploadURL:    d.Hosts.UploadURL,
+		APIKey:       secret.Text(made.Secret),
+		PublicID:     made.APIKey.PublicID,
+		KeyID:        made.APIKey.ID,
+		WorkspaceID:  made.APIKey.WorkspaceID,
+		MemberEmail:  email,
 		RefreshToken: tokens.Refresh,
 	}
 	if made.APIKey.ExpiresAt != nil {

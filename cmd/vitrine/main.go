@@ -60,11 +60,19 @@ type flags struct{ json, quiet, color, noColor, insecureHTTP bool }
 // system is the invocation as the operating system gives it.
 func system() *app {
 	return &app{
-		args: os.Args[1:], environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now,
+		args:     os.Args[1:],
+		environ:  os.Environ(),
+		in:       os.Stdin,
+		out:      os.Stdout,
+		err:      os.Stderr,
+		now:      time.Now,
 		chance:   func() string { return string(id.NewWorkspace()) },
-		patience: client.DefaultPatience(), keyring: vault.KeyringTime, browse: browserTime,
+		patience: client.DefaultPatience(),
+		keyring:  vault.KeyringTime,
+		browse:   browserTime,
 		terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-		typed:    term.IsTerminal(int(os.Stdin.Fd())), shows: term.IsTerminal(int(os.Stdout.Fd())),
+		typed:    term.IsTerminal(int(os.Stdin.Fd())),
+		shows:    term.IsTerminal(int(os.Stdout.Fd())),
 	}
 }
 
@@ -109,8 +117,14 @@ func heeding(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
 // open makes the screen; once before flags are parsed, so that a bad flag can be reported in the wished form.
 func (a *app) open() {
 	a.screen = screen.New(screen.Options{
-		Out: a.out, Err: a.err, Terminal: a.shows, Environ: a.environ, Quiet: a.flags.quiet,
-		JSON: a.flags.json || a.asksForJSON(), Color: a.flags.color, NoColor: a.flags.noColor,
+		Out:      a.out,
+		Err:      a.err,
+		Terminal: a.shows,
+		Environ:  a.environ,
+		Quiet:    a.flags.quiet,
+		JSON:     a.flags.json || a.asksForJSON(),
+		Color:    a.flags.color,
+		NoColor:  a.flags.noColor,
 	})
 }
 
@@ -139,7 +153,11 @@ func (a *app) env(name string) (value string) {
 // caller makes the client of this invocation; all its calls share one request id.
 func (a *app) caller() *client.Caller {
 	return &client.Caller{
-		HTTP: client.NewHTTP(), UserAgent: userAgent(), RequestID: "cli_" + rand.Text(), Patience: a.patience, Tell: a.screen.Note,
+		HTTP:      client.NewHTTP(),
+		UserAgent: userAgent(),
+		RequestID: "cli_" + rand.Text(),
+		Patience:  a.patience,
+		Tell:      a.screen.Note,
 		PlainHTTP: a.flags.insecureHTTP,
 	}
 }

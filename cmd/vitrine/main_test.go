@@ -30,7 +30,13 @@ func TestMain(m *testing.M) {
 		"vitrine": func() {
 			a := system()
 			a.now = func() time.Time { return epoch }
-			a.patience = client.Patience{Tries: 3, First: time.Millisecond, Longest: time.Minute, InFlight: 20 * time.Millisecond, Haste: haste}
+			a.patience = client.Patience{
+				Tries:    3,
+				First:    time.Millisecond,
+				Longest:  time.Minute,
+				InFlight: 20 * time.Millisecond,
+				Haste:    haste,
+			}
 			a.keyring = 200 * time.Millisecond
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
@@ -54,7 +60,9 @@ type peerKey struct{}
 // TestScripts runs testdata, each script against a peer of its own.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true,
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			p := newPeer()
 			env.Defer(p.close)
@@ -190,7 +198,12 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch args[0] {
 	case "fail", "refuse":
-		f := misdeed{status: number(3), code: args[4], header: http.Header{}, oauth: args[0] == "refuse"}
+		f := misdeed{
+			status: number(3),
+			code:   args[4],
+			header: http.Header{},
+			oauth:  args[0] == "refuse",
+		}
 		for _, h := range args[5:] {
 			name, value, _ := strings.Cut(h, ": ")
 			f.header.Set(name, value)

@@ -203,8 +203,15 @@ func (p *peer) list(w http.ResponseWriter, r *http.Request) {
 	l := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
 	for i := from; i < min(from+limit, p.world.others+1) && !p.world.deleted; i++ {
 		s := contract.ArtifactSummary{
-			ID: id.Artifact(fmt.Sprintf("art_%026d", 2+i)), Status: "active", Title: p.world.title, Entrypoint: "index.html", FileCount: 4, SizeBytes: 2048,
-			ExpiresAt: contract.At(p.world.ends()), CreatedAt: contract.At(epoch), UpdatedAt: contract.At(epoch),
+			ID:         id.Artifact(fmt.Sprintf("art_%026d", 2+i)),
+			Status:     "active",
+			Title:      p.world.title,
+			Entrypoint: "index.html",
+			FileCount:  4,
+			SizeBytes:  2048,
+			ExpiresAt:  contract.At(p.world.ends()),
+			CreatedAt:  contract.At(epoch),
+			UpdatedAt:  contract.At(epoch),
 		}
 		if i == 0 {
 			s.RevisionID = &p.world.newest().id
@@ -234,14 +241,23 @@ func (p *peer) view(w http.ResponseWriter, r *http.Request) {
 
 func (p *peer) viewOf(s *snapshot) contract.PublicAgentView {
 	v := contract.PublicAgentView{
-		ArtifactID: artifact, RevisionID: s.id, Title: p.world.title, CreatedAt: contract.At(epoch), ExpiresAt: contract.At(p.world.ends()),
-		Entrypoint: s.entrypoint, RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint, SafetyWarnings: []contract.SafetyWarning{},
-		Bundle: contract.Bundle{Status: "disabled"},
+		ArtifactID:         artifact,
+		RevisionID:         s.id,
+		Title:              p.world.title,
+		CreatedAt:          contract.At(epoch),
+		ExpiresAt:          contract.At(p.world.ends()),
+		Entrypoint:         s.entrypoint,
+		RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint,
+		SafetyWarnings:     []contract.SafetyWarning{},
+		Bundle:             contract.Bundle{Status: "disabled"},
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		v.Files = append(v.Files, contract.AgentViewFile{
-			Path: path, SizeBytes: int64(len(s.files[path])), ContentType: typeOf(s.files[path]), SHA256: sum(s.files[path]),
-			URL: p.content.URL + "/v/s3cret-" + string(s.id) + "/" + (&url.URL{Path: path}).EscapedPath(),
+			Path:        path,
+			SizeBytes:   int64(len(s.files[path])),
+			ContentType: typeOf(s.files[path]),
+			SHA256:      sum(s.files[path]),
+			URL:         p.content.URL + "/v/s3cret-" + string(s.id) + "/" + (&url.URL{Path: path}).EscapedPath(),
 		})
 	}
 	return v
@@ -269,7 +285,13 @@ func (p *peer) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text := s.files[path]
-	f := contract.FileContent{Path: path, SHA256: sum(text), SizeBytes: int64(len(text)), ContentType: typeOf(text), IsBinary: !utf8.ValidString(text)}
+	f := contract.FileContent{
+		Path:        path,
+		SHA256:      sum(text),
+		SizeBytes:   int64(len(text)),
+		ContentType: typeOf(text),
+		IsBinary:    !utf8.ValidString(text),
+	}
 	if !f.IsBinary && len(text) <= largest {
 		f.Body = &text
 	}
@@ -298,14 +320,27 @@ func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	l := contract.RevisionList{ArtifactID: artifact}
 	if d := p.world.draft; d != nil {
 		l.Items = append(l.Items, contract.RevisionSummary{
-			RevisionID: d.id, Status: "draft", Entrypoint: d.entrypoint, RenderMode: "html", FileCount: len(d.files), SizeBytes: d.size(), CreatedAt: contract.At(epoch),
+			RevisionID: d.id,
+			Status:     "draft",
+			Entrypoint: d.entrypoint,
+			RenderMode: "html",
+			FileCount:  len(d.files),
+			SizeBytes:  d.size(),
+			CreatedAt:  contract.At(epoch),
 		})
 	}
 	for i := len(p.world.revisions); i > 0; i-- {
 		s, at := p.world.revisions[i-1], contract.At(epoch)
 		l.Items = append(l.Items, contract.RevisionSummary{
-			RevisionID: s.id, RevisionNumber: &i, Status: "published", Entrypoint: s.entrypoint, RenderMode: cmp.Or(s.mode, "html"), FileCount: len(s.files),
-			SizeBytes: s.size(), CreatedAt: at, PublishedAt: &at,
+			RevisionID:     s.id,
+			RevisionNumber: &i,
+			Status:         "published",
+			Entrypoint:     s.entrypoint,
+			RenderMode:     cmp.Or(s.mode, "html"),
+			FileCount:      len(s.files),
+			SizeBytes:      s.size(),
+			CreatedAt:      at,
+			PublishedAt:    &at,
 		})
 	}
 	answer(w, 200, l)
@@ -318,9 +353,18 @@ func (p *peer) delete(w http.ResponseWriter, _ *http.Request) {
 
 func (p *peer) pin(w http.ResponseWriter, r *http.Request) {
 	p.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
-	out := contract.WebArtifact{WebArtifactRow: contract.WebArtifactRow{
-		ID: artifact, Title: p.world.title, Status: "Published", LatestRevisionID: &p.world.newest().id, Pinned: p.world.pinned,
-	}, Entrypoint: "index.html", FileCount: 4, SizeBytes: 2048}
+	out := contract.WebArtifact{
+		WebArtifactRow: contract.WebArtifactRow{
+			ID:               artifact,
+			Title:            p.world.title,
+			Status:           "Published",
+			LatestRevisionID: &p.world.newest().id,
+			Pinned:           p.world.pinned,
+		},
+		Entrypoint: "index.html",
+		FileCount:  4,
+		SizeBytes:  2048,
+	}
 	if !p.world.pinned {
 		at := contract.At(epoch.Add(24 * time.Hour))
 		out.AutoDeleteAt = &at

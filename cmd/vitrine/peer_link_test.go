@@ -34,7 +34,12 @@ func (w *world) link(l id.Link) *contract.LinkRow {
 
 func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *contract.LinkRow {
 	w.links = append(w.links, contract.LinkRow{
-		ID: id.Link(fmt.Sprintf("al_%026d", len(w.links)+1)), Type: kind, ArtifactID: artifact, RevisionID: pinned, CreatedAt: contract.At(epoch), ExpiresAt: ends,
+		ID:         id.Link(fmt.Sprintf("al_%026d", len(w.links)+1)),
+		Type:       kind,
+		ArtifactID: artifact,
+		RevisionID: pinned,
+		CreatedAt:  contract.At(epoch),
+		ExpiresAt:  ends,
 	})
 	return &w.links[len(w.links)-1]
 }
@@ -67,7 +72,13 @@ func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
 	} else if l == nil {
 		l = p.world.newLink(in.Type, nil, in.ExpiresAt)
 	}
-	answer(w, 201, contract.CreatedLink{ID: l.ID, Type: l.Type, ArtifactID: artifact, RevisionID: l.RevisionID, CreatedAt: l.CreatedAt})
+	answer(w, 201, contract.CreatedLink{
+		ID:         l.ID,
+		Type:       l.Type,
+		ArtifactID: artifact,
+		RevisionID: l.RevisionID,
+		CreatedAt:  l.CreatedAt,
+	})
 }
 
 func (p *peer) listLinks(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +143,12 @@ func (p *peer) resolve(w http.ResponseWriter, r *http.Request) {
 		if l.RevisionID != nil {
 			s = p.world.revision(*l.RevisionID)
 		}
-		answer(w, 200, contract.Resolved{AgentView: p.viewOf(s), RenderMode: "html", IframeSrc: p.content.URL + "/v/x/index.html", Title: p.world.title})
+		answer(w, 200, contract.Resolved{
+			AgentView:  p.viewOf(s),
+			RenderMode: "html",
+			IframeSrc:  p.content.URL + "/v/x/index.html",
+			Title:      p.world.title,
+		})
 		return
 	}
 	misdeed{status: 404, code: "not_found"}.answer("", w)

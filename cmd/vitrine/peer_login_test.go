@@ -43,8 +43,13 @@ const deviceCode = "ap_dc_preview_0000000000000DC0_devicecodedevicecodedevicecod
 
 func newPeople() people {
 	return people{
-		keys: map[string]bool{memberKey: true, trialKey: true}, made: map[string]contract.CreatedKey{}, access: map[string]bool{},
-		refresh: map[string]bool{}, ends: epoch.Add(90 * 24 * time.Hour), metadata: map[string]any{}, device: map[string]any{},
+		keys:     map[string]bool{memberKey: true, trialKey: true},
+		made:     map[string]contract.CreatedKey{},
+		access:   map[string]bool{},
+		refresh:  map[string]bool{},
+		ends:     epoch.Add(90 * 24 * time.Hour),
+		metadata: map[string]any{},
+		device:   map[string]any{},
 	}
 }
 
@@ -236,7 +241,13 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 	access := fmt.Sprintf("ap_at_preview_0123456789ABCDEF_%040d", s.serial)
 	refresh := fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", s.serial)
 	s.access[access], s.refresh[refresh] = true, true
-	answer(w, 200, contract.Token{AccessToken: access, TokenType: "Bearer", ExpiresIn: 3600, Scope: "publish read admin", RefreshToken: refresh})
+	answer(w, 200, contract.Token{
+		AccessToken:  access,
+		TokenType:    "Bearer",
+		ExpiresIn:    3600,
+		Scope:        "publish read admin",
+		RefreshToken: refresh,
+	})
 }
 
 // revoke ends both tokens of a sign-in, whichever is shown.
@@ -283,8 +294,13 @@ func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
 		ends := contract.At(s.ends)
 		s.made[idem] = contract.CreatedKey{
 			APIKey: contract.APIKeySummary{
-				ID: id.Key(fmt.Sprintf("key_%026d", n)), WorkspaceID: workspace, Name: in.Name, PublicID: id.Public(public),
-				Scopes: []string{"publish", "read"}, ExpiresAt: &ends, CreatedAt: contract.At(epoch),
+				ID:          id.Key(fmt.Sprintf("key_%026d", n)),
+				WorkspaceID: workspace,
+				Name:        in.Name,
+				PublicID:    id.Public(public),
+				Scopes:      []string{"publish", "read"},
+				ExpiresAt:   &ends,
+				CreatedAt:   contract.At(epoch),
 			},
 			Secret: "ap_pk_preview_" + public + "_" + strings.Repeat("k", 40),
 		}

@@ -134,7 +134,13 @@ func sum(text string) string {
 func (p *peer) begin(s contract.CreateSession, last string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := contract.Session{UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: p.nextRevision(), Status: "pending", ExpiresAt: contract.At(epoch.Add(time.Hour))}
+	out := contract.Session{
+		UploadSessionID: sessionID,
+		ArtifactID:      artifact,
+		RevisionID:      p.nextRevision(),
+		Status:          "pending",
+		ExpiresAt:       contract.At(epoch.Add(time.Hour)),
+	}
 	known := map[string]string{}
 	if s.ArtifactID != "" {
 		for _, text := range p.world.newest().files {
@@ -157,7 +163,10 @@ func (p *peer) begin(s contract.CreateSession, last string) {
 		}
 		soon := contract.At(epoch.Add(15 * time.Minute))
 		out.Files = append(out.Files, contract.UploadTarget{
-			Status: "upload_required", Path: f.Path, ExpiresAt: &soon, RequiredHeaders: headers,
+			Status:          "upload_required",
+			Path:            f.Path,
+			ExpiresAt:       &soon,
+			RequiredHeaders: headers,
 		})
 	}
 	p.session, p.last, p.signed = out, last, 0
@@ -188,7 +197,13 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 		p.world.draft, p.world.yields = draft, 0
 	}
 	answer(w, 200, contract.Finalized{
-		UploadSessionID: sessionID, ArtifactID: artifact, RevisionID: draft.id, Status: "draft", Title: draft.title, FileCount: len(draft.files), SizeBytes: draft.size(),
+		UploadSessionID: sessionID,
+		ArtifactID:      artifact,
+		RevisionID:      draft.id,
+		Status:          "draft",
+		Title:           draft.title,
+		FileCount:       len(draft.files),
+		SizeBytes:       draft.size(),
 	})
 }
 

@@ -81,9 +81,19 @@ type misdeed struct {
 
 func newPeer() *peer {
 	p := &peer{
-		faults: map[string][]misdeed{}, files: map[string]*stored{}, burnt: map[string]bool{}, hosts: map[string]string{},
-		result: map[string]any{}, people: newPeople(), world: newWorld(),
-		policy: contract.UsagePolicy{FileSizeCapBytes: 10 << 20, ArtifactSizeCapBytes: 25 << 20, FileCountCap: 100, DailyNewArtifactAllowance: 20},
+		faults: map[string][]misdeed{},
+		files:  map[string]*stored{},
+		burnt:  map[string]bool{},
+		hosts:  map[string]string{},
+		result: map[string]any{},
+		people: newPeople(),
+		world:  newWorld(),
+		policy: contract.UsagePolicy{
+			FileSizeCapBytes:          10 << 20,
+			ArtifactSizeCapBytes:      25 << 20,
+			FileCountCap:              100,
+			DailyNewArtifactAllowance: 20,
+		},
 	}
 	api, upload, content := http.NewServeMux(), http.NewServeMux(), http.NewServeMux()
 	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
@@ -279,9 +289,10 @@ func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	p.policy.DailyNewArtifactsRemaining = &left
 	answer(w, 200, contract.Whoami{
-		Actor:     contract.WhoamiActor{Type: "api_key", ID: "key_00000000000000000000000004", Name: "laptop\x1b[31m"},
-		Workspace: contract.WorkspaceSummary{ID: workspace, Name: "Team", CreatedAt: contract.At(epoch)},
-		Scopes:    []string{"publish", "read"}, UsagePolicy: p.policy,
+		Actor:       contract.WhoamiActor{Type: "api_key", ID: "key_00000000000000000000000004", Name: "laptop\x1b[31m"},
+		Workspace:   contract.WorkspaceSummary{ID: workspace, Name: "Team", CreatedAt: contract.At(epoch)},
+		Scopes:      []string{"publish", "read"},
+		UsagePolicy: p.policy,
 	})
 }
 

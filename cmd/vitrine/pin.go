@@ -12,15 +12,21 @@ import (
 
 func (a *app) pinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pin ARTIFACT", Short: "Keep an artifact from expiring", Long: pinGuide, Args: one("pin", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
+		Use:   "pin ARTIFACT",
+		Short: "Keep an artifact from expiring",
+		Long:  pinGuide,
+		Args:  one("pin", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
 	}
 }
 
 func (a *app) unpinCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "unpin ARTIFACT", Short: "Let an artifact expire again", Long: pinGuide, Args: one("unpin", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
+		Use:   "unpin ARTIFACT",
+		Short: "Let an artifact expire again",
+		Long:  pinGuide,
+		Args:  one("unpin", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
 	}
 }
 

@@ -39,7 +39,10 @@ var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"
 func (a *app) publishCommand() *cobra.Command {
 	var w wishes
 	cmd := &cobra.Command{
-		Use: "publish PATH", Short: "Publish a file or folder", Long: publishGuide, Args: onePath,
+		Use:   "publish PATH",
+		Short: "Publish a file or folder",
+		Long:  publishGuide,
+		Args:  onePath,
 	}
 	f := cmd.Flags()
 	cmd.RunE = a.does(func(ctx context.Context, args []string) error {

@@ -30,8 +30,10 @@ func (a *app) pullCommand() *cobra.Command {
 	var o order
 	var revision string
 	cmd := &cobra.Command{
-		Use: "pull ARTIFACT PATH", Short: "Print or save a file of an artifact", Long: pullGuide,
-		Args: exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
+		Use:   "pull ARTIFACT PATH",
+		Short: "Print or save a file of an artifact",
+		Long:  pullGuide,
+		Args:  exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
 				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
@@ -198,7 +200,14 @@ func (a *app) pullTo(ctx context.Context, t target, o order) error {
 		return err
 	}
 	if a.screen.IsJSON() {
-		return a.screen.Object(pulled{SchemaVersion: schemaVersion, Path: f.Path, SHA256: f.SHA256, SizeBytes: f.SizeBytes, ContentType: f.ContentType, Output: o.output})
+		return a.screen.Object(pulled{
+			SchemaVersion: schemaVersion,
+			Path:          f.Path,
+			SHA256:        f.SHA256,
+			SizeBytes:     f.SizeBytes,
+			ContentType:   f.ContentType,
+			Output:        o.output,
+		})
 	}
 	return a.screen.Result(o.output, screen.Row{Name: "Saved", Value: f.Path + ", " + screen.Bytes(f.SizeBytes)},
 		screen.Row{Name: "Revision", Value: string(v.RevisionID)}, screen.Row{Name: "SHA-256", Value: f.SHA256})

@@ -30,7 +30,12 @@ type published struct {
 
 // report writes the result of a publication.
 func (a *app) report(p *publication) error {
-	r := published{SchemaVersion: schemaVersion, URL: link(p.result), Published: p.result, UploadStats: p.stats}
+	r := published{
+		SchemaVersion: schemaVersion,
+		URL:           link(p.result),
+		Published:     p.result,
+		UploadStats:   p.stats,
+	}
 	if l := p.link; l.URL != "" {
 		r.URL, r.UnlistedURL, r.AccessLinkID, r.LinkExpiresAt = l.URL, l.URL, l.ID, l.ExpiresAt
 	}

@@ -13,8 +13,10 @@ import (
 
 func (a *app) restoreCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restore ARTIFACT REVISION", Short: "Publish an older revision again, or a draft that was left behind", Long: restoreGuide,
-		Args: exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
+		Use:   "restore ARTIFACT REVISION",
+		Short: "Publish an older revision again, or a draft that was left behind",
+		Long:  restoreGuide,
+		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error { return h.restore(ctx, args[1]) })
 		}),
@@ -57,7 +59,12 @@ func (h *holding) restore(ctx context.Context, name string) error {
 // finish publishes a draft that was left behind, as it is.
 func (h *holding) finish(ctx context.Context, r contract.RevisionSummary) error {
 	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
-	p.stats = client.UploadStats{TotalFiles: r.FileCount, TotalBytes: r.SizeBytes, ReusedFiles: r.FileCount, ReusedBytes: r.SizeBytes}
+	p.stats = client.UploadStats{
+		TotalFiles:  r.FileCount,
+		TotalBytes:  r.SizeBytes,
+		ReusedFiles: r.FileCount,
+		ReusedBytes: r.SizeBytes,
+	}
 	if err := p.release(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
 		return err
 	}
@@ -80,7 +87,10 @@ func (h *holding) again(ctx context.Context, p *publication, old contract.AgentV
 		return io.NopCloser(bytes.NewReader(text)), err
 	}
 	return p.deliver(ctx, contract.CreateSession{
-		ArtifactID: h.artifact, BaseRevisionID: old.RevisionID, Title: title, Entrypoint: old.Entrypoint,
-		Files: []contract.DeclaredFile{{Path: first.Path, SizeBytes: first.SizeBytes, SHA256: first.SHA256}},
+		ArtifactID:     h.artifact,
+		BaseRevisionID: old.RevisionID,
+		Title:          title,
+		Entrypoint:     old.Entrypoint,
+		Files:          []contract.DeclaredFile{{Path: first.Path, SizeBytes: first.SizeBytes, SHA256: first.SHA256}},
 	}, []client.File{{Path: first.Path, Size: first.SizeBytes, Open: body}}, len(old.Files), size)
 }

@@ -11,7 +11,12 @@ import (
 
 // declare is the manifest of all files.
 func declare(files *folder.Folder, w wishes) contract.CreateSession {
-	s := contract.CreateSession{ArtifactID: w.of.artifact, Title: files.Title, Entrypoint: files.Entrypoint, RenderMode: w.renderMode}
+	s := contract.CreateSession{
+		ArtifactID: w.of.artifact,
+		Title:      files.Title,
+		Entrypoint: files.Entrypoint,
+		RenderMode: w.renderMode,
+	}
 	for _, f := range files.Files {
 		s.Files = append(s.Files, contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256})
 	}

@@ -13,8 +13,11 @@ import (
 func (a *app) showCommand() *cobra.Command {
 	var revision string
 	cmd := &cobra.Command{
-		Use: "show ARTIFACT", Short: "Show an artifact and its files", Long: showGuide, Args: one("show", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
+		Use:   "show ARTIFACT",
+		Short: "Show an artifact and its files",
+		Long:  showGuide,
+		Args:  one("show", "one ARTIFACT"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
 	return cmd
@@ -82,7 +85,10 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 
 func (a *app) revisionsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "revisions ARTIFACT", Short: "List the revisions of an artifact", Long: revisionsGuide, Args: one("revisions", "one ARTIFACT"),
+		Use:   "revisions ARTIFACT",
+		Short: "List the revisions of an artifact",
+		Long:  revisionsGuide,
+		Args:  one("revisions", "one ARTIFACT"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {

@@ -16,7 +16,10 @@ func userAgent() string {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Long: versionGuide, Args: cobra.NoArgs,
+		Use:   "version",
+		Short: "Print the version",
+		Long:  versionGuide,
+		Args:  cobra.NoArgs,
 		RunE: a.does(func(context.Context, []string) error {
 			if a.screen.IsJSON() {
 				return a.screen.Object(map[string]string{"schema_version": schemaVersion, "version": version})

@@ -19,9 +19,11 @@ const (
 
 func (a *app) visibilityCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set-visibility ARTIFACT private|unlisted", Short: "Share an artifact by a link, or end all its links", Long: visibilityGuide,
-		Args: exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
-		RunE: a.does(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
+		Use:   "set-visibility ARTIFACT private|unlisted",
+		Short: "Share an artifact by a link, or end all its links",
+		Long:  visibilityGuide,
+		Args:  exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
+		RunE:  a.does(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
 	}
 }
 

@@ -63,8 +63,11 @@ var outcomes = map[standing]struct{ reason, line, next string }{
 
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Tell who is signed in", Long: whoamiGuide, Args: cobra.NoArgs,
-		RunE: a.does(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
+		Use:   "whoami",
+		Short: "Tell who is signed in",
+		Long:  whoamiGuide,
+		Args:  cobra.NoArgs,
+		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
 	}
 }
 
@@ -104,7 +107,12 @@ func (a *app) notSignedIn(state standing) error {
 
 func (a *app) signedIn(who contract.Whoami, c credential, account *client.Account) error {
 	if a.screen.IsJSON() {
-		return a.screen.Object(identity{SchemaVersion: schemaVersion, Authenticated: true, Whoami: &who, Source: c.source})
+		return a.screen.Object(identity{
+			SchemaVersion: schemaVersion,
+			Authenticated: true,
+			Whoami:        &who,
+			Source:        c.source,
+		})
 	}
 	p := who.UsagePolicy
 	rows := []screen.Row{

@@ -25,13 +25,21 @@ type Agents interface {
 func (h *Host) agentRoutes() []web.Route {
 	return []web.Route{
 		web.OAuthJSON(web.Operation{
-			ID: "agentAuth.register", Method: "POST", Path: "/agent/identity", Summary: "Register an agent",
+			ID:      "agentAuth.register",
+			Method:  "POST",
+			Path:    "/agent/identity",
+			Summary: "Register an agent",
 		}, h.registerAgent),
 		web.OAuthJSON(web.Operation{
-			ID: "agentAuth.startClaim", Method: "POST", Path: "/agent/identity/claim", Summary: "Get a code that a person confirms to claim the agent",
+			ID:      "agentAuth.startClaim",
+			Method:  "POST",
+			Path:    "/agent/identity/claim",
+			Summary: "Get a code that a person confirms to claim the agent",
 		}, h.startClaim),
 		web.OAuthClosed(web.Operation{
-			ID: "agentAuth.notify", Method: "POST", Path: "/agent/event/notify",
+			ID:      "agentAuth.notify",
+			Method:  "POST",
+			Path:    "/agent/event/notify",
 			Summary: "Receive a security event of an identity provider; none is trusted yet",
 		}, "application/secevent+jwt", h.refuseEvent),
 	}

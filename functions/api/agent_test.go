@@ -36,11 +36,26 @@ func withAgents(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	service := &agentauth.Service{
-		Store: store, Mover: store, Counters: store, Tries: store, Limiter: people.Limiter, Limits: &a.limits, Signer: signer, Peppers: people.Peppers,
-		Environment: credential.Preview, Origins: origins, Now: time.Now,
+		Store:       store,
+		Mover:       store,
+		Counters:    store,
+		Tries:       store,
+		Limiter:     people.Limiter,
+		Limits:      &a.limits,
+		Signer:      signer,
+		Peppers:     people.Peppers,
+		Environment: credential.Preview,
+		Origins:     origins,
+		Now:         time.Now,
 		Admission: &ephemeral.Provisioner{
-			Store: store, Limiter: people.Limiter, Counters: store, Limits: &a.limits, Desk: &pow.Desk{Keys: people.Peppers, Store: store, Now: time.Now},
-			Peppers: people.Peppers, Environment: credential.Preview, Now: time.Now,
+			Store:       store,
+			Limiter:     people.Limiter,
+			Counters:    store,
+			Limits:      &a.limits,
+			Desk:        &pow.Desk{Keys: people.Peppers, Store: store, Now: time.Now},
+			Peppers:     people.Peppers,
+			Environment: credential.Preview,
+			Now:         time.Now,
 		},
 	}
 	a.host.Agents, a.host.AgentTokens, a.host.AssertionKeys = service, service, signer.JWKS()

@@ -80,7 +80,12 @@ type publishInput struct {
 }
 
 func target(call *web.Call) artifact.Target {
-	return artifact.Target{Command: call.Command, Record: call.Record, Artifact: call.Artifact, Revision: call.Revision}
+	return artifact.Target{
+		Command:  call.Command,
+		Record:   call.Record,
+		Artifact: call.Artifact,
+		Revision: call.Revision,
+	}
 }
 
 func (h *Host) delete(ctx context.Context, call *web.Call, _ *artifactInput) (contract.DeletedArtifact, error) {

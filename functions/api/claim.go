@@ -12,8 +12,12 @@ import (
 func (h *Host) claimRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "ephemeral.claim", Method: "POST", Path: "/v1/ephemeral/claim", Summary: "Take over an ephemeral workspace with everything in it",
-			Command: web.Command{Operation: idempotency.ClaimWorkspace}, Errors: []fault.Code{fault.NotFound},
+			ID:      "ephemeral.claim",
+			Method:  "POST",
+			Path:    "/v1/ephemeral/claim",
+			Summary: "Take over an ephemeral workspace with everything in it",
+			Command: web.Command{Operation: idempotency.ClaimWorkspace},
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.claim),
 	}
 }

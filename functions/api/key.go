@@ -18,16 +18,31 @@ import (
 func (h *Host) keyRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "web.apiKeys.list", Method: "GET", Path: "/v1/web/keys", Summary: "The workspace's API keys, newest first", Scope: credential.Admin, Beside: true,
-			Errors: []fault.Code{fault.InvalidCursor},
+			ID:      "web.apiKeys.list",
+			Method:  "GET",
+			Path:    "/v1/web/keys",
+			Summary: "The workspace's API keys, newest first",
+			Scope:   credential.Admin,
+			Beside:  true,
+			Errors:  []fault.Code{fault.InvalidCursor},
 		}, h.keys),
 		web.Member(web.Operation{
-			ID: "web.apiKeys.create", Method: "POST", Path: "/v1/web/keys", Summary: "Make an API key; its secret is shown this once",
-			Status: http.StatusCreated, Scope: credential.Admin, Command: web.Command{Operation: idempotency.CreateKey},
+			ID:      "web.apiKeys.create",
+			Method:  "POST",
+			Path:    "/v1/web/keys",
+			Summary: "Make an API key; its secret is shown this once",
+			Status:  http.StatusCreated,
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.CreateKey},
 		}, h.createKey),
 		web.Member(web.Operation{
-			ID: "web.apiKeys.revoke", Method: "POST", Path: "/v1/web/keys/{api_key_id}/revoke", Summary: "End an API key at once and for good",
-			Scope: credential.Admin, Command: web.Command{Operation: idempotency.RevokeKey, Target: "api_key_id"}, Errors: []fault.Code{fault.NotFound},
+			ID:      "web.apiKeys.revoke",
+			Method:  "POST",
+			Path:    "/v1/web/keys/{api_key_id}/revoke",
+			Summary: "End an API key at once and for good",
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.RevokeKey, Target: "api_key_id"},
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.revokeKey),
 	}
 }

@@ -19,26 +19,48 @@ import (
 func (h *Host) linkRoutes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
-			ID: "accessLinks.create", Method: "POST", Path: "/v1/artifacts/{artifact_id}/access-links", Summary: "Make an access link to an artifact",
-			Status: http.StatusCreated, Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateLink, Target: "artifact_id"},
-			Errors: []fault.Code{fault.ArtifactNotFound, fault.NotFound},
+			ID:      "accessLinks.create",
+			Method:  "POST",
+			Path:    "/v1/artifacts/{artifact_id}/access-links",
+			Summary: "Make an access link to an artifact",
+			Status:  http.StatusCreated,
+			Scope:   credential.Publish,
+			Command: web.Command{Operation: idempotency.CreateLink, Target: "artifact_id"},
+			Errors:  []fault.Code{fault.ArtifactNotFound, fault.NotFound},
 		}, h.createLink),
 		web.Guarded(web.Operation{
-			ID: "accessLinks.mint", Method: "POST", Path: "/v1/access-links/{access_link_id}/mint", Summary: "A fresh URL of an access link",
-			Scope: credential.Publish, Beside: true, Errors: []fault.Code{fault.NotFound},
+			ID:      "accessLinks.mint",
+			Method:  "POST",
+			Path:    "/v1/access-links/{access_link_id}/mint",
+			Summary: "A fresh URL of an access link",
+			Scope:   credential.Publish,
+			Beside:  true,
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.mintLink),
 		web.Guarded(web.Operation{
-			ID: "accessLinks.list", Method: "GET", Path: "/v1/artifacts/{artifact_id}/access-links", Summary: "The access links of an artifact, revoked ones included",
-			Scope: credential.Publish, Beside: true, Errors: []fault.Code{fault.ArtifactNotFound},
+			ID:      "accessLinks.list",
+			Method:  "GET",
+			Path:    "/v1/artifacts/{artifact_id}/access-links",
+			Summary: "The access links of an artifact, revoked ones included",
+			Scope:   credential.Publish,
+			Beside:  true,
+			Errors:  []fault.Code{fault.ArtifactNotFound},
 		}, h.links),
 		web.Guarded(web.Operation{
-			ID: "accessLinks.revoke", Method: "POST", Path: "/v1/access-links/{access_link_id}/revoke", Summary: "End an access link at once and for good",
-			Scope: credential.Publish, Errors: []fault.Code{fault.NotFound},
+			ID:      "accessLinks.revoke",
+			Method:  "POST",
+			Path:    "/v1/access-links/{access_link_id}/revoke",
+			Summary: "End an access link at once and for good",
+			Scope:   credential.Publish,
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.revokeLink),
 		web.Guarded(web.Operation{
-			ID: "artifacts.setVisibility", Method: "PUT", Path: "/v1/artifacts/{artifact_id}/visibility",
-			Summary: "Let a share link open an artifact, or no link at all", Scope: credential.Publish,
-			Errors: []fault.Code{fault.ArtifactNotFound, fault.NotFound},
+			ID:      "artifacts.setVisibility",
+			Method:  "PUT",
+			Path:    "/v1/artifacts/{artifact_id}/visibility",
+			Summary: "Let a share link open an artifact, or no link at all",
+			Scope:   credential.Publish,
+			Errors:  []fault.Code{fault.ArtifactNotFound, fault.NotFound},
 		}, h.setVisibility),
 	}
 }
@@ -48,37 +70,67 @@ func (h *Host) memberLinkRoutes() []web.Route {
 	lockdown := []fault.Code{fault.ArtifactNotFound, fault.NotFound}
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "web.accessLinks.listAll", Method: "GET", Path: "/v1/web/access-links",
+			ID:      "web.accessLinks.listAll",
+			Method:  "GET",
+			Path:    "/v1/web/access-links",
 			Summary: "The access links of the workspace, newest first",
-			Scope:   credential.Read, Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+			Scope:   credential.Read,
+			Beside:  true,
+			Errors:  []fault.Code{fault.InvalidCursor},
 		}, h.allLinks),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.listForArtifact", Method: "GET", Path: "/v1/web/artifacts/{artifact_id}/access-links",
-			Summary: "The access links of an artifact, revoked ones included", Scope: credential.Read, Beside: true,
-			Errors: []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
+			ID:      "web.accessLinks.listForArtifact",
+			Method:  "GET",
+			Path:    "/v1/web/artifacts/{artifact_id}/access-links",
+			Summary: "The access links of an artifact, revoked ones included",
+			Scope:   credential.Read,
+			Beside:  true,
+			Errors:  []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
 		}, h.webLinks),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.create", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/access-links", Summary: "Make an access link to an artifact",
-			Status: http.StatusCreated, Scope: credential.Admin, Command: web.Command{Operation: idempotency.CreateLink, Target: "artifact_id"},
-			Errors: []fault.Code{fault.ArtifactNotFound, fault.NotFound},
+			ID:      "web.accessLinks.create",
+			Method:  "POST",
+			Path:    "/v1/web/artifacts/{artifact_id}/access-links",
+			Summary: "Make an access link to an artifact",
+			Status:  http.StatusCreated,
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.CreateLink, Target: "artifact_id"},
+			Errors:  []fault.Code{fault.ArtifactNotFound, fault.NotFound},
 		}, h.createLink),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.mint", Method: "POST", Path: "/v1/web/access-links/{access_link_id}/mint", Summary: "A fresh URL of an access link",
-			Scope: credential.Admin, Beside: true, Errors: []fault.Code{fault.NotFound},
+			ID:      "web.accessLinks.mint",
+			Method:  "POST",
+			Path:    "/v1/web/access-links/{access_link_id}/mint",
+			Summary: "A fresh URL of an access link",
+			Scope:   credential.Admin,
+			Beside:  true,
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.mintLink),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.revoke", Method: "POST", Path: "/v1/web/access-links/{access_link_id}/revoke", Summary: "End an access link at once and for good",
-			Scope: credential.Admin, Errors: []fault.Code{fault.NotFound},
+			ID:      "web.accessLinks.revoke",
+			Method:  "POST",
+			Path:    "/v1/web/access-links/{access_link_id}/revoke",
+			Summary: "End an access link at once and for good",
+			Scope:   credential.Admin,
+			Errors:  []fault.Code{fault.NotFound},
 		}, h.revokeLink),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.lockdown.set", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/access-link-lockdown",
-			Summary: "Keep all access links of an artifact from opening it", Scope: credential.Admin,
-			Command: web.Command{Operation: idempotency.LockLinks, Target: "artifact_id"}, Errors: lockdown,
+			ID:      "web.accessLinks.lockdown.set",
+			Method:  "POST",
+			Path:    "/v1/web/artifacts/{artifact_id}/access-link-lockdown",
+			Summary: "Keep all access links of an artifact from opening it",
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.LockLinks, Target: "artifact_id"},
+			Errors:  lockdown,
 		}, h.lockLinks),
 		web.Member(web.Operation{
-			ID: "web.accessLinks.lockdown.lift", Method: "POST", Path: "/v1/web/artifacts/{artifact_id}/access-link-lockdown/lift",
-			Summary: "Let the access links of an artifact open it again", Scope: credential.Admin,
-			Command: web.Command{Operation: idempotency.UnlockLinks, Target: "artifact_id"}, Errors: lockdown,
+			ID:      "web.accessLinks.lockdown.lift",
+			Method:  "POST",
+			Path:    "/v1/web/artifacts/{artifact_id}/access-link-lockdown/lift",
+			Summary: "Let the access links of an artifact open it again",
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.UnlockLinks, Target: "artifact_id"},
+			Errors:  lockdown,
 		}, h.unlockLinks),
 	}
 }
@@ -99,7 +151,12 @@ type visibilityInput struct {
 
 // shared is what a request about the links of an artifact names.
 func shared(call *web.Call, a string) sharing.Target {
-	return sharing.Target{Command: call.Command, Record: call.Record, Named: id.Artifact(a), Artifact: call.Artifact}
+	return sharing.Target{
+		Command:  call.Command,
+		Record:   call.Record,
+		Named:    id.Artifact(a),
+		Artifact: call.Artifact,
+	}
 }
 
 func (h *Host) createLink(ctx context.Context, call *web.Call, in *createLinkInput) (contract.CreatedLink, error) {

@@ -29,7 +29,10 @@ type AgentTokens interface {
 func (h *Host) oauthRoutes() []web.Route {
 	return []web.Route{
 		web.Plain[authorizeInput](web.Operation{
-			ID: "oauth.authorize", Method: "GET", Path: "/oauth2/authorize", Summary: "Ask a person to let a client in; for browsers",
+			ID:      "oauth.authorize",
+			Method:  "GET",
+			Path:    "/oauth2/authorize",
+			Summary: "Ask a person to let a client in; for browsers",
 			Answers: []web.Answer{
 				{Status: http.StatusSeeOther, Description: "to the consent page, or with an error to the page that shows it or back to the client"},
 				{Status: http.StatusBadRequest, Description: "the client or its redirect is not known", MediaType: "text/html"},
@@ -38,19 +41,34 @@ func (h *Host) oauthRoutes() []web.Route {
 			},
 		}, h.authorize),
 		web.OAuthForm(web.Operation{
-			ID: "oauth.token", Method: "POST", Path: "/oauth2/token", Summary: "Exchange a grant for an access token",
+			ID:         "oauth.token",
+			Method:     "POST",
+			Path:       "/oauth2/token",
+			Summary:    "Exchange a grant for an access token",
 			ClientAuth: true,
 		}, []string{
 			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "assertion", "claim_token",
 			"subject_token", "subject_token_type", "requested_token_type",
 		}, h.token),
 		web.OAuthForm(web.Operation{
-			ID: "oauth.deviceAuthorization", Method: "POST", Path: "/oauth2/device_authorization", Summary: "Begin a sign-in on another device",
+			ID:         "oauth.deviceAuthorization",
+			Method:     "POST",
+			Path:       "/oauth2/device_authorization",
+			Summary:    "Begin a sign-in on another device",
 			ClientAuth: true,
 		}, []string{"client_id", "scope", "device_name"}, h.startDevice),
-		web.OAuthForm(web.Operation{ID: "oauth.revoke", Method: "POST", Path: "/oauth2/revoke", Summary: "End a token"}, []string{"token", "token_type_hint"}, h.revoke),
+		web.OAuthForm(web.Operation{
+			ID:      "oauth.revoke",
+			Method:  "POST",
+			Path:    "/oauth2/revoke",
+			Summary: "End a token",
+		}, []string{"token", "token_type_hint"}, h.revoke),
 		web.OAuthJSON(web.Operation{
-			ID: "oauth.register", Method: "POST", Path: "/oauth2/register", Summary: "Register an OAuth client", Status: http.StatusCreated,
+			ID:      "oauth.register",
+			Method:  "POST",
+			Path:    "/oauth2/register",
+			Summary: "Register an OAuth client",
+			Status:  http.StatusCreated,
 		}, h.register),
 		preflight("oauth.token.preflight", "/oauth2/token"),
 		preflight("oauth.register.preflight", "/oauth2/register"),
@@ -71,7 +89,10 @@ type authorizeInput struct {
 // preflight lets browsers of other origins send the request that follows.
 func preflight(id, path string) web.Route {
 	return web.Plain[struct{}](web.Operation{
-		ID: id, Method: "OPTIONS", Path: path, Summary: "What other origins may send",
+		ID:      id,
+		Method:  "OPTIONS",
+		Path:    path,
+		Summary: "What other origins may send",
 		Answers: []web.Answer{{Status: http.StatusNoContent, Description: "the rules"}},
 	}, func(w http.ResponseWriter, _ *http.Request) error {
 		head := w.Header()
@@ -142,9 +163,19 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 		return h.agentToken(ctx, f, guest, request)
 	default:
 		return h.Authorization.Token(ctx, oauth.TokenRequest{
-			GrantType: grant, ClientID: client, Scope: f["scope"], Resource: f["resource"], Code: f["code"], RedirectURI: f["redirect_uri"],
-			Verifier: f["code_verifier"], RefreshToken: f["refresh_token"], DeviceCode: f["device_code"], SubjectToken: f["subject_token"],
-			SubjectTokenType: f["subject_token_type"], WantedType: f["requested_token_type"], ActorToken: f["actor_token"],
+			GrantType:        grant,
+			ClientID:         client,
+			Scope:            f["scope"],
+			Resource:         f["resource"],
+			Code:             f["code"],
+			RedirectURI:      f["redirect_uri"],
+			Verifier:         f["code_verifier"],
+			RefreshToken:     f["refresh_token"],
+			DeviceCode:       f["device_code"],
+			SubjectToken:     f["subject_token"],
+			SubjectTokenType: f["subject_token_type"],
+			WantedType:       f["requested_token_type"],
+			ActorToken:       f["actor_token"],
 		}, guest, request)
 	}
 }

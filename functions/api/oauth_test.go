@@ -78,18 +78,51 @@ func newAuthority(t *testing.T) *authority {
 	a.host = &Host{
 		Surface: &web.Surface{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
 		Authorization: &oauth.Server{
-			GrantStore: store, Clients: store, Requests: store, Codes: store, Flows: store, Polls: store, Keys: store, People: store, Tries: store,
-			Limiter: &rate.Limiter{Counters: store, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
-			Limits:  &a.limits, Peppers: peppers, Chain: chain, Environment: credential.Preview, Now: time.Now,
-			Origins: address.Origins{API: "https://api.example.com", MCP: "https://mcp.example.com", App: "https://app.example.com"},
+			GrantStore:  store,
+			Clients:     store,
+			Requests:    store,
+			Codes:       store,
+			Flows:       store,
+			Polls:       store,
+			Keys:        store,
+			People:      store,
+			Tries:       store,
+			Limiter:     &rate.Limiter{Counters: store, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
+			Limits:      &a.limits,
+			Peppers:     peppers,
+			Chain:       chain,
+			Environment: credential.Preview,
+			Now:         time.Now,
+			Origins:     address.Origins{API: "https://api.example.com", MCP: "https://mcp.example.com", App: "https://app.example.com"},
 		},
 		AgentTokens: agents(func(string, string) error { return nil }),
 	}
 	a.Server = httptest.NewServer(a.host.Surface.Handler(a.host.oauthRoutes()...))
 	t.Cleanup(a.Close)
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: now, ClaimedAt: now}
-	m := member.Member{ID: id.NewMember(), Workspace: w.ID, Issuer: "i", Subject: "s", Email: "p@example.com", Scopes: []credential.Scope{credential.Read}, CreatedAt: now, SeenAt: now}
-	made := event.Event{ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.WorkspaceCreated, Actor: event.BySystem()}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: now,
+		ClaimedAt: now,
+	}
+	m := member.Member{
+		ID:        id.NewMember(),
+		Workspace: w.ID,
+		Issuer:    "i",
+		Subject:   "s",
+		Email:     "p@example.com",
+		Scopes:    []credential.Scope{credential.Read},
+		CreatedAt: now,
+		SeenAt:    now,
+	}
+	made := event.Event{
+		ID:        id.NewEvent(),
+		Workspace: w.ID,
+		At:        now,
+		Action:    event.WorkspaceCreated,
+		Actor:     event.BySystem(),
+	}
 	if err := store.Admit(t.Context(), member.Admission{Member: m, Workspace: w, Event: made}); err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +199,10 @@ func TestAClientOfTheOrdinaryLibraryGetsAndRefreshesATokenAndEndsIt(t *testing.T
 	a := newAuthority(t)
 	verifier := oauth2.GenerateVerifier()
 	config := oauth2.Config{
-		ClientID: "cli", RedirectURL: "http://127.0.0.1:41234/callback", Scopes: []string{"openid", "publish", "read"},
-		Endpoint: oauth2.Endpoint{AuthURL: a.URL + "/oauth2/authorize", TokenURL: a.URL + "/oauth2/token", AuthStyle: oauth2.AuthStyleInParams},
+		ClientID:    "cli",
+		RedirectURL: "http://127.0.0.1:41234/callback",
+		Scopes:      []string{"openid", "publish", "read"},
+		Endpoint:    oauth2.Endpoint{AuthURL: a.URL + "/oauth2/authorize", TokenURL: a.URL + "/oauth2/token", AuthStyle: oauth2.AuthStyleInParams},
 	}
 	visit := strings.TrimPrefix(config.AuthCodeURL("state of mine", oauth2.S256ChallengeOption(verifier)), a.URL)
 	sent := a.send(t, "GET", visit, "")

@@ -19,20 +19,35 @@ import (
 func (h *Host) operatorRoutes() []web.Route {
 	return []web.Route{
 		web.Operator(web.Operation{
-			ID: "web.admin.lockdown.set", Method: "POST", Path: "/v1/web/admin/lockdowns", Summary: "Close a workspace or an artifact at once",
-			Status: http.StatusCreated, Command: web.Command{Operation: idempotency.SetLockdown},
+			ID:      "web.admin.lockdown.set",
+			Method:  "POST",
+			Path:    "/v1/web/admin/lockdowns",
+			Summary: "Close a workspace or an artifact at once",
+			Status:  http.StatusCreated,
+			Command: web.Command{Operation: idempotency.SetLockdown},
 		}, h.lock),
 		web.Operator(web.Operation{
-			ID: "web.admin.lockdown.list", Method: "GET", Path: "/v1/web/admin/lockdowns", Summary: "All lockdowns, lifted ones included, newest first",
-			Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+			ID:      "web.admin.lockdown.list",
+			Method:  "GET",
+			Path:    "/v1/web/admin/lockdowns",
+			Summary: "All lockdowns, lifted ones included, newest first",
+			Beside:  true,
+			Errors:  []fault.Code{fault.InvalidCursor},
 		}, h.lockdowns),
 		web.Operator(web.Operation{
-			ID: "web.admin.lockdown.lift", Method: "DELETE", Path: "/v1/web/admin/lockdowns/{scope}/{target_id}", Summary: "Open what a lockdown closed",
+			ID:      "web.admin.lockdown.lift",
+			Method:  "DELETE",
+			Path:    "/v1/web/admin/lockdowns/{scope}/{target_id}",
+			Summary: "Open what a lockdown closed",
 			Command: web.Command{Operation: idempotency.LiftLockdown, Target: "target_id"},
 		}, h.unlock),
 		web.Operator(web.Operation{
-			ID: "web.admin.events.list", Method: "GET", Path: "/v1/web/admin/events", Summary: "What was done in all workspaces, newest first",
-			Beside: true, Errors: []fault.Code{fault.InvalidCursor},
+			ID:      "web.admin.events.list",
+			Method:  "GET",
+			Path:    "/v1/web/admin/events",
+			Summary: "What was done in all workspaces, newest first",
+			Beside:  true,
+			Errors:  []fault.Code{fault.InvalidCursor},
 		}, h.record),
 	}
 }
@@ -81,8 +96,12 @@ func (in *recordInput) Resolve(c huma.Context) []error {
 	u := c.URL()
 	q := u.Query()
 	in.asked = account.Asked{
-		Workspace: sent(q, "workspace_id"), ActorType: sent(q, "actor_type"), Action: sent(q, "action"), TargetType: sent(q, "target_type"),
-		RequestID: sent(q, "request_id"), Focus: sent(q, "focus"),
+		Workspace:  sent(q, "workspace_id"),
+		ActorType:  sent(q, "actor_type"),
+		Action:     sent(q, "action"),
+		TargetType: sent(q, "target_type"),
+		RequestID:  sent(q, "request_id"),
+		Focus:      sent(q, "focus"),
 	}
 	in.page = listInput{Cursor: in.Cursor, Limit: in.Limit}
 	return in.page.Resolve(c)

@@ -12,11 +12,20 @@ import (
 func (h *Host) settingsRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID: "web.settings.get", Method: "GET", Path: "/v1/web/settings", Summary: "The settings of the workspace", Scope: credential.Admin, Beside: true,
+			ID:      "web.settings.get",
+			Method:  "GET",
+			Path:    "/v1/web/settings",
+			Summary: "The settings of the workspace",
+			Scope:   credential.Admin,
+			Beside:  true,
 		}, h.settings),
 		web.Member(web.Operation{
-			ID: "web.settings.update", Method: "PATCH", Path: "/v1/web/settings", Summary: "Change the settings of the workspace",
-			Scope: credential.Admin, Command: web.Command{Operation: idempotency.UpdateSettings},
+			ID:      "web.settings.update",
+			Method:  "PATCH",
+			Path:    "/v1/web/settings",
+			Summary: "Change the settings of the workspace",
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.UpdateSettings},
 		}, h.updateSettings),
 	}
 }

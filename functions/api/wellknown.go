@@ -16,24 +16,42 @@ const resourceDocument = "oauth-protected-resource"
 func (h *Host) wellKnownRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
-			ID: "metadata.resource", Method: "GET", Path: "/.well-known/" + resourceDocument, Summary: "This host as a protected resource (RFC 9728)",
-			CacheControl: forFiveMinutes, AnyOrigin: true,
+			ID:           "metadata.resource",
+			Method:       "GET",
+			Path:         "/.well-known/" + resourceDocument,
+			Summary:      "This host as a protected resource (RFC 9728)",
+			CacheControl: forFiveMinutes,
+			AnyOrigin:    true,
 		}, h.resourceMetadata),
 		web.Public(web.Operation{
-			ID: "metadata.resourceBelow", Method: "GET", Path: "/.well-known/{document}/{path}",
-			Summary: "The same for whoever asks about a part of this host; document is " + resourceDocument, CacheControl: forFiveMinutes, AnyOrigin: true,
-			Errors: []fault.Code{fault.NotFound},
+			ID:           "metadata.resourceBelow",
+			Method:       "GET",
+			Path:         "/.well-known/{document}/{path}",
+			Summary:      "The same for whoever asks about a part of this host; document is " + resourceDocument,
+			CacheControl: forFiveMinutes,
+			AnyOrigin:    true,
+			Errors:       []fault.Code{fault.NotFound},
 		}, h.resourceBelow),
 		web.Public(web.Operation{
-			ID: "metadata.server", Method: "GET", Path: "/.well-known/oauth-authorization-server", Summary: "The authorization server (RFC 8414)",
-			CacheControl: forFiveMinutes, AnyOrigin: true,
+			ID:           "metadata.server",
+			Method:       "GET",
+			Path:         "/.well-known/oauth-authorization-server",
+			Summary:      "The authorization server (RFC 8414)",
+			CacheControl: forFiveMinutes,
+			AnyOrigin:    true,
 		}, h.serverMetadata),
 		web.Plain[struct{}](web.Operation{
-			ID: "metadata.keys", Method: "GET", Path: "/.well-known/jwks.json", Summary: "The keys that sign identity assertions (RFC 7517)",
+			ID:      "metadata.keys",
+			Method:  "GET",
+			Path:    "/.well-known/jwks.json",
+			Summary: "The keys that sign identity assertions (RFC 7517)",
 			Answers: []web.Answer{{Status: http.StatusOK, Description: "the key set", MediaType: "application/json"}},
 		}, h.keySet),
 		web.Plain[struct{}](web.Operation{
-			ID: "metadata.guide", Method: "GET", Path: "/auth.md", Summary: "How agents get access, for agents to read",
+			ID:      "metadata.guide",
+			Method:  "GET",
+			Path:    "/auth.md",
+			Summary: "How agents get access, for agents to read",
 			Answers: []web.Answer{{Status: http.StatusOK, Description: "the guide", MediaType: "text/markdown"}},
 		}, h.guide),
 	}
@@ -58,21 +76,34 @@ func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.Resour
 func (h *Host) resource() contract.ResourceMetadata {
 	here := h.Addresses.Origins.API
 	return contract.ResourceMetadata{
-		Resource: here, ResourceName: "Vitrine API", AuthorizationServers: []string{here}, ScopesSupported: []string{"read", "publish"},
-		BearerMethods: []string{"header"}, ResourceDocumentation: here + "/auth.md",
+		Resource:              here,
+		ResourceName:          "Vitrine API",
+		AuthorizationServers:  []string{here},
+		ScopesSupported:       []string{"read", "publish"},
+		BearerMethods:         []string{"header"},
+		ResourceDocumentation: here + "/auth.md",
 	}
 }
 
 func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {
 	here, public := h.Addresses.Origins.API, []string{"none"}
 	m := contract.ServerMetadata{
-		ResourceMetadata: h.resource(), Issuer: here, TokenEndpoint: here + "/oauth2/token", RevocationEndpoint: here + "/oauth2/revoke",
-		JWKSURI:       here + "/.well-known/jwks.json",
-		GrantTypes:    []string{contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias},
-		ResponseTypes: []string{"code"}, CodeChallengeMethods: []string{"S256"}, TokenAuthMethods: public, RevocationAuthMethods: public,
-		IssParameter: true,
+		ResourceMetadata:      h.resource(),
+		Issuer:                here,
+		TokenEndpoint:         here + "/oauth2/token",
+		RevocationEndpoint:    here + "/oauth2/revoke",
+		JWKSURI:               here + "/.well-known/jwks.json",
+		GrantTypes:            []string{contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias},
+		ResponseTypes:         []string{"code"},
+		CodeChallengeMethods:  []string{"S256"},
+		TokenAuthMethods:      public,
+		RevocationAuthMethods: public,
+		IssParameter:          true,
 		AgentAuth: contract.AgentAuth{
-			Skill: here + "/auth.md", Identity: here + "/agent/identity", Claim: here + "/agent/identity/claim", IdentityTypes: h.identityTypes(),
+			Skill:         here + "/auth.md",
+			Identity:      here + "/agent/identity",
+			Claim:         here + "/agent/identity/claim",
+			IdentityTypes: h.identityTypes(),
 		},
 	}
 	if h.People {

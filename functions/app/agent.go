@@ -70,8 +70,14 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v visit, status
 		return agentOver(err)
 	}
 	return h.page(w, status, pages.AgentRequest{
-		Shell: v.shell(""), Parcel: parcel(asked.Artifacts, asked.Count, limits.ClaimListed), RegisteredAt: asked.CreatedAt,
-		ExpiresAt: asked.ExpiresAt, EndsAt: asked.CreatedAt.Add(limits.RegistrationLife), Network: asked.Network, Attempt: mark(token), Error: problem,
+		Shell:        v.shell(""),
+		Parcel:       parcel(asked.Artifacts, asked.Count, limits.ClaimListed),
+		RegisteredAt: asked.CreatedAt,
+		ExpiresAt:    asked.ExpiresAt,
+		EndsAt:       asked.CreatedAt.Add(limits.RegistrationLife),
+		Network:      asked.Network,
+		Attempt:      mark(token),
+		Error:        problem,
 	})
 }
 
@@ -113,7 +119,9 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) err
 	}
 	dropCookie(w, attemptCookie)
 	return h.page(w, http.StatusOK, pages.Done{
-		Shell: v.shell(""), Heading: "The agent is in", Subject: v.Actor.Workspace.Name,
+		Shell:   v.shell(""),
+		Heading: "The agent is in",
+		Subject: v.Actor.Workspace.Name,
 		Points: []string{
 			"It may publish and read in this workspace.", "What it published is yours now.", "It learns of your answer by itself: you can close this page.",
 		},
@@ -140,7 +148,10 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error 
 // denied says that somebody was turned away.
 func denied(v visit, point string) pages.Done {
 	return pages.Done{
-		Shell: v.shell(""), Heading: "Denied", Points: []string{"Nothing was changed.", point}, Links: []pages.Link{{Path: "/dashboard", Text: "Overview"}},
+		Shell:   v.shell(""),
+		Heading: "Denied",
+		Points:  []string{"Nothing was changed.", point},
+		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},
 	}
 }
 

@@ -55,8 +55,11 @@ func refuses(err error) resolver {
 func host(links Resolver) (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	return &Host{
-		Links: links, Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		AppURL: "http://localhost:8704", ContentURL: "http://127.0.0.1:8703", APIURL: "http://localhost:8701",
+		Links:      links,
+		Surface:    &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		AppURL:     "http://localhost:8704",
+		ContentURL: "http://127.0.0.1:8703",
+		APIURL:     "http://localhost:8701",
 	}, &lines
 }
 

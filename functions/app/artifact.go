@@ -35,20 +35,45 @@ func (h *Host) artifactRoutes() []route {
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
 		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(publish, h.restore)},
-		{method: "GET", path: one + "/delete", handle: h.member(needs(publish, h.askDelete)), parent: one},
+		{
+			method: "GET",
+			path:   one + "/delete",
+			handle: h.member(needs(publish, h.askDelete)),
+			parent: one,
+		},
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
 		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
 		{method: "POST", path: one + "/links", handle: discreet(change(admin, h.createLink))},
 		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(change(admin, h.mintLink))},
-		{method: "GET", path: one + "/links/{linkId}/revoke", handle: h.member(needs(admin, h.askRevokeLink)), parent: one},
+		{
+			method: "GET",
+			path:   one + "/links/{linkId}/revoke",
+			handle: h.member(needs(admin, h.askRevokeLink)),
+			parent: one,
+		},
 		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
 		{method: "POST", path: one + "/unlisted", handle: discreet(change(admin, h.makeUnlisted))},
-		{method: "GET", path: one + "/private", handle: h.member(needs(admin, h.askMakePrivate)), parent: one},
+		{
+			method: "GET",
+			path:   one + "/private",
+			handle: h.member(needs(admin, h.askMakePrivate)),
+			parent: one,
+		},
 		{method: "POST", path: one + "/private", handle: change(admin, h.makePrivate)},
-		{method: "GET", path: one + "/lockdown", handle: h.member(needs(admin, h.askLock)), parent: one},
+		{
+			method: "GET",
+			path:   one + "/lockdown",
+			handle: h.member(needs(admin, h.askLock)),
+			parent: one,
+		},
 		{method: "POST", path: one + "/lockdown", handle: change(admin, h.lock)},
-		{method: "GET", path: one + "/lockdown/lift", handle: h.member(needs(admin, h.askUnlock)), parent: one},
+		{
+			method: "GET",
+			path:   one + "/lockdown/lift",
+			handle: h.member(needs(admin, h.askUnlock)),
+			parent: one,
+		},
 		{method: "POST", path: one + "/lockdown/lift", handle: change(admin, h.unlock)},
 	}
 }
@@ -156,7 +181,13 @@ func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (*artifa
 func revisionRows(a contract.WebArtifact, items []contract.RevisionSummary) []pages.Revision {
 	rows := make([]pages.Revision, len(items))
 	for i, r := range items {
-		row := pages.Revision{ID: string(r.RevisionID), State: "Draft", At: r.CreatedAt.Time, Files: r.FileCount, Size: r.SizeBytes}
+		row := pages.Revision{
+			ID:    string(r.RevisionID),
+			State: "Draft",
+			At:    r.CreatedAt.Time,
+			Files: r.FileCount,
+			Size:  r.SizeBytes,
+		}
 		if r.RevisionNumber != nil {
 			row.Number = *r.RevisionNumber
 		}
@@ -256,8 +287,10 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
 func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
-			Heading: "Delete this artifact?", Button: "Delete it", Action: artifactPath(a.ID) + "/delete",
-			Text: "All its revisions and links end at once, for everybody and for good.",
+			Heading: "Delete this artifact?",
+			Button:  "Delete it",
+			Action:  artifactPath(a.ID) + "/delete",
+			Text:    "All its revisions and links end at once, for everybody and for good.",
 		}
 	})
 }

@@ -32,7 +32,12 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {
 
 // deedOf is a line of the record in words.
 func deedOf(row contract.AuditRow, v visit) pages.Deed {
-	d := pages.Deed{At: row.Time.Time, By: thing(row.Actor), On: thing(row.Target), Request: row.RequestID}
+	d := pages.Deed{
+		At:      row.Time.Time,
+		By:      thing(row.Actor),
+		On:      thing(row.Target),
+		Request: row.RequestID,
+	}
 	d.What, d.Detail, _ = strings.Cut(row.ChangeSummary, ": ")
 	if row.Actor == "member:"+string(v.Member.ID) {
 		d.By = pages.Thing{Kind: "you"}

@@ -44,8 +44,12 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.ClaimPreview{
-		Shell: v.shell(""), Parcel: parcel(preview.Titles, preview.Count, limits.ClaimListed),
-		CreatedAt: preview.CreatedAt, ExpiresAt: preview.ExpiresAt, Token: token, Once: once(),
+		Shell:     v.shell(""),
+		Parcel:    parcel(preview.Titles, preview.Count, limits.ClaimListed),
+		CreatedAt: preview.CreatedAt,
+		ExpiresAt: preview.ExpiresAt,
+		Token:     token,
+		Once:      once(),
 	})
 }
 
@@ -89,7 +93,9 @@ func (h *Host) claimed(v visit, c contract.Claimed) pages.Done {
 		what = "All artifacts are"
 	}
 	done := pages.Done{
-		Shell: v.shell(""), Heading: "Claimed", Subject: v.Actor.Workspace.Name,
+		Shell:   v.shell(""),
+		Heading: "Claimed",
+		Subject: v.Actor.Workspace.Name,
 		Points: []string{
 			what + " yours now.",
 			fmt.Sprintf("Instead of one day, artifacts live for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),

@@ -24,8 +24,16 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v visit) erro
 		return consentOver(err)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
-		Shell: v.shell(""), Client: c.Client.Name, ID: string(c.Client.ID), Host: c.RedirectHost, FirstParty: c.Client.FirstParty,
-		Loopback: c.Loopback, Rights: rights(v.reach(c.Client.ID, c.Scopes)), Audience: c.Audience, ExpiresAt: c.ExpiresAt, Request: request,
+		Shell:      v.shell(""),
+		Client:     c.Client.Name,
+		ID:         string(c.Client.ID),
+		Host:       c.RedirectHost,
+		FirstParty: c.Client.FirstParty,
+		Loopback:   c.Loopback,
+		Rights:     rights(v.reach(c.Client.ID, c.Scopes)),
+		Audience:   c.Audience,
+		ExpiresAt:  c.ExpiresAt,
+		Request:    request,
 	})
 }
 
@@ -61,7 +69,12 @@ func (h *Host) answerApp(
 	if err != nil {
 		return err
 	}
-	return h.page(w, http.StatusOK, pages.Leave{Client: c.Client.Name, Host: c.RedirectHost, Allowed: allowed, To: safe})
+	return h.page(w, http.StatusOK, pages.Leave{
+		Client:  c.Client.Name,
+		Host:    c.RedirectHost,
+		Allowed: allowed,
+		To:      safe,
+	})
 }
 
 // errorMeanings are the errors of apps in words.

@@ -125,9 +125,14 @@ var scenes = []scene{
 	{name: "settings-reader", path: "/settings", set: func(s *house) { s.scopes = s.scopes[:2] }},
 	{name: "settings-long", path: "/settings", set: long},
 	{name: "settings-bad-name", path: "/settings", act: fill("name", " ", submit)},
-	{name: "settings-bad-days", path: "/settings", set: long, act: then(func(p *browser.Page) {
-		browser.Eval[bool](&p.Document, `(document.getElementById("days").max = 99, true)`)
-	}, fill("days", "8", submit))},
+	{
+		name: "settings-bad-days",
+		path: "/settings",
+		set:  long,
+		act: then(func(p *browser.Page) {
+			browser.Eval[bool](&p.Document, `(document.getElementById("days").max = 99, true)`)
+		}, fill("days", "8", submit)),
+	},
 	{name: "audit", path: "/audit?after=here"},
 	{name: "audit-empty", path: "/audit", set: nothing},
 	{name: "audit-long", path: "/audit", set: long},
@@ -149,12 +154,22 @@ var scenes = []scene{
 	{name: "device", path: "/device?code=" + userCode},
 	{name: "device-wrong", path: "/device", act: fill("code", "bcdf", submit)},
 	{name: "device-request", path: "/device?code=" + userCode, act: press(submit)},
-	{name: "device-request-long", path: "/device?code=" + userCode, set: long, act: press(submit)},
+	{
+		name: "device-request-long",
+		path: "/device?code=" + userCode,
+		set:  long,
+		act:  press(submit),
+	},
 	{name: "device-done", path: "/device?code=" + userCode, act: then(press(submit), press(`form[action="/device/approve"] button`))},
 	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *house) { s.loopback = true }},
 	{name: "consent-long", path: "/oauth/consent?req=abc", set: long},
 	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.Bare(fault.NotFound) }},
-	{name: "leave", path: "/oauth/consent?req=abc", set: func(s *house) { s.redirect = s.appURL + "/test/cb?code=x" }, act: press(submit)},
+	{
+		name: "leave",
+		path: "/oauth/consent?req=abc",
+		set:  func(s *house) { s.redirect = s.appURL + "/test/cb?code=x" },
+		act:  press(submit),
+	},
 	{name: "app-error", path: "/oauth/error?client_id=x"},
 	{name: "app-error-long", path: "/oauth/error?client_id=x", set: long},
 	{name: "signed-out", path: "/signed-out"},

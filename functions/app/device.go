@@ -45,8 +45,14 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.DeviceRequest{
-		Shell: v.shell(""), Client: d.Client.Name, Name: d.Name, Network: d.Network, AskedAt: d.CreatedAt, ExpiresAt: d.ExpiresAt,
-		Rights: rights(v.reach(d.Client.ID, nil)), Code: typed(code),
+		Shell:     v.shell(""),
+		Client:    d.Client.Name,
+		Name:      d.Name,
+		Network:   d.Network,
+		AskedAt:   d.CreatedAt,
+		ExpiresAt: d.ExpiresAt,
+		Rights:    rights(v.reach(d.Client.ID, nil)),
+		Code:      typed(code),
 	})
 }
 
@@ -77,9 +83,11 @@ func (h *Host) answerDevice(answer func(context.Context, credential.Actor, strin
 func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.answerDevice(h.Devices.ApproveDevice, func(v visit) pages.Done {
 		return pages.Done{
-			Shell: v.shell(""), Heading: "The device is in", Subject: v.Actor.Workspace.Name,
-			Points: []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
-			Links:  []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
+			Shell:   v.shell(""),
+			Heading: "The device is in",
+			Subject: v.Actor.Workspace.Name,
+			Points:  []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
+			Links:   []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
 		}
 	})(w, r, v)
 }

@@ -30,7 +30,12 @@ func commandOf(v visit, operation idempotency.Operation, target, client string, 
 	}
 	raw, err := json.Marshal(body)
 	return idempotency.Command{
-		Key:         idempotency.Key{Actor: v.Actor.Subject(), Operation: operation, Target: target, Client: client},
+		Key: idempotency.Key{
+			Actor:     v.Actor.Subject(),
+			Operation: operation,
+			Target:    target,
+			Client:    client,
+		},
 		Fingerprint: idempotency.FingerprintOf(http.MethodPost, "page "+string(operation), raw),
 	}, err
 }

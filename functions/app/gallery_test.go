@@ -80,8 +80,11 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	handler = (&Host{
-		Links: g, Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(g, nil))},
-		AppURL: g.appURL, ContentURL: g.content.URL, APIURL: "http://localhost:8701",
+		Links:      g,
+		Surface:    &web.Surface{Log: slog.New(slog.NewJSONHandler(g, nil))},
+		AppURL:     g.appURL,
+		ContentURL: g.content.URL,
+		APIURL:     "http://localhost:8701",
 	}).Handler()
 	return g
 }
@@ -131,16 +134,40 @@ func (g *gallery) serveContent(w http.ResponseWriter, r *http.Request) {
 func (g *gallery) shows(title, token, name, contentType string, change ...func(*contract.Resolved)) resolver {
 	at := func(name string) string { return g.content.URL + "/v/" + token + "/" + name }
 	now := time.Now()
-	r := contract.Resolved{Title: title, RenderMode: "html", IframeSrc: at(name), AgentView: contract.PublicAgentView{
-		Title: title, Entrypoint: name, RevisionContentURL: at(name),
-		CreatedAt: contract.At(now.Add(-time.Hour)), ExpiresAt: contract.At(now.Add(23*time.Hour + 30*time.Minute)),
-		Files: []contract.AgentViewFile{
-			{Path: name, SizeBytes: 18_412, ContentType: contentType, URL: at(name)},
-			{Path: "data/counts.csv", SizeBytes: 2_340_000, ContentType: "text/csv; charset=utf-8", URL: at("data/counts.csv")},
-			{Path: "notes.md", SizeBytes: 1, ContentType: "text/markdown; charset=utf-8", URL: at("notes.md")},
+	r := contract.Resolved{
+		Title:      title,
+		RenderMode: "html",
+		IframeSrc:  at(name),
+		AgentView: contract.PublicAgentView{
+			Title:              title,
+			Entrypoint:         name,
+			RevisionContentURL: at(name),
+			CreatedAt:          contract.At(now.Add(-time.Hour)),
+			ExpiresAt:          contract.At(now.Add(23*time.Hour + 30*time.Minute)),
+			Files: []contract.AgentViewFile{
+				{
+					Path:        name,
+					SizeBytes:   18_412,
+					ContentType: contentType,
+					URL:         at(name),
+				},
+				{
+					Path:        "data/counts.csv",
+					SizeBytes:   2_340_000,
+					ContentType: "text/csv; charset=utf-8",
+					URL:         at("data/counts.csv"),
+				},
+				{
+					Path:        "notes.md",
+					SizeBytes:   1,
+					ContentType: "text/markdown; charset=utf-8",
+					URL:         at("notes.md"),
+				},
+			},
+			SafetyWarnings: []contract.SafetyWarning{},
+			Bundle:         contract.Bundle{Status: "disabled"},
 		},
-		SafetyWarnings: []contract.SafetyWarning{}, Bundle: contract.Bundle{Status: "disabled"},
-	}}
+	}
 	for _, f := range change {
 		f(&r)
 	}

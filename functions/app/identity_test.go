@@ -39,7 +39,12 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 	if c := cookieOf(t, r, signinCookie); c == nil || c.MaxAge != -1 {
 		t.Errorf("sign-in cookie %v", c)
 	}
-	if want := (signin.Callback{State: "s", Code: "c", Issuer: "https://id.example", Cookie: "Ym91bmQ"}); s.back != want {
+	if want := (signin.Callback{
+		State:  "s",
+		Code:   "c",
+		Issuer: "https://id.example",
+		Cookie: "Ym91bmQ",
+	}); s.back != want {
 		t.Errorf("finished %+v, want %+v", s.back, want)
 	}
 }

@@ -143,7 +143,13 @@ func keyOf(k contract.APIKeySummary) pages.Key {
 		scopes[i] = credential.Scope(s)
 	}
 	return pages.Key{
-		ID: string(k.ID), Public: string(k.PublicID), Name: k.Name, Scopes: shortRights(scopes), CreatedAt: k.CreatedAt.Time,
-		UsedAt: orZero(k.LastUsedAt), ExpiresAt: orZero(k.ExpiresAt), RevokedAt: orZero(k.RevokedAt),
+		ID:        string(k.ID),
+		Public:    string(k.PublicID),
+		Name:      k.Name,
+		Scopes:    shortRights(scopes),
+		CreatedAt: k.CreatedAt.Time,
+		UsedAt:    orZero(k.LastUsedAt),
+		ExpiresAt: orZero(k.ExpiresAt),
+		RevokedAt: orZero(k.RevokedAt),
 	}
 }

@@ -82,10 +82,17 @@ type house struct {
 
 func newHouse() *house {
 	return &house{
-		name: "Harbour Survey", title: "Seals of the bay", device: "office-mac.local", client: "Reading Room", email: "ada@example.test",
-		finished: signin.Finished{Session: "bmV3LXNlc3Npb24", ReturnTo: "/keys"}, redirect: "https://client.example/cb?code=abc&state=xyz",
-		appURL: "http://localhost:8704", contentURL: "http://127.0.0.1:8703", calling: new(sync.Mutex),
-		scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+		name:       "Harbour Survey",
+		title:      "Seals of the bay",
+		device:     "office-mac.local",
+		client:     "Reading Room",
+		email:      "ada@example.test",
+		finished:   signin.Finished{Session: "bmV3LXNlc3Npb24", ReturnTo: "/keys"},
+		redirect:   "https://client.example/cb?code=abc&state=xyz",
+		appURL:     "http://localhost:8704",
+		contentURL: "http://127.0.0.1:8703",
+		calling:    new(sync.Mutex),
+		scopes:     []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 	}
 }
 
@@ -107,11 +114,37 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Links: resolver(opens), Sessions: sessions{s}, SignIns: signIns{s}, Agents: agents{s}, ConnectedAgents: agents{s}, Claims: claims{s}, Apps: apps{s}, ConnectedApps: apps{s}, Refusals: apps{s}, Devices: devices{s},
-		Artifacts: artifacts{s}, Views: shelf{s}, Revisions: shelf{s}, History: shelf{s}, Restores: shelf{s}, Pins: shelf{s}, Titles: shelf{s}, Deletions: shelf{s},
-		Sharing: doorkeeper{s}, LinkLists: doorkeeper{s}, Reach: doorkeeper{s}, Now: func() time.Time { return noon }, Keys: keyring{s}, Accounts: accounts{&numbers}, Counter: counter{s},
-		Settings: steward{s}, Audits: auditor{s},
-		Surface: &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))}, AppURL: s.appURL, ContentURL: s.contentURL, APIURL: "http://localhost:8701",
+		Links:           resolver(opens),
+		Sessions:        sessions{s},
+		SignIns:         signIns{s},
+		Agents:          agents{s},
+		ConnectedAgents: agents{s},
+		Claims:          claims{s},
+		Apps:            apps{s},
+		ConnectedApps:   apps{s},
+		Refusals:        apps{s},
+		Devices:         devices{s},
+		Artifacts:       artifacts{s},
+		Views:           shelf{s},
+		Revisions:       shelf{s},
+		History:         shelf{s},
+		Restores:        shelf{s},
+		Pins:            shelf{s},
+		Titles:          shelf{s},
+		Deletions:       shelf{s},
+		Sharing:         doorkeeper{s},
+		LinkLists:       doorkeeper{s},
+		Reach:           doorkeeper{s},
+		Now:             func() time.Time { return noon },
+		Keys:            keyring{s},
+		Accounts:        accounts{&numbers},
+		Counter:         counter{s},
+		Settings:        steward{s},
+		Audits:          auditor{s},
+		Surface:         &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		AppURL:          s.appURL,
+		ContentURL:      s.contentURL,
+		APIURL:          "http://localhost:8701",
 	}, &lines
 }
 
@@ -127,11 +160,32 @@ func (s sessions) Open(ctx context.Context, given, requestID string) (session.Op
 	all := s.scopes
 	free := limits.Default().Tiers[limits.Free]
 	return session.Opened{
-		Session: session.Session{Member: memberID, Workspace: homeID, CreatedAt: noon, Browser: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", Network: "192.0.2.0/24"},
-		Member:  member.Member{ID: memberID, Workspace: homeID, Email: s.email, Scopes: all},
+		Session: session.Session{
+			Member:    memberID,
+			Workspace: homeID,
+			CreatedAt: noon,
+			Browser:   "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+			Network:   "192.0.2.0/24",
+		},
+		Member: member.Member{
+			ID:        memberID,
+			Workspace: homeID,
+			Email:     s.email,
+			Scopes:    all,
+		},
 		Actor: credential.Actor{
-			Member: memberID, Scopes: all, Policy: free, RequestID: requestID,
-			Workspace: workspace.Workspace{ID: homeID, Name: s.name, Plan: workspace.FreePlan, CreatedAt: noon, ClaimedAt: noon, AutoDays: s.days},
+			Member:    memberID,
+			Scopes:    all,
+			Policy:    free,
+			RequestID: requestID,
+			Workspace: workspace.Workspace{
+				ID:        homeID,
+				Name:      s.name,
+				Plan:      workspace.FreePlan,
+				CreatedAt: noon,
+				ClaimedAt: noon,
+				AutoDays:  s.days,
+			},
 		},
 	}, nil
 }
@@ -165,8 +219,12 @@ func (s agents) Look(ctx context.Context, _ credential.Actor, token string) (age
 		return agentauth.Request{}, s.over
 	}
 	return agentauth.Request{
-		Registration: agentID, CreatedAt: noon.Add(-time.Hour), Network: "198.51.100.0/24", ExpiresAt: noon.Add(10 * time.Minute),
-		Artifacts: []string{s.title, "Counts by observer"}, Count: 3,
+		Registration: agentID,
+		CreatedAt:    noon.Add(-time.Hour),
+		Network:      "198.51.100.0/24",
+		ExpiresAt:    noon.Add(10 * time.Minute),
+		Artifacts:    []string{s.title, "Counts by observer"},
+		Count:        3,
 	}, nil
 }
 
@@ -198,7 +256,13 @@ func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registr
 	if r != agentID {
 		return agentauth.Registration{}, fault.New(fault.NotFound, "no such agent")
 	}
-	return agentauth.Registration{ID: agentID, State: agentauth.Verified, CreatedAt: noon.Add(-time.Hour), CompletedAt: noon, Network: "198.51.100.0/24"}, s.failing(ctx)
+	return agentauth.Registration{
+		ID:          agentID,
+		State:       agentauth.Verified,
+		CreatedAt:   noon.Add(-time.Hour),
+		CompletedAt: noon,
+		Network:     "198.51.100.0/24",
+	}, s.failing(ctx)
 }
 
 // turn answers what follows a page; "gone" is a cursor of nobody here.
@@ -233,7 +297,12 @@ func (s claims) Look(ctx context.Context, _ credential.Actor, token string) (cla
 	if token != claimToken {
 		return claim.Preview{}, fault.New(fault.NotFound, "unusable")
 	}
-	return claim.Preview{CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(limits.ClaimTokenLife), Titles: []string{s.title}, Count: 1}, nil
+	return claim.Preview{
+		CreatedAt: noon.Add(-time.Hour),
+		ExpiresAt: noon.Add(limits.ClaimTokenLife),
+		Titles:    []string{s.title},
+		Count:     1,
+	}, nil
 }
 
 func (s claims) Claim(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string) (contract.Claimed, error) {
@@ -255,8 +324,12 @@ func (s apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
 		client = oauth.CLI
 	}
 	return oauth.Consent{
-		Client: oauth.Client{ID: client, Name: s.client, FirstParty: s.firstParty}, RedirectHost: "client.example", Loopback: s.loopback,
-		Scopes: []credential.Scope{credential.Publish, credential.Read}, Audience: "http://localhost:8705", ExpiresAt: noon.Add(10 * time.Minute),
+		Client:       oauth.Client{ID: client, Name: s.client, FirstParty: s.firstParty},
+		RedirectHost: "client.example",
+		Loopback:     s.loopback,
+		Scopes:       []credential.Scope{credential.Publish, credential.Read},
+		Audience:     "http://localhost:8705",
+		ExpiresAt:    noon.Add(10 * time.Minute),
 	}, s.failing(ctx)
 }
 
@@ -284,8 +357,13 @@ func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public)
 		return oauth.Grant{}, fault.New(fault.NotFound, "no such app")
 	}
 	g := oauth.Grant{
-		Public: grantID, Client: "oc_x", Name: s.client, Audience: "http://localhost:8705", CreatedAt: noon, ExpiresAt: noon.Add(limits.RefreshMost),
-		Scopes: []credential.Scope{credential.Publish, credential.Read},
+		Public:    grantID,
+		Client:    "oc_x",
+		Name:      s.client,
+		Audience:  "http://localhost:8705",
+		CreatedAt: noon,
+		ExpiresAt: noon.Add(limits.RefreshMost),
+		Scopes:    []credential.Scope{credential.Publish, credential.Read},
 	}
 	return g, s.failing(ctx)
 }
@@ -304,7 +382,10 @@ func (s devices) Device(ctx context.Context, _ credential.Actor, code string) (o
 		return oauth.Device{}, fault.New(fault.NotFound, "no device")
 	}
 	return oauth.Device{
-		Client: oauth.Client{ID: oauth.CLI, Name: "Vitrine command line", FirstParty: true}, Name: s.device, Network: "203.0.113.0/24", CreatedAt: noon,
+		Client:    oauth.Client{ID: oauth.CLI, Name: "Vitrine command line", FirstParty: true},
+		Name:      s.device,
+		Network:   "203.0.113.0/24",
+		CreatedAt: noon,
 		ExpiresAt: noon.Add(limits.DeviceLife),
 	}, nil
 }
@@ -331,7 +412,13 @@ func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.C
 }
 
 func summary(name string) contract.APIKeySummary {
-	return contract.APIKeySummary{ID: keyID, Name: name, PublicID: "0123456789ABCDEF", Scopes: []string{"publish", "read"}, CreatedAt: contract.At(noon)}
+	return contract.APIKeySummary{
+		ID:        keyID,
+		Name:      name,
+		PublicID:  "0123456789ABCDEF",
+		Scopes:    []string{"publish", "read"},
+		CreatedAt: contract.At(noon),
+	}
 }
 
 func (s keyring) List(ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error) {

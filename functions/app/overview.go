@@ -20,7 +20,10 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
-		Shell: v.shell("/dashboard"), APIURL: h.APIURL, Recent: artifactRows(list.Items), Limits: h.limits(v),
+		Shell:  v.shell("/dashboard"),
+		APIURL: h.APIURL,
+		Recent: artifactRows(list.Items),
+		Limits: h.limits(v),
 	})
 }
 
@@ -57,9 +60,13 @@ func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 func (h *Host) limits(v visit) pages.Limits {
 	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
 	return pages.Limits{
-		PerDay: p.DailyNewArtifactAllowance, Files: p.FileCountCap, FileSize: p.FileSizeCapBytes, ArtifactSize: p.ArtifactSizeCapBytes,
-		DefaultLife: v.Actor.Workspace.Life(v.Actor.Policy), LongestLife: time.Duration(p.MaxTTLSeconds) * time.Second,
-		PerMinute: p.ActorRateLimitPerMinute,
+		PerDay:       p.DailyNewArtifactAllowance,
+		Files:        p.FileCountCap,
+		FileSize:     p.FileSizeCapBytes,
+		ArtifactSize: p.ArtifactSizeCapBytes,
+		DefaultLife:  v.Actor.Workspace.Life(v.Actor.Policy),
+		LongestLife:  time.Duration(p.MaxTTLSeconds) * time.Second,
+		PerMinute:    p.ActorRateLimitPerMinute,
 	}
 }
 
@@ -73,7 +80,13 @@ func artifactRows(items []contract.WebArtifactRow) []pages.Artifact {
 
 func artifactRow(a contract.WebArtifactRow) pages.Artifact {
 	row := pages.Artifact{
-		ID: string(a.ID), Title: a.Title, Status: a.Status, Pinned: a.Pinned, Locked: a.Lockdown, PublishedAt: orZero(a.LastPublishedAt), ExpiresAt: orZero(a.AutoDeleteAt),
+		ID:          string(a.ID),
+		Title:       a.Title,
+		Status:      a.Status,
+		Pinned:      a.Pinned,
+		Locked:      a.Lockdown,
+		PublishedAt: orZero(a.LastPublishedAt),
+		ExpiresAt:   orZero(a.AutoDeleteAt),
 	}
 	if a.LastPublishedAt == nil && !row.Ended() {
 		row.Status = "Draft" // the wire has no word for it

@@ -35,8 +35,15 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v visit) error {
 	content := h.contentOrigin()
 	w.Header().Set(policyHeader, policyViewer(content))
 	p := pages.Private{
-		Workspace: v.Actor.Workspace.Name, ID: string(a.ID), Title: shown.Title, Entrypoint: shown.Entrypoint, Source: shown.RevisionContentURL,
-		Framed: shownByBrowsers(shown.Entrypoint), ContentOrigin: content, CreatedAt: shown.CreatedAt.Time, Files: make([]pages.File, len(shown.Files)),
+		Workspace:     v.Actor.Workspace.Name,
+		ID:            string(a.ID),
+		Title:         shown.Title,
+		Entrypoint:    shown.Entrypoint,
+		Source:        shown.RevisionContentURL,
+		Framed:        shownByBrowsers(shown.Entrypoint),
+		ContentOrigin: content,
+		CreatedAt:     shown.CreatedAt.Time,
+		Files:         make([]pages.File, len(shown.Files)),
 	}
 	if a.PinnedAt.IsZero() {
 		p.ExpiresAt = shown.ExpiresAt.Time
@@ -45,7 +52,12 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v visit) error {
 		p.Older = string(shown.RevisionID)
 	}
 	for i, f := range shown.Files {
-		p.Files[i] = pages.File{Path: f.Path, URL: f.URL, Size: f.SizeBytes, Shown: f.Path == shown.Entrypoint}
+		p.Files[i] = pages.File{
+			Path:  f.Path,
+			URL:   f.URL,
+			Size:  f.SizeBytes,
+			Shown: f.Path == shown.Entrypoint,
+		}
 	}
 	return h.page(w, http.StatusOK, p)
 }

@@ -28,8 +28,10 @@ var copied = "Addresses of its files that somebody copied without a link work un
 func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
-			Heading: "Make it private?", Button: "Make it private", Action: artifactPath(a.ID) + "/private",
-			Text: "Every link of this artifact ends at once and for good, those to one revision too. Members alone find it then. " + copied,
+			Heading: "Make it private?",
+			Button:  "Make it private",
+			Action:  artifactPath(a.ID) + "/private",
+			Text:    "Every link of this artifact ends at once and for good, those to one revision too. Members alone find it then. " + copied,
 		}
 	})
 }
@@ -48,8 +50,10 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v visit) erro
 func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
-			Heading: "Lock the links?", Button: "Lock them", Action: artifactPath(a.ID) + "/lockdown",
-			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
+			Heading: "Lock the links?",
+			Button:  "Lock them",
+			Action:  artifactPath(a.ID) + "/lockdown",
+			Text:    "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
 		}
 	})
 }
@@ -57,8 +61,10 @@ func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
 func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
-			Heading: "Unlock the links?", Button: "Unlock them", Action: artifactPath(a.ID) + "/lockdown/lift",
-			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
+			Heading: "Unlock the links?",
+			Button:  "Unlock them",
+			Action:  artifactPath(a.ID) + "/lockdown/lift",
+			Text:    "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
 		}
 	})
 }

@@ -21,9 +21,16 @@ func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
 func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pages.Change) error {
 	s, m := v.Session, v.Member
 	p := pages.Settings{
-		Shell: v.shell("/settings"), ID: string(v.Actor.Workspace.ID), Member: string(m.ID), CreatedAt: v.Actor.Workspace.CreatedAt,
-		Scopes: shortRights(v.Actor.Scopes), Limits: h.limits(v), SignedInAt: s.CreatedAt, EndsAt: s.CreatedAt.Add(limits.SessionMost),
-		Browser: s.Browser, Network: s.Network,
+		Shell:      v.shell("/settings"),
+		ID:         string(v.Actor.Workspace.ID),
+		Member:     string(m.ID),
+		CreatedAt:  v.Actor.Workspace.CreatedAt,
+		Scopes:     shortRights(v.Actor.Scopes),
+		Limits:     h.limits(v),
+		SignedInAt: s.CreatedAt,
+		EndsAt:     s.CreatedAt.Add(limits.SessionMost),
+		Browser:    s.Browser,
+		Network:    s.Network,
 	}
 	stored, err := h.Settings.Settings(v.Actor)
 	switch {

@@ -52,7 +52,13 @@ func (s auditor) List(ctx context.Context, _ credential.Actor, p account.Page) (
 		return contract.AuditList{}, fault.Bare(fault.InvalidCursor)
 	}
 	row := func(actor, target, said string) contract.AuditRow {
-		return contract.AuditRow{Time: contract.At(noon), Actor: actor, Target: target, ChangeSummary: said, RequestID: "request-17"}
+		return contract.AuditRow{
+			Time:          contract.At(noon),
+			Actor:         actor,
+			Target:        target,
+			ChangeSummary: said,
+			RequestID:     "request-17",
+		}
 	}
 	s.more = true
 	return contract.AuditList{PageInfo: contract.PageInfo{HasMore: true, NextCursor: s.nextPage()}, Items: []contract.AuditRow{

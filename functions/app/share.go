@@ -45,8 +45,13 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) erro
 func (h *Host) linkRow(l contract.WebLinkRow, of *artifact.Artifact) pages.AccessLink {
 	now := h.Now()
 	row := pages.AccessLink{
-		ID: string(l.ID), Artifact: string(l.ArtifactID), Share: l.Type == string(link.Share), State: pages.Live, CreatedAt: l.CreatedAt.Time,
-		EndsAt: orZero(l.ExpiresAt), RevokedAt: orZero(l.RevokedAt),
+		ID:        string(l.ID),
+		Artifact:  string(l.ArtifactID),
+		Share:     l.Type == string(link.Share),
+		State:     pages.Live,
+		CreatedAt: l.CreatedAt.Time,
+		EndsAt:    orZero(l.ExpiresAt),
+		RevokedAt: orZero(l.RevokedAt),
 	}
 	if public, err := l.ID.Public(); err == nil {
 		row.Public = string(public)
@@ -143,8 +148,12 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id
 	}
 	web.Hide(r.Context(), minted.URL)
 	p := pages.Address{
-		Shell: v.shell("/artifacts"), Artifact: r.PathValue("artifactId"), Link: h.linkRow(minted.Link, minted.Artifact), URL: minted.URL,
-		Until: minted.Until, Known: known,
+		Shell:    v.shell("/artifacts"),
+		Artifact: r.PathValue("artifactId"),
+		Link:     h.linkRow(minted.Link, minted.Artifact),
+		URL:      minted.URL,
+		Until:    minted.Until,
+		Known:    known,
 	}
 	if end := p.Link.EndsAt; !end.IsZero() && end.Before(p.Until) {
 		p.Until = end
@@ -180,9 +189,14 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) er
 		return sharing.NotFound()
 	}
 	p := pages.Confirm{
-		Shell: v.shell("/artifacts"), Heading: "Revoke this link?", Subject: "Link to one revision", Detail: row.Public, Button: "Revoke it",
-		Text:   "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the artifact stay.",
-		Action: row.Path() + "/revoke", Back: artifactPath(named(r)),
+		Shell:   v.shell("/artifacts"),
+		Heading: "Revoke this link?",
+		Subject: "Link to one revision",
+		Detail:  row.Public,
+		Button:  "Revoke it",
+		Text:    "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the artifact stay.",
+		Action:  row.Path() + "/revoke",
+		Back:    artifactPath(named(r)),
 	}
 	if row.Share {
 		p.Subject = "Share link"

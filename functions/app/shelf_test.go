@@ -51,7 +51,13 @@ func (s artifacts) Web(ctx context.Context, _ credential.Actor, p artifact.Page)
 		return contract.WebArtifactList{}, fault.Bare(fault.InvalidCursor)
 	}
 	row := func(title, status string, pinned bool) contract.WebArtifactRow {
-		r := contract.WebArtifactRow{ID: artifactID, Title: title, Status: status, Pinned: pinned, LastPublishedAt: new(contract.At(noon))}
+		r := contract.WebArtifactRow{
+			ID:              artifactID,
+			Title:           title,
+			Status:          status,
+			Pinned:          pinned,
+			LastPublishedAt: new(contract.At(noon)),
+		}
 		if !pinned && status != "Deleted" {
 			r.AutoDeleteAt = new(contract.At(noon.Add(72 * time.Hour)))
 		}
@@ -79,10 +85,18 @@ func (s artifacts) Detail(ctx context.Context, _ credential.Actor, a id.Artifact
 	}
 	out := contract.WebArtifact{
 		WebArtifactRow: contract.WebArtifactRow{
-			ID: a, Title: s.title, Status: "Published", LastPublishedAt: new(contract.At(noon)), AutoDeleteAt: new(contract.At(noon.Add(72 * time.Hour))),
-			LatestRevisionID: new(id.Revision(newestID)), Lockdown: s.scene == locked, Pinned: s.scene == pinned,
+			ID:               a,
+			Title:            s.title,
+			Status:           "Published",
+			LastPublishedAt:  new(contract.At(noon)),
+			AutoDeleteAt:     new(contract.At(noon.Add(72 * time.Hour))),
+			LatestRevisionID: new(id.Revision(newestID)),
+			Lockdown:         s.scene == locked,
+			Pinned:           s.scene == pinned,
 		},
-		Entrypoint: s.entrypoint(), FileCount: 3, SizeBytes: 2_340_000,
+		Entrypoint: s.entrypoint(),
+		FileCount:  3,
+		SizeBytes:  2_340_000,
 	}
 	switch s.scene {
 	case pinned:
@@ -125,7 +139,13 @@ func (s artifacts) Find(ctx context.Context, by credential.Actor, a id.Artifact)
 // found is the gate of an artifact in its scene.
 func (s *house) found(a id.Artifact) *artifact.Artifact {
 	found := &artifact.Artifact{
-		ID: a, Title: s.title, Status: artifact.Live, Current: newestID, CreatedAt: noon.Add(-time.Hour), PublishedAt: noon, ExpiresAt: noon.Add(72 * time.Hour),
+		ID:          a,
+		Title:       s.title,
+		Status:      artifact.Live,
+		Current:     newestID,
+		CreatedAt:   noon.Add(-time.Hour),
+		PublishedAt: noon,
+		ExpiresAt:   noon.Add(72 * time.Hour),
 	}
 	switch s.scene {
 	case pinned:
@@ -175,7 +195,12 @@ func (s shelf) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 	}
 	at := func(name string) string { return s.contentURL + "/v/" + token + "/" + name }
 	out := contract.AgentView{PublicAgentView: contract.PublicAgentView{
-		ArtifactID: a.ID, RevisionID: r, Title: a.Title, CreatedAt: contract.At(a.CreatedAt), ExpiresAt: contract.At(a.ExpiresAt), Entrypoint: s.entrypoint(),
+		ArtifactID:         a.ID,
+		RevisionID:         r,
+		Title:              a.Title,
+		CreatedAt:          contract.At(a.CreatedAt),
+		ExpiresAt:          contract.At(a.ExpiresAt),
+		Entrypoint:         s.entrypoint(),
 		RevisionContentURL: at(s.entrypoint()),
 		Files: []contract.AgentViewFile{
 			{Path: s.entrypoint(), SizeBytes: 18_412, URL: at(s.entrypoint())}, {Path: "data/counts.csv", SizeBytes: 2_340_000, URL: at("data/counts.csv")},
@@ -203,7 +228,13 @@ func (s shelf) List(ctx context.Context, _ credential.Actor, a *artifact.Artifac
 		return contract.RevisionList{}, err
 	}
 	row := func(r id.Revision, number int, status artifact.RevisionStatus, ago time.Duration) contract.RevisionSummary {
-		out := contract.RevisionSummary{RevisionID: r, Status: string(status), FileCount: 3, SizeBytes: 2_340_000, CreatedAt: contract.At(noon.Add(-ago))}
+		out := contract.RevisionSummary{
+			RevisionID: r,
+			Status:     string(status),
+			FileCount:  3,
+			SizeBytes:  2_340_000,
+			CreatedAt:  contract.At(noon.Add(-ago)),
+		}
 		if number > 0 {
 			out.RevisionNumber, out.PublishedAt = &number, new(contract.At(noon.Add(-ago)))
 		}
@@ -252,7 +283,12 @@ type doorkeeper struct{ *house }
 
 func (s doorkeeper) links() contract.WebLinkList {
 	row := func(l id.Link, r id.Revision, end time.Duration) contract.WebLinkRow {
-		out := contract.WebLinkRow{ID: l, Type: "share", ArtifactID: artifactID, CreatedAt: contract.At(noon.Add(-time.Hour))}
+		out := contract.WebLinkRow{
+			ID:         l,
+			Type:       "share",
+			ArtifactID: artifactID,
+			CreatedAt:  contract.At(noon.Add(-time.Hour)),
+		}
 		if r != "" {
 			out.Type, out.RevisionID = "revision", &r
 		}
@@ -319,7 +355,12 @@ func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Ta
 	if r.Type == "revision" && !slices.Contains([]id.Revision{newestID, oldID}, r.RevisionID) {
 		return contract.CreatedLink{}, sharing.NoRevision()
 	}
-	made := contract.CreatedLink{ID: shareID, Type: r.Type, ArtifactID: t.Named, CreatedAt: contract.At(noon)}
+	made := contract.CreatedLink{
+		ID:         shareID,
+		Type:       r.Type,
+		ArtifactID: t.Named,
+		CreatedAt:  contract.At(noon),
+	}
 	if r.RevisionID != "" {
 		made.RevisionID = &r.RevisionID
 	} else if s.scene != private {
@@ -336,7 +377,13 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	if err != nil {
 		return sharing.Address{}, err
 	}
-	row := contract.WebLinkRow{ID: l, Type: "share", ArtifactID: artifactID, CreatedAt: contract.At(noon.Add(-time.Hour)), ExpiresAt: s.linkEnd}
+	row := contract.WebLinkRow{
+		ID:         l,
+		Type:       "share",
+		ArtifactID: artifactID,
+		CreatedAt:  contract.At(noon.Add(-time.Hour)),
+		ExpiresAt:  s.linkEnd,
+	}
 	switch i := slices.IndexFunc(s.links().Items, func(r contract.WebLinkRow) bool { return r.ID == l }); {
 	case l != shareID && i >= 0:
 		row = s.links().Items[i]
@@ -351,7 +398,12 @@ func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (
 }
 
 func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sharing.Target, word string) (contract.Visibility, error) {
-	return contract.Visibility{ArtifactID: t.Named, Visibility: word, AccessLinkID: shareID, UnlistedURL: linkAddress}, s.called(ctx, "SetVisibility "+word)
+	return contract.Visibility{
+		ArtifactID:   t.Named,
+		Visibility:   word,
+		AccessLinkID: shareID,
+		UnlistedURL:  linkAddress,
+	}, s.called(ctx, "SetVisibility "+word)
 }
 
 func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {

@@ -35,8 +35,12 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	web.Hide(r.Context(), q.Get("code"))
 	done, err := h.SignIns.Finish(r.Context(), signin.Callback{
-		State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"), Issuer: q.Get("iss"),
-		Cookie: cookie(r, signinCookie), Session: cookie(r, sessionCookie),
+		State:   q.Get("state"),
+		Code:    q.Get("code"),
+		Error:   q.Get("error"),
+		Issuer:  q.Get("iss"),
+		Cookie:  cookie(r, signinCookie),
+		Session: cookie(r, sessionCookie),
 	}, session.About{Browser: r.UserAgent(), Network: address.Network(web.ClientAddress(r))}, web.RequestID(r.Context()))
 	if err != nil {
 		return notSignedIn(err)

@@ -39,9 +39,16 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 			Unclaimed: document.querySelector('[data-part="unclaimed"]').innerText, Expires: document.querySelector('[data-field="expires"]').dateTime }
 	})()`)
 	want := facts{
-		Title: "Seals of the bay | Vitrine", Heading: "Seals of the bay", Frame: "Artifact: Seals of the bay", Referrer: "no-referrer",
-		Sandbox: "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads",
-		Link:    publicID, Mode: "html", Count: "3", Remaining: "(in 23 hours)", Expires: got.Expires,
+		Title:     "Seals of the bay | Vitrine",
+		Heading:   "Seals of the bay",
+		Frame:     "Artifact: Seals of the bay",
+		Referrer:  "no-referrer",
+		Sandbox:   "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads",
+		Link:      publicID,
+		Mode:      "html",
+		Count:     "3",
+		Remaining: "(in 23 hours)",
+		Expires:   got.Expires,
 		Unclaimed: "Nobody has claimed this artifact yet, so its scripts do not run.",
 	}
 	if got != want {
@@ -194,9 +201,24 @@ func TestHostileAnswersStayText(t *testing.T) {
 	p.Go(g.link(blob, g.shows(title, "plain", "report.html", htmlType, func(r *contract.Resolved) {
 		r.RenderMode = "<b>html</b>"
 		r.AgentView.Files = append(r.AgentView.Files,
-			contract.AgentViewFile{Path: `"><script>alert(2)</script>`, SizeBytes: 1, ContentType: "text/html", URL: "javascript:alert(3)"},
-			contract.AgentViewFile{Path: "elsewhere", SizeBytes: 1, ContentType: "text/html", URL: "https://evil.example/x"},
-			contract.AgentViewFile{Path: "\u202Egpj.exe", SizeBytes: 1, ContentType: "text/html", URL: g.content.URL + "/v/a/b"})
+			contract.AgentViewFile{
+				Path:        `"><script>alert(2)</script>`,
+				SizeBytes:   1,
+				ContentType: "text/html",
+				URL:         "javascript:alert(3)",
+			},
+			contract.AgentViewFile{
+				Path:        "elsewhere",
+				SizeBytes:   1,
+				ContentType: "text/html",
+				URL:         "https://evil.example/x",
+			},
+			contract.AgentViewFile{
+				Path:        "\u202Egpj.exe",
+				SizeBytes:   1,
+				ContentType: "text/html",
+				URL:         g.content.URL + "/v/a/b",
+			})
 	})))
 	waitView(p, "artifact")
 	if got := browser.Eval[string](&p.Document, "document.querySelector('h1').textContent"); got != strings.ReplaceAll(title, "\u202E", "\uFFFD") {

@@ -164,7 +164,13 @@ func cookie(r *http.Request, name string) string {
 // setCookie keeps a value in the browser, for seconds; a negative number removes it.
 func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
+		Name:     name,
+		Value:    value,
+		Path:     "/",
+		MaxAge:   seconds,
+		HttpOnly: true,
+		Secure:   true,
+		SameSite: http.SameSiteLaxMode,
 	})
 }
 

@@ -37,7 +37,10 @@ func (h *Host) Handler() http.Handler {
 
 func (h *Host) routes() []web.Route {
 	get := web.Operation{
-		ID: "content.get", Method: http.MethodGet, Path: "/v/{token}/{path}", Summary: "Serve one file of a revision",
+		ID:       "content.get",
+		Method:   http.MethodGet,
+		Path:     "/v/{token}/{path}",
+		Summary:  "Serve one file of a revision",
 		Security: web.ContentToken,
 		Errors:   []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable},
 		Answers: []web.Answer{

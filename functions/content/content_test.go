@@ -59,16 +59,29 @@ type stand struct {
 func newStand(t testing.TB, files ...string) *stand {
 	t.Helper()
 	s := &stand{
-		t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), bodies: map[tree.Object]string{}, counts: map[string]int{},
-		streams: map[rate.Stream]int64{}, numbers: limits.Default(),
-		claims: token.Claims{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), Scripts: true},
+		t:       t,
+		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		bodies:  map[tree.Object]string{},
+		counts:  map[string]int{},
+		streams: map[rate.Stream]int64{},
+		numbers: limits.Default(),
+		claims: token.Claims{
+			Workspace: id.NewWorkspace(),
+			Artifact:  id.NewArtifact(),
+			Revision:  id.NewRevision(),
+			Scripts:   true,
+		},
 	}
 	s.claims.Expires = s.now.Add(time.Hour)
 	s.state = readaccess.State{
 		Workspace: &workspace.Workspace{ID: s.claims.Workspace, ClaimedAt: s.now},
 		Artifact: &artifact.Artifact{
-			ID: s.claims.Artifact, Owner: s.claims.Workspace, Home: s.claims.Workspace, Status: artifact.Live,
-			ExpiresAt: s.now.Add(time.Hour), Current: s.claims.Revision,
+			ID:        s.claims.Artifact,
+			Owner:     s.claims.Workspace,
+			Home:      s.claims.Workspace,
+			Status:    artifact.Live,
+			ExpiresAt: s.now.Add(time.Hour),
+			Current:   s.claims.Revision,
 		},
 	}
 	for i := 0; i < len(files); i += 2 {

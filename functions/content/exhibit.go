@@ -22,7 +22,12 @@ type exhibit struct {
 }
 
 func (h *Host) exhibit(f content.File, r *http.Request) exhibit {
-	e := exhibit{File: f, kind: media.Of(f.Path), html: media.IsHTML(f.Path), svg: media.IsSVG(f.Path)}
+	e := exhibit{
+		File: f,
+		kind: media.Of(f.Path),
+		html: media.IsHTML(f.Path),
+		svg:  media.IsSVG(f.Path),
+	}
 	e.framed = viewerFrame(r) && !e.kind.Attachment
 	if e.framed && e.html {
 		e.tail = reporter

@@ -35,8 +35,12 @@ func newPolicies(app string) policies {
 	digest := sha256.Sum256([]byte(reporterScript))
 	reporterOnly := "'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"
 	return policies{
-		alone: base(scriptsOff, "'none'"), framed: base(scriptsOff, app), reported: base(reporterOnly, app), scripted: base(scriptsOn, app),
-		svgAlone: svgResources + "; frame-ancestors 'none'", svgFramed: svgResources + "; frame-ancestors " + app,
+		alone:     base(scriptsOff, "'none'"),
+		framed:    base(scriptsOff, app),
+		reported:  base(reporterOnly, app),
+		scripted:  base(scriptsOn, app),
+		svgAlone:  svgResources + "; frame-ancestors 'none'",
+		svgFramed: svgResources + "; frame-ancestors " + app,
 	}
 }
 

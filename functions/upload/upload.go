@@ -26,8 +26,13 @@ func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) 
 func (h *Host) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
-			ID: "uploadSessions.create", Method: "POST", Path: "/v1/upload-sessions", Summary: "Declare files and get a signed URL for each",
-			Scope: credential.Publish, Command: web.Command{Operation: idempotency.CreateSession}, Beside: true,
+			ID:      "uploadSessions.create",
+			Method:  "POST",
+			Path:    "/v1/upload-sessions",
+			Summary: "Declare files and get a signed URL for each",
+			Scope:   credential.Publish,
+			Command: web.Command{Operation: idempotency.CreateSession},
+			Beside:  true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
 				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
@@ -35,8 +40,11 @@ func (h *Host) routes() []web.Route {
 			},
 		}, h.create),
 		web.Guarded(web.Operation{
-			ID: "uploadSessions.finalize", Method: "POST", Path: "/v1/upload-sessions/{upload_session_id}/finalize",
-			Summary: "Verify the uploaded files and make a draft of them", Scope: credential.Publish,
+			ID:      "uploadSessions.finalize",
+			Method:  "POST",
+			Path:    "/v1/upload-sessions/{upload_session_id}/finalize",
+			Summary: "Verify the uploaded files and make a draft of them",
+			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.FinalizeSession, Target: "upload_session_id"},
 			Errors: []fault.Code{
 				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
@@ -61,6 +69,9 @@ type sessionInput struct {
 
 func (h *Host) finalize(ctx context.Context, call *web.Call, _ *sessionInput) (contract.Finalized, error) {
 	return h.Finalizer.Finalize(ctx, call.Actor, upload.Attempt{
-		Command: call.Command, Record: call.Record, Session: call.Session, Entries: call.Entries,
+		Command: call.Command,
+		Record:  call.Record,
+		Session: call.Session,
+		Entries: call.Entries,
 	})
 }

@@ -38,7 +38,10 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	var got contract.Claimed
 	succeed(t, json.Unmarshal(first.Body, &got))
 	want := contract.Claimed{
-		DestinationWorkspaceID: who.workspace, SourceWorkspaceID: made.WorkspaceID, ArtifactIDs: []id.Artifact{live.ArtifactID}, ClaimTokenID: made.ClaimTokenID,
+		DestinationWorkspaceID: who.workspace,
+		SourceWorkspaceID:      made.WorkspaceID,
+		ArtifactIDs:            []id.Artifact{live.ArtifactID},
+		ClaimTokenID:           made.ClaimTokenID,
 	}
 	if first.Status != http.StatusOK || !reflect.DeepEqual(got, want) {
 		t.Errorf("%d %s", first.Status, first.Body)

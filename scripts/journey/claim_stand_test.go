@@ -59,7 +59,9 @@ func (s *claimStand) claimant(t testing.TB) *claimant {
 	c := &claimant{Agent: g, workspace: parsed(t, g).Workspace}
 	s.change(t, "W#"+string(c.workspace), "META", map[string]any{"claimed_at": s.options.Now()})
 	c.actor = credential.Actor{
-		Member: id.NewMember(), Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, Policy: s.options.Limits.Tiers[limits.Free],
+		Member:    id.NewMember(),
+		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+		Policy:    s.options.Limits.Tiers[limits.Free],
 		Workspace: workspace.Workspace{ID: c.workspace, Plan: workspace.FreePlan, ClaimedAt: s.options.Now()},
 	}
 	return c
@@ -79,7 +81,12 @@ func (s *claimStand) source(t testing.TB) source {
 }
 
 func (s *claimStand) claimer(t testing.TB) *claim.Claimer {
-	return &claim.Claimer{Store: s.store, Peppers: s.peppers(t), Environment: credential.Preview, Now: s.options.Now}
+	return &claim.Claimer{
+		Store:       s.store,
+		Peppers:     s.peppers(t),
+		Environment: credential.Preview,
+		Now:         s.options.Now,
+	}
 }
 
 // claims makes a claim under a key.

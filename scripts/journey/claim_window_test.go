@@ -349,7 +349,13 @@ func (s *claimStand) fresh(t testing.TB, c *claimant, p contract.Published) cont
 // web is the member's list, all pages.
 func (s *claimStand) web(t testing.TB, c *claimant, limit int) (ids []id.Artifact) {
 	t.Helper()
-	for q := (artifact.Query{Workspace: c.workspace, Claimed: true, Gone: true, Limit: limit, Now: s.options.Now()}); ; {
+	for q := (artifact.Query{
+		Workspace: c.workspace,
+		Claimed:   true,
+		Gone:      true,
+		Limit:     limit,
+		Now:       s.options.Now(),
+	}); ; {
 		rows, more, err := s.store.List(ctx, q)
 		succeed(t, err)
 		for _, a := range rows {

@@ -48,7 +48,11 @@ func (s *faultStand) sound(t testing.TB) {
 
 func (s *faultStand) inside() invariant.Deployment {
 	return invariant.Deployment{
-		DynamoDB: s.client, Tables: s.names, S3: s.objects, Bucket: s.options.Engines.Bucket, Limits: s.options.Limits,
+		DynamoDB: s.client,
+		Tables:   s.names,
+		S3:       s.objects,
+		Bucket:   s.options.Engines.Bucket,
+		Limits:   s.options.Limits,
 	}
 }
 
@@ -62,7 +66,9 @@ func (s *faultStand) revive() {
 func (s *faultStand) events(t testing.TB, g *wire.Agent) map[string]int {
 	t.Helper()
 	out := must(s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.names.Events, KeyConditionExpression: aws.String("pk = :w"), ConsistentRead: aws.Bool(true),
+		TableName:                 &s.names.Events,
+		KeyConditionExpression:    aws.String("pk = :w"),
+		ConsistentRead:            aws.Bool(true),
 		ExpressionAttributeValues: stored{":w": &types.AttributeValueMemberS{Value: "W#" + string(parsed(t, g).Workspace)}},
 	}))(t)
 	done := map[string]int{}

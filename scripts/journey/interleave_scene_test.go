@@ -84,7 +84,13 @@ func (c *scene) tried(names ...string) bool {
 func (s *interleaved) scene(t testing.TB, seed uint64) *scene {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
-	c := &scene{interleaved: s, seed: seed, kind: r.IntN(sceneKinds), prepared: map[string]bool{}, answers: map[string]wire.Answer{}}
+	c := &scene{
+		interleaved: s,
+		seed:        seed,
+		kind:        r.IntN(sceneKinds),
+		prepared:    map[string]bool{},
+		answers:     map[string]wire.Answer{},
+	}
 	c.choose(r)
 	c.ready = r.IntN(2) == 0
 	if c.tried("jobs") && r.IntN(4) > 0 {
@@ -262,52 +268,145 @@ var operations []operation
 func init() { // what they do refers to them
 	ends, claimed, waits := []string{"delete", "lock artifact", "jobs"}, []int{owned, moving}, []int{unclaimed}
 	operations = []operation{
-		{name: "finalize", id: "uploadSessions.finalize", spoils: ends, ask: func(c *scene) (wire.Answer, error) {
-			return c.finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
-		}},
-		{name: "publish", id: "revisions.publish", spoils: append([]string{noDraft}, ends...), ask: func(c *scene) (wire.Answer, error) {
-			return c.publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
-		}},
-		{name: "delete", id: "artifacts.delete", spoils: ends[2:], ask: func(c *scene) (wire.Answer, error) { return c.owns("DELETE", "", nil) }},
-		{name: "rename", id: "artifacts.updateDisplayMetadata", spoils: ends, ask: func(c *scene) (wire.Answer, error) {
-			return c.owns("PATCH", "/display-metadata", contract.UpdateMetadata{Title: "renamed"})
-		}},
-		{name: "private", id: "artifacts.setVisibility", spoils: ends, ask: func(c *scene) (wire.Answer, error) {
-			return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "private"})
-		}},
-		{name: "unlisted", id: "artifacts.setVisibility", spoils: append([]string{"lock links"}, ends...), ask: func(c *scene) (wire.Answer, error) {
-			return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "unlisted"})
-		}},
+		{
+			name:   "finalize",
+			id:     "uploadSessions.finalize",
+			spoils: ends,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
+			},
+		},
+		{
+			name:   "publish",
+			id:     "revisions.publish",
+			spoils: append([]string{noDraft}, ends...),
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
+			},
+		},
+		{
+			name:   "delete",
+			id:     "artifacts.delete",
+			spoils: ends[2:],
+			ask:    func(c *scene) (wire.Answer, error) { return c.owns("DELETE", "", nil) },
+		},
+		{
+			name:   "rename",
+			id:     "artifacts.updateDisplayMetadata",
+			spoils: ends,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.owns("PATCH", "/display-metadata", contract.UpdateMetadata{Title: "renamed"})
+			},
+		},
+		{
+			name:   "private",
+			id:     "artifacts.setVisibility",
+			spoils: ends,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "private"})
+			},
+		},
+		{
+			name:   "unlisted",
+			id:     "artifacts.setVisibility",
+			spoils: append([]string{"lock links"}, ends...),
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "unlisted"})
+			},
+		},
 		{name: "revoke", id: "accessLinks.revoke", ask: func(c *scene) (wire.Answer, error) {
 			return c.send(c.agent, "POST", linkPath(c.share.id, "revoke"), nil)
 		}},
-		{name: "pin", id: "web.artifacts.pin", undone: "unpin", spoils: ends, ask: func(c *scene) (wire.Answer, error) { return c.web("pin") }},
-		{name: "unpin", id: "web.artifacts.unpin", kinds: claimed, spoils: ends, ask: func(c *scene) (wire.Answer, error) { return c.web("unpin") }},
-		{name: "lock links", id: "web.accessLinks.lockdown.set", undone: "unlock links", spoils: ends, ask: func(c *scene) (wire.Answer, error) {
-			return c.web("access-link-lockdown")
-		}},
-		{name: "unlock links", id: "web.accessLinks.lockdown.lift", kinds: claimed, spoils: ends, ask: func(c *scene) (wire.Answer, error) {
-			return c.web("access-link-lockdown/lift")
-		}},
-		{name: "lock artifact", id: "web.admin.lockdown.set", undone: "lift artifact", platform: true, ask: func(c *scene) (wire.Answer, error) {
-			return c.operates("POST", "artifact", string(c.shown.ArtifactID))
-		}},
-		{name: "lift artifact", id: "web.admin.lockdown.lift", kinds: claimed, platform: true, spoils: []string{noArtifactLock}, ask: func(c *scene) (wire.Answer, error) {
-			return c.operates("DELETE", "artifact", string(c.shown.ArtifactID))
-		}},
-		{name: "lock workspace", id: "web.admin.lockdown.set", undone: "lift workspace", platform: true, spoils: []string{"claim", "claim by another"}, ask: func(c *scene) (wire.Answer, error) {
-			return c.operates("POST", "workspace", string(c.target))
-		}},
-		{name: "lift workspace", id: "web.admin.lockdown.lift", kinds: claimed, platform: true, spoils: []string{noWorkspaceLock}, ask: func(c *scene) (wire.Answer, error) {
-			return c.operates("DELETE", "workspace", string(c.target))
-		}},
+		{
+			name:   "pin",
+			id:     "web.artifacts.pin",
+			undone: "unpin",
+			spoils: ends,
+			ask:    func(c *scene) (wire.Answer, error) { return c.web("pin") },
+		},
+		{
+			name:   "unpin",
+			id:     "web.artifacts.unpin",
+			kinds:  claimed,
+			spoils: ends,
+			ask:    func(c *scene) (wire.Answer, error) { return c.web("unpin") },
+		},
+		{
+			name:   "lock links",
+			id:     "web.accessLinks.lockdown.set",
+			undone: "unlock links",
+			spoils: ends,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.web("access-link-lockdown")
+			},
+		},
+		{
+			name:   "unlock links",
+			id:     "web.accessLinks.lockdown.lift",
+			kinds:  claimed,
+			spoils: ends,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.web("access-link-lockdown/lift")
+			},
+		},
+		{
+			name:     "lock artifact",
+			id:       "web.admin.lockdown.set",
+			undone:   "lift artifact",
+			platform: true,
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.operates("POST", "artifact", string(c.shown.ArtifactID))
+			},
+		},
+		{
+			name:     "lift artifact",
+			id:       "web.admin.lockdown.lift",
+			kinds:    claimed,
+			platform: true,
+			spoils:   []string{noArtifactLock},
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.operates("DELETE", "artifact", string(c.shown.ArtifactID))
+			},
+		},
+		{
+			name:     "lock workspace",
+			id:       "web.admin.lockdown.set",
+			undone:   "lift workspace",
+			platform: true,
+			spoils:   []string{"claim", "claim by another"},
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.operates("POST", "workspace", string(c.target))
+			},
+		},
+		{
+			name:     "lift workspace",
+			id:       "web.admin.lockdown.lift",
+			kinds:    claimed,
+			platform: true,
+			spoils:   []string{noWorkspaceLock},
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.operates("DELETE", "workspace", string(c.target))
+			},
+		},
 		{name: "jobs", platform: true, ask: (*scene).sweeps},
-		{name: "claim", id: "ephemeral.claim", kinds: waits, spoils: []string{"claim by another"}, ask: func(c *scene) (wire.Answer, error) {
-			return c.claims(c.who)
-		}},
-		{name: "claim by another", id: "ephemeral.claim", kinds: waits, spoils: []string{"claim"}, ask: func(c *scene) (wire.Answer, error) {
-			return c.claims(c.other)
-		}},
+		{
+			name:   "claim",
+			id:     "ephemeral.claim",
+			kinds:  waits,
+			spoils: []string{"claim by another"},
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.claims(c.who)
+			},
+		},
+		{
+			name:   "claim by another",
+			id:     "ephemeral.claim",
+			kinds:  waits,
+			spoils: []string{"claim"},
+			ask: func(c *scene) (wire.Answer, error) {
+				return c.claims(c.other)
+			},
+		},
 	}
 }
 

@@ -67,8 +67,10 @@ func (p *probe) lets(t testing.TB, who *person, client id.Client, audience strin
 		"tokens": append(issued, h.MAC...),
 	})
 	return &person{
-		Agent:  &wire.Agent{HTTP: p.anyone.HTTP, At: p.anyone.At, Key: token.Reveal()},
-		member: who.member, workspace: who.workspace, grant: token.Public,
+		Agent:     &wire.Agent{HTTP: p.anyone.HTTP, At: p.anyone.At, Key: token.Reveal()},
+		member:    who.member,
+		workspace: who.workspace,
+		grant:     token.Public,
 	}
 }
 

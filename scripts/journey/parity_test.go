@@ -44,8 +44,12 @@ func deployTwice(t *testing.T) *twice {
 	lifted := limits.Default()
 	lifted.Off = true
 	o := stack.Options{
-		Engines: engine.Shared(t), Data: t.TempDir(), Tables: "lambda-" + string(id.NewPublic()), Limits: lifted, Now: time.Now,
-		Log: lambdahttp.NewLog(io.Discard),
+		Engines: engine.Shared(t),
+		Data:    t.TempDir(),
+		Tables:  "lambda-" + string(id.NewPublic()),
+		Limits:  lifted,
+		Now:     time.Now,
+		Log:     lambdahttp.NewLog(io.Discard),
 	}
 	s, err := stack.Start(t.Context(), o)
 	if err != nil {
@@ -84,8 +88,16 @@ func servicesOf(t *testing.T, o stack.Options, s *stack.Stack) *boot.Services {
 		t.Fatal(err)
 	}
 	services, err := boot.Open(boot.Config{
-		Environment: credential.Preview, Origins: s.Origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket, Rings: rings,
-		AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3, S3Domain: o.Engines.S3Domain, Limits: o.Limits,
+		Environment:      credential.Preview,
+		Origins:          s.Origins,
+		Tables:           dynamo.Named(o.Tables),
+		Bucket:           o.Engines.Bucket,
+		Rings:            rings,
+		AWS:              o.Engines.AWS(),
+		DynamoDBEndpoint: o.Engines.DynamoDB,
+		S3Endpoint:       o.Engines.S3,
+		S3Domain:         o.Engines.S3Domain,
+		Limits:           o.Limits,
 	})
 	if err != nil {
 		t.Fatal(err)

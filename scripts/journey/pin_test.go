@@ -61,7 +61,12 @@ func (s *linkStand) ends(t testing.TB, a id.Artifact, read *artifact.Artifact) {
 	}
 	now := s.options.Now()
 	succeed(t, store.Expire(ctx, sweep.Artifact{Artifact: *read}, now, event.Event{
-		ID: id.NewEvent(), Workspace: read.Owner, At: now, Action: event.ArtifactExpired, Actor: event.BySystem(), Target: event.Target{Type: "artifact", ID: string(a)},
+		ID:        id.NewEvent(),
+		Workspace: read.Owner,
+		At:        now,
+		Action:    event.ArtifactExpired,
+		Actor:     event.BySystem(),
+		Target:    event.Target{Type: "artifact", ID: string(a)},
 	}))
 }
 

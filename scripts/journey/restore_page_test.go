@@ -49,7 +49,12 @@ func (r *restorer) restores(revision id.Revision, name string) (id.Revision, err
 	return r.services.Restorer().Restore(ctx, r.actor, artifact.Target{
 		Named: r.first.ArtifactID,
 		Command: idempotency.Command{
-			Key:         idempotency.Key{Actor: r.actor.Subject(), Operation: idempotency.RestoreRevision, Target: string(r.first.ArtifactID+"/") + string(revision), Client: name},
+			Key: idempotency.Key{
+				Actor:     r.actor.Subject(),
+				Operation: idempotency.RestoreRevision,
+				Target:    string(r.first.ArtifactID+"/") + string(revision),
+				Client:    name,
+			},
 			Fingerprint: idempotency.FingerprintOf("POST", "restore", nil),
 		},
 	}, revision)

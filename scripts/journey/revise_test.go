@@ -18,7 +18,13 @@ import (
 
 // revision is a partial manifest of an artifact on one of its revisions.
 func revision(base contract.Published, title string) contract.CreateSession {
-	return contract.CreateSession{ArtifactID: base.ArtifactID, BaseRevisionID: base.RevisionID, Title: title, Entrypoint: "index.html", Files: []contract.DeclaredFile{}}
+	return contract.CreateSession{
+		ArtifactID:     base.ArtifactID,
+		BaseRevisionID: base.RevisionID,
+		Title:          title,
+		Entrypoint:     "index.html",
+		Files:          []contract.DeclaredFile{},
+	}
 }
 
 // patched declares a file that comes as a diff, and the diff.

@@ -157,7 +157,12 @@ func TestF29WhatIsClaimedInTimeIsNotExpiredEarly(t *testing.T) {
 	s.claimed(t, m, src.ClaimToken)
 	s.clock.pass(2 * time.Minute)
 	s.works(t) // past the end that it had before
-	s.opens(t, m.Agent, contract.Published{ArtifactID: p.ArtifactID, RevisionID: p.RevisionID, RevisionContentURL: p.RevisionContentURL, AgentViewURL: p.AgentViewURL})
+	s.opens(t, m.Agent, contract.Published{
+		ArtifactID:         p.ArtifactID,
+		RevisionID:         p.RevisionID,
+		RevisionContentURL: p.RevisionContentURL,
+		AgentViewURL:       p.AgentViewURL,
+	})
 	s.collects(t)
 	s.reads(t, must(m.AgentView(ctx, p.ArtifactID))(t).RevisionContentURL, page("claimed").Body)
 }

@@ -40,9 +40,17 @@ func newJobStand(t testing.TB, change ...func(*stack.Options)) *jobStand {
 	s := &jobStand{claimStand: newClaimStand(t, change...)}
 	e := s.options.Engines
 	s.services = must(boot.Open(boot.Config{
-		Environment: credential.Preview, Origins: s.Origins, Tables: s.names, Bucket: e.Bucket, AWS: e.AWS(), DynamoDBEndpoint: e.DynamoDB,
-		S3Endpoint: e.S3, S3Domain: e.S3Domain, Limits: s.options.Limits, Now: s.options.Now,
-		Middleware: []func(*middleware.Stack) error{s.worn.Add},
+		Environment:      credential.Preview,
+		Origins:          s.Origins,
+		Tables:           s.names,
+		Bucket:           e.Bucket,
+		AWS:              e.AWS(),
+		DynamoDBEndpoint: e.DynamoDB,
+		S3Endpoint:       e.S3,
+		S3Domain:         e.S3Domain,
+		Limits:           s.options.Limits,
+		Now:              s.options.Now,
+		Middleware:       []func(*middleware.Stack) error{s.worn.Add},
 	}))(t)
 	s.host = bootjobs.Host(s.services, s.options.Log)
 	return s

@@ -17,8 +17,19 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	signer, err3 := s.signer()
 	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &agentauth.Service{
-		Store: s.store, Mover: s.store, Admission: admission, Counters: s.store, Tries: s.store, Limiter: limiter, Limits: &s.Config.Limits,
-		Signer: signer, Peppers: peppers, Cursors: cursors, Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
+		Store:       s.store,
+		Mover:       s.store,
+		Admission:   admission,
+		Counters:    s.store,
+		Tries:       s.store,
+		Limiter:     limiter,
+		Limits:      &s.Config.Limits,
+		Signer:      signer,
+		Peppers:     peppers,
+		Cursors:     cursors,
+		Environment: s.Config.Environment,
+		Origins:     s.Config.Origins,
+		Now:         s.Config.Now,
 	}, errors.Join(err1, err2, err3, err4)
 }
 

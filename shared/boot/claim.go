@@ -5,7 +5,12 @@ import "vitrine/shared/entry/claim"
 // Claimer lets members take over ephemeral workspaces; it needs the ring pepper.
 func (s *Services) Claimer() (*claim.Claimer, error) {
 	peppers, err := s.peppers()
-	return &claim.Claimer{Store: s.store, Peppers: peppers, Environment: s.Config.Environment, Now: s.Config.Now}, err
+	return &claim.Claimer{
+		Store:       s.store,
+		Peppers:     peppers,
+		Environment: s.Config.Environment,
+		Now:         s.Config.Now,
+	}, err
 }
 
 // Migrator moves the artifacts of workspaces that were claimed.

@@ -60,8 +60,13 @@ func (c *Config) client(dial dialFunc) aws.Config {
 		dial = (&net.Dialer{Timeout: awsConnect}).DialContext
 	}
 	cfg.HTTPClient = &http.Client{Transport: &http.Transport{
-		DialContext: dial, MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: awsConnect, ResponseHeaderTimeout: awsAnswer, ForceAttemptHTTP2: true,
+		DialContext:           dial,
+		MaxIdleConns:          idleConns,
+		MaxIdleConnsPerHost:   idleConns,
+		IdleConnTimeout:       time.Minute,
+		TLSHandshakeTimeout:   awsConnect,
+		ResponseHeaderTimeout: awsAnswer,
+		ForceAttemptHTTP2:     true,
 	}}
 	cfg.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = awsAttempts, awsBackoff })

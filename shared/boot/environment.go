@@ -27,13 +27,20 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	c := Config{
 		Environment: credential.Environment(getenv(env.Environment)),
 		Origins: address.Origins{
-			API: getenv(env.APIURL), Upload: getenv(env.UploadURL), Content: getenv(env.ContentURL), App: getenv(env.AppURL),
-			MCP: getenv(env.MCPURL),
+			API:     getenv(env.APIURL),
+			Upload:  getenv(env.UploadURL),
+			Content: getenv(env.ContentURL),
+			App:     getenv(env.AppURL),
+			MCP:     getenv(env.MCPURL),
 		},
 		Tables:           dynamo.Tables{Core: getenv(env.CoreTable), Events: getenv(env.EventsTable), Hot: getenv(env.HotTable)},
 		Bucket:           getenv(env.Bucket),
-		DynamoDBEndpoint: getenv(env.DynamoDBEndpoint), S3Endpoint: getenv(env.S3Endpoint), S3Domain: getenv(env.S3Domain),
-		OIDC: oidcFrom(getenv), Limits: limits.Default(), Now: time.Now,
+		DynamoDBEndpoint: getenv(env.DynamoDBEndpoint),
+		S3Endpoint:       getenv(env.S3Endpoint),
+		S3Domain:         getenv(env.S3Domain),
+		OIDC:             oidcFrom(getenv),
+		Limits:           limits.Default(),
+		Now:              time.Now,
 	}
 	var wrong []error
 	choose := func(name string, set func(value string) bool) {

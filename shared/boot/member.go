@@ -26,8 +26,13 @@ func (s *Services) ForMembers(surface *web.Surface) error {
 func (s *Services) Members(audience string, delegated bool) (*access.Members, error) {
 	peppers, err := s.peppers()
 	return &access.Members{
-		Store: s.store, Peppers: peppers, Limits: &s.Config.Limits, Environment: s.Config.Environment, Audience: audience, Delegated: delegated,
-		Now: s.Config.Now,
+		Store:       s.store,
+		Peppers:     peppers,
+		Limits:      &s.Config.Limits,
+		Environment: s.Config.Environment,
+		Audience:    audience,
+		Delegated:   delegated,
+		Now:         s.Config.Now,
 	}, err
 }
 
@@ -37,7 +42,12 @@ func (s *Services) Keeper() (*credential.Keeper, error) {
 	box, err2 := seal.New(s.Config.Rings.Seal, "record")
 	cursors, err3 := cursor.New(s.Config.Rings.Seal)
 	return &credential.Keeper{
-		Store: s.store, Peppers: peppers, Box: box, Cursors: cursors, Environment: s.Config.Environment, Now: s.Config.Now,
+		Store:       s.store,
+		Peppers:     peppers,
+		Box:         box,
+		Cursors:     cursors,
+		Environment: s.Config.Environment,
+		Now:         s.Config.Now,
 	}, errors.Join(err1, err2, err3)
 }
 

@@ -16,8 +16,24 @@ func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
 	provider, err3 := s.identityProvider()
 	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &oauth.Server{
-		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
-		Tries: s.store, Provider: provider, Registrar: s.Registrar(), Limiter: limiter, Limits: &s.Config.Limits, Peppers: peppers, Chain: chain,
-		Cursors: cursors, Environment: s.Config.Environment, Origins: s.Config.Origins, Now: s.Config.Now,
+		GrantStore:  s.store,
+		Clients:     s.store,
+		Requests:    s.store,
+		Codes:       s.store,
+		Flows:       s.store,
+		Polls:       s.store,
+		Keys:        s.store,
+		People:      s.store,
+		Tries:       s.store,
+		Provider:    provider,
+		Registrar:   s.Registrar(),
+		Limiter:     limiter,
+		Limits:      &s.Config.Limits,
+		Peppers:     peppers,
+		Chain:       chain,
+		Cursors:     cursors,
+		Environment: s.Config.Environment,
+		Origins:     s.Config.Origins,
+		Now:         s.Config.Now,
 	}, errors.Join(err1, err2, err3, err4)
 }

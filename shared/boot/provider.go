@@ -41,10 +41,17 @@ type OIDC struct {
 func (c *Config) oidc() oidc.Config {
 	o := c.OIDC
 	return oidc.Config{
-		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Scopes: o.Scopes, Logout: o.Logout,
-		OperatorClaim: cmp.Or(o.OperatorClaim, "cognito:groups"), OperatorValue: cmp.Or(o.OperatorValue, "operators"),
-		Callback: c.Origins.App + CallbackPath, SignedOut: c.Origins.App + SignedOutPath,
-		Loopback: c.Environment == credential.Preview, Now: c.Now,
+		Issuer:        o.Issuer,
+		ClientID:      o.ClientID,
+		ClientSecret:  o.ClientSecret,
+		Scopes:        o.Scopes,
+		Logout:        o.Logout,
+		OperatorClaim: cmp.Or(o.OperatorClaim, "cognito:groups"),
+		OperatorValue: cmp.Or(o.OperatorValue, "operators"),
+		Callback:      c.Origins.App + CallbackPath,
+		SignedOut:     c.Origins.App + SignedOutPath,
+		Loopback:      c.Environment == credential.Preview,
+		Now:           c.Now,
 	}
 }
 
@@ -64,8 +71,12 @@ func (c *Config) checkOIDC() error {
 // oidcFrom reads the settings of the provider, all but the secret.
 func oidcFrom(getenv func(string) string) OIDC {
 	return OIDC{
-		Issuer: getenv(env.OIDCIssuer), ClientID: getenv(env.OIDCClientID), Scopes: strings.Fields(getenv(env.OIDCScopes)),
-		Logout: oidc.Logout(getenv(env.OIDCLogout)), OperatorClaim: getenv(env.OIDCOperatorClaim), OperatorValue: getenv(env.OIDCOperatorValue),
+		Issuer:        getenv(env.OIDCIssuer),
+		ClientID:      getenv(env.OIDCClientID),
+		Scopes:        strings.Fields(getenv(env.OIDCScopes)),
+		Logout:        oidc.Logout(getenv(env.OIDCLogout)),
+		OperatorClaim: getenv(env.OIDCOperatorClaim),
+		OperatorValue: getenv(env.OIDCOperatorValue),
 	}
 }
 
@@ -116,7 +127,12 @@ func (s *Services) Registrar() *member.Registrar {
 
 // Sessions keeps people signed in.
 func (s *Services) Sessions() *session.Keeper {
-	return &session.Keeper{Store: s.store, People: s.store, Limits: &s.Config.Limits, Now: s.Config.Now}
+	return &session.Keeper{
+		Store:  s.store,
+		People: s.store,
+		Limits: &s.Config.Limits,
+		Now:    s.Config.Now,
+	}
 }
 
 // Desk signs people in; it needs the ring pepper.
@@ -124,7 +140,14 @@ func (s *Services) Desk(limiter *rate.Limiter) (*signin.Desk, error) {
 	provider, err1 := s.identityProvider()
 	peppers, err2 := s.peppers()
 	return &signin.Desk{
-		Provider: provider, Issuer: s.Config.OIDC.Issuer, Store: s.store, Registrar: s.Registrar(), Sessions: s.Sessions(), Limiter: limiter,
-		Limits: &s.Config.Limits, Peppers: peppers, Now: s.Config.Now,
+		Provider:  provider,
+		Issuer:    s.Config.OIDC.Issuer,
+		Store:     s.store,
+		Registrar: s.Registrar(),
+		Sessions:  s.Sessions(),
+		Limiter:   limiter,
+		Limits:    &s.Config.Limits,
+		Peppers:   peppers,
+		Now:       s.Config.Now,
 	}, errors.Join(err1, err2)
 }

@@ -67,7 +67,11 @@ func (s *Services) CreateTables(ctx context.Context) error {
 func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Surface, error) {
 	peppers, err := s.peppers()
 	a := &access.Authenticator{
-		Store: s.store, Peppers: peppers, Limits: &s.Config.Limits, Environment: s.Config.Environment, Now: s.Config.Now,
+		Store:       s.store,
+		Peppers:     peppers,
+		Limits:      &s.Config.Limits,
+		Environment: s.Config.Environment,
+		Now:         s.Config.Now,
 	}
 	surface := s.Public(title, origin, log)
 	surface.Metadata = s.Config.Origins.API + "/.well-known/oauth-protected-resource"
@@ -77,7 +81,14 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 
 // Public is the surface of a host whose callers hold signed URLs.
 func (s *Services) Public(title, origin string, log *slog.Logger) *web.Surface {
-	return &web.Surface{Title: title, Origin: origin, HSTS: s.Config.HSTS, Log: log, Observe: observe, Now: s.Config.Now}
+	return &web.Surface{
+		Title:   title,
+		Origin:  origin,
+		HSTS:    s.Config.HSTS,
+		Log:     log,
+		Observe: observe,
+		Now:     s.Config.Now,
+	}
 }
 
 // observe counts the AWS calls of a request for its log line.
@@ -103,7 +114,12 @@ func (s *Services) Addresses() (*address.Book, error) {
 
 // Limiter counts for one host.
 func (s *Services) Limiter(host string) *rate.Limiter {
-	return &rate.Limiter{Counters: s.store, Limits: &s.Config.Limits, Host: host, Now: s.Config.Now}
+	return &rate.Limiter{
+		Counters: s.store,
+		Limits:   &s.Config.Limits,
+		Host:     host,
+		Now:      s.Config.Now,
+	}
 }
 
 // Accounts answers callers who they are.
@@ -121,14 +137,25 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 	peppers, err1 := s.peppers()
 	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
 	return &ephemeral.Provisioner{
-		Store: s.store, Limiter: limiter, Counters: s.store, Limits: &s.Config.Limits, Peppers: peppers, Environment: s.Config.Environment,
-		Desk: &pow.Desk{Keys: signing, Store: s.store, Now: s.Config.Now}, Now: s.Config.Now,
+		Store:       s.store,
+		Limiter:     limiter,
+		Counters:    s.store,
+		Limits:      &s.Config.Limits,
+		Peppers:     peppers,
+		Environment: s.Config.Environment,
+		Desk:        &pow.Desk{Keys: signing, Store: s.store, Now: s.Config.Now},
+		Now:         s.Config.Now,
 	}, errors.Join(err1, err2)
 }
 
 // Publisher publishes drafts.
 func (s *Services) Publisher(addresses *address.Book) *artifact.Publisher {
-	return &artifact.Publisher{Store: s.store, Addresses: addresses, Limits: &s.Config.Limits, Now: s.Config.Now}
+	return &artifact.Publisher{
+		Store:     s.store,
+		Addresses: addresses,
+		Limits:    &s.Config.Limits,
+		Now:       s.Config.Now,
+	}
 }
 
 // Deleter deletes artifacts.
@@ -140,7 +167,12 @@ func (s *Services) Deleter() *artifact.Deleter {
 func (s *Services) Lister() (*artifact.Lister, error) {
 	cursors, err1 := cursor.New(s.Config.Rings.Seal)
 	addresses, err2 := s.Addresses()
-	return &artifact.Lister{Store: s.store, Cursors: cursors, Addresses: addresses, Now: s.Config.Now}, errors.Join(err1, err2)
+	return &artifact.Lister{
+		Store:     s.store,
+		Cursors:   cursors,
+		Addresses: addresses,
+		Now:       s.Config.Now,
+	}, errors.Join(err1, err2)
 }
 
 // Historian lists revisions.
@@ -154,17 +186,34 @@ func (s *Services) Files(v *view.Viewer) *view.Viewer {
 
 // Viewer answers agent views and opens access links.
 func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.Viewer {
-	return &view.Viewer{Store: s.store, Addresses: addresses, Limits: &s.Config.Limits, Limiter: limiter, Now: s.Config.Now}
+	return &view.Viewer{
+		Store:     s.store,
+		Addresses: addresses,
+		Limits:    &s.Config.Limits,
+		Limiter:   limiter,
+		Now:       s.Config.Now,
+	}
 }
 
 // Creator opens upload sessions.
 func (s *Services) Creator() *upload.Creator {
-	return &upload.Creator{Store: s.store, Hints: s.store, Objects: s.blobs, Limits: &s.Config.Limits, Now: s.Config.Now}
+	return &upload.Creator{
+		Store:   s.store,
+		Hints:   s.store,
+		Objects: s.blobs,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}
 }
 
 // Finalizer turns upload sessions into drafts.
 func (s *Services) Finalizer() *upload.Finalizer {
-	return &upload.Finalizer{Store: s.store, Hints: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &upload.Finalizer{
+		Store:   s.store,
+		Hints:   s.store,
+		Objects: s.blobs,
+		Now:     s.Config.Now,
+	}
 }
 
 // Reader opens files by signed token; it needs the ring content.

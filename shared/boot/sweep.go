@@ -8,7 +8,12 @@ import (
 
 // Sweeper ends what is due: drafts, artifacts and upload sessions.
 func (s *Services) Sweeper() *sweep.Sweeper {
-	return &sweep.Sweeper{Store: s.store, Sessions: s.store, Objects: s.blobs, Now: s.Config.Now}
+	return &sweep.Sweeper{
+		Store:    s.store,
+		Sessions: s.store,
+		Objects:  s.blobs,
+		Now:      s.Config.Now,
+	}
 }
 
 // Hinter ends the work of finalized sessions.
@@ -18,10 +23,23 @@ func (s *Services) Hinter() *sweep.Hinter {
 
 // Purger gives up the files of what ended.
 func (s *Services) Purger() *sweep.Purger {
-	return &sweep.Purger{Shelf: s.store, Store: s.store, Rows: s.store, Finds: s.store, Now: s.Config.Now, Watch: time.Now}
+	return &sweep.Purger{
+		Shelf: s.store,
+		Store: s.store,
+		Rows:  s.store,
+		Finds: s.store,
+		Now:   s.Config.Now,
+		Watch: time.Now,
+	}
 }
 
 // Collector deletes objects that nothing needs any more.
 func (s *Services) Collector() *sweep.Collector {
-	return &sweep.Collector{Shelf: s.store, Store: s.store, Finds: s.store, Bytes: s.blobs, Now: s.Config.Now}
+	return &sweep.Collector{
+		Shelf: s.store,
+		Store: s.store,
+		Finds: s.store,
+		Bytes: s.blobs,
+		Now:   s.Config.Now,
+	}
 }

@@ -31,19 +31,24 @@ func TestCommand(t *testing.T) {
 		{"CI", "linux", "DISPLAY=:0 CI=1 BROWSER=web", false, "web xdg-open", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Surroundings{OS: tt.os, Terminal: !tt.pipe, Env: func(name string) string {
-				for pair := range strings.FieldsSeq(tt.env) {
-					if value, ok := strings.CutPrefix(pair, name+"="); ok {
-						return strings.ReplaceAll(value, "/", " ")
+			s := Surroundings{
+				OS:       tt.os,
+				Terminal: !tt.pipe,
+				Env: func(name string) string {
+					for pair := range strings.FieldsSeq(tt.env) {
+						if value, ok := strings.CutPrefix(pair, name+"="); ok {
+							return strings.ReplaceAll(value, "/", " ")
+						}
 					}
-				}
-				return ""
-			}, Look: func(program string) (string, error) {
-				if slices.Contains(strings.Fields(tt.installed), program) {
-					return "/bin/" + program, nil
-				}
-				return "", exec.ErrNotFound
-			}}
+					return ""
+				},
+				Look: func(program string) (string, error) {
+					if slices.Contains(strings.Fields(tt.installed), program) {
+						return "/bin/" + program, nil
+					}
+					return "", exec.ErrNotFound
+				},
+			}
 			if got := strings.Join(s.Command(page), " "); got != tt.want {
 				t.Errorf("command %q, want %q", got, tt.want)
 			}

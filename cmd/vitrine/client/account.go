@@ -18,13 +18,23 @@ func (d *Deployment) With(key Key) *Account { return &Account{d, key} }
 
 // Whoami tells whose key it is.
 func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
-	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/whoami", bearer: a.key.secret}, &who)
+	err = a.caller.do(ctx, call{
+		method: http.MethodGet,
+		host:   a.Hosts.APIURL,
+		path:   "/v1/whoami",
+		bearer: a.key.secret,
+	}, &who)
 	return who, err
 }
 
 // UsagePolicy tells what the workspace may publish.
 func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err error) {
-	err = a.caller.do(ctx, call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/usage-policy", bearer: a.key.secret}, &p)
+	err = a.caller.do(ctx, call{
+		method: http.MethodGet,
+		host:   a.Hosts.APIURL,
+		path:   "/v1/usage-policy",
+		bearer: a.key.secret,
+	}, &p)
 	return p, err
 }
 
@@ -73,5 +83,11 @@ func (a *Account) RevokeKey(ctx context.Context) error {
 }
 
 func (a *Account) mutation(host, path, idem string) call {
-	return call{method: http.MethodPost, host: host, path: path, bearer: a.key.secret, idem: idem}
+	return call{
+		method: http.MethodPost,
+		host:   host,
+		path:   path,
+		bearer: a.key.secret,
+		idem:   idem,
+	}
 }

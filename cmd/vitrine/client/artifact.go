@@ -15,7 +15,13 @@ func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
 
 // read asks the api host with the key for something about an artifact.
 func (a *Account) read(ctx context.Context, path string, out any) error {
-	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: path, bearer: a.key.secret, about: anArtifact}
+	k := call{
+		method: http.MethodGet,
+		host:   a.Hosts.APIURL,
+		path:   path,
+		bearer: a.key.secret,
+		about:  anArtifact,
+	}
 	return a.caller.do(ctx, k, out)
 }
 
@@ -78,7 +84,13 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 	if cursor != "" {
 		q.Set("cursor", cursor)
 	}
-	k := call{method: http.MethodGet, host: a.Hosts.APIURL, path: "/v1/artifacts?" + q.Encode(), bearer: a.key.secret, about: anArtifact}
+	k := call{
+		method: http.MethodGet,
+		host:   a.Hosts.APIURL,
+		path:   "/v1/artifacts?" + q.Encode(),
+		bearer: a.key.secret,
+		about:  anArtifact,
+	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
@@ -98,7 +110,13 @@ func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contra
 
 // Delete deletes an artifact. Repeating it is no error.
 func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.DeletedArtifact, err error) {
-	k := call{method: http.MethodDelete, host: a.Hosts.APIURL, path: artifactPath(artifact), bearer: a.key.secret, about: anArtifact}
+	k := call{
+		method: http.MethodDelete,
+		host:   a.Hosts.APIURL,
+		path:   artifactPath(artifact),
+		bearer: a.key.secret,
+		about:  anArtifact,
+	}
 	if err = a.caller.do(ctx, k, &d); err == nil && d.ArtifactID != artifact {
 		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact was deleted")
 	}
@@ -111,7 +129,14 @@ func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, kee
 	if keep {
 		path = "/v1/web/artifacts/" + string(artifact) + "/pin"
 	}
-	k := call{method: http.MethodPost, host: m.Hosts.APIURL, path: path, bearer: string(m.access), idem: idem, about: anArtifact}
+	k := call{
+		method: http.MethodPost,
+		host:   m.Hosts.APIURL,
+		path:   path,
+		bearer: string(m.access),
+		idem:   idem,
+		about:  anArtifact,
+	}
 	if err = m.caller.do(ctx, k, &w); err == nil && (w.ID != artifact || w.Pinned != keep) {
 		err = m.caller.senseless(m.Hosts.APIURL, "it does not say that this was done")
 	}

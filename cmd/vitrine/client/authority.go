@@ -72,8 +72,10 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 
 func (a *Authority) config() *oauth2.Config {
 	return &oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: oauth2.Endpoint{
-		AuthURL: a.meta.AuthorizationEndpoint, TokenURL: a.meta.TokenEndpoint, DeviceAuthURL: a.meta.DeviceAuthorizationEndpoint,
-		AuthStyle: oauth2.AuthStyleInParams,
+		AuthURL:       a.meta.AuthorizationEndpoint,
+		TokenURL:      a.meta.TokenEndpoint,
+		DeviceAuthURL: a.meta.DeviceAuthorizationEndpoint,
+		AuthStyle:     oauth2.AuthStyleInParams,
 	}}
 }
 

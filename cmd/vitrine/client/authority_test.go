@@ -35,8 +35,11 @@ func meta(name, value string) string {
 // authority is the authorization server at the other end of a wire.
 func authority(w *wire, told *[]string) *Authority {
 	return &Authority{caller: caller(w, told), meta: contract.ServerMetadata{
-		Issuer: issuer, AuthorizationEndpoint: issuer + "/oauth2/authorize", TokenEndpoint: issuer + "/oauth2/token",
-		RevocationEndpoint: issuer + "/oauth2/revoke", DeviceAuthorizationEndpoint: issuer + "/oauth2/device_authorization",
+		Issuer:                      issuer,
+		AuthorizationEndpoint:       issuer + "/oauth2/authorize",
+		TokenEndpoint:               issuer + "/oauth2/token",
+		RevocationEndpoint:          issuer + "/oauth2/revoke",
+		DeviceAuthorizationEndpoint: issuer + "/oauth2/device_authorization",
 	}}
 }
 

@@ -23,7 +23,12 @@ type Attempt struct {
 // Begin starts an attempt that ends with a redirect to the given address, which brings this state back. The state must be
 // one that nobody can guess.
 func (a *Authority) Begin(redirect, state string) *Attempt {
-	t := &Attempt{authority: a, config: a.config(), state: state, verifier: oauth2.GenerateVerifier()}
+	t := &Attempt{
+		authority: a,
+		config:    a.config(),
+		state:     state,
+		verifier:  oauth2.GenerateVerifier(),
+	}
 	t.config.RedirectURL = redirect
 	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier), oauth2.SetAuthURLParam("resource", a.meta.Issuer))
 	return t

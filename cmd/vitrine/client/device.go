@@ -50,8 +50,12 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 		return d, err
 	}
 	d = Device{
-		URI: got.VerificationURI, Complete: got.VerificationURIComplete, UserCode: got.UserCode, code: secret.Text(got.DeviceCode),
-		Life: min(time.Until(got.Expiry).Round(time.Second), longestCode), interval: time.Duration(min(max(got.Interval, 0), 60)) * time.Second,
+		URI:      got.VerificationURI,
+		Complete: got.VerificationURIComplete,
+		UserCode: got.UserCode,
+		code:     secret.Text(got.DeviceCode),
+		Life:     min(time.Until(got.Expiry).Round(time.Second), longestCode),
+		interval: time.Duration(min(max(got.Interval, 0), 60)) * time.Second,
 	}
 	if d.interval == 0 {
 		d.interval = defaultInterval
@@ -119,7 +123,9 @@ func ended() error {
 // poll that is under way; a client credentials request with another grant type is its only way to ask once.
 func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err error) {
 	once := clientcredentials.Config{
-		ClientID: clientID, TokenURL: a.meta.TokenEndpoint, AuthStyle: oauth2.AuthStyleInParams,
+		ClientID:       clientID,
+		TokenURL:       a.meta.TokenEndpoint,
+		AuthStyle:      oauth2.AuthStyleInParams,
 		EndpointParams: url.Values{"grant_type": {contract.GrantDevice}, "device_code": {string(d.code)}},
 	}
 	err = a.ask(ctx, tokenTime, func(ctx context.Context) error {

@@ -20,7 +20,12 @@ func (d *Deployment) As(access secret.Text) *Member { return &Member{d, access} 
 
 // Workspace tells who the person is and where the person belongs.
 func (m *Member) Workspace(ctx context.Context) (w contract.WebWorkspace, err error) {
-	k := call{method: http.MethodGet, host: m.Hosts.APIURL, path: "/v1/web/workspace", bearer: string(m.access)}
+	k := call{
+		method: http.MethodGet,
+		host:   m.Hosts.APIURL,
+		path:   "/v1/web/workspace",
+		bearer: string(m.access),
+	}
 	return w, m.caller.do(ctx, k, &w)
 }
 
@@ -33,7 +38,12 @@ var (
 func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
 	k := call{
-		method: http.MethodPost, host: m.Hosts.APIURL, path: "/v1/web/keys", bearer: string(m.access), idem: idem, body: contract.CreateKey{Name: name},
+		method: http.MethodPost,
+		host:   m.Hosts.APIURL,
+		path:   "/v1/web/keys",
+		bearer: string(m.access),
+		idem:   idem,
+		body:   contract.CreateKey{Name: name},
 	}
 	if err := m.caller.do(ctx, k, &out); err != nil {
 		return out, Key{}, err

@@ -21,7 +21,12 @@ type Patience struct {
 
 // DefaultPatience waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
 func DefaultPatience() Patience {
-	return Patience{Tries: 4, First: 500 * time.Millisecond, Longest: time.Minute, InFlight: 100 * time.Second}
+	return Patience{
+		Tries:    4,
+		First:    500 * time.Millisecond,
+		Longest:  time.Minute,
+		InFlight: 100 * time.Second,
+	}
 }
 
 // worthTelling is the wait that a person would wonder about.

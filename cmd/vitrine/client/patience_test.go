@@ -14,7 +14,12 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-var anyCall = call{method: http.MethodPost, host: "https://api.test", path: "/v1/thing", idem: "cli_publish_1"}
+var anyCall = call{
+	method: http.MethodPost,
+	host:   "https://api.test",
+	path:   "/v1/thing",
+	idem:   "cli_publish_1",
+}
 
 func TestRetry(t *testing.T) {
 	ok := reply(200, `{}`)

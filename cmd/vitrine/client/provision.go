@@ -44,7 +44,12 @@ func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, 
 }
 
 func (d *Deployment) provision(ctx context.Context) (out contract.Provisioned, err error) {
-	k := call{method: http.MethodPost, host: d.Hosts.APIURL, path: "/v1/ephemeral/provision", body: struct{}{}}
+	k := call{
+		method: http.MethodPost,
+		host:   d.Hosts.APIURL,
+		path:   "/v1/ephemeral/provision",
+		body:   struct{}{},
+	}
 	err = d.caller.do(ctx, k, &out)
 	if r, ok := errors.AsType[*refusal](err); ok && r.Code == fault.PowRequired {
 		if k.body, err = d.work(ctx, r); err == nil {

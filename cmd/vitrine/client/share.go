@@ -13,8 +13,12 @@ import (
 // SetVisibility makes an artifact unlisted, which gives its share link, or private, which ends all its links.
 func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visibility string) (v contract.Visibility, err error) {
 	k := call{
-		method: http.MethodPut, host: a.Hosts.APIURL, path: artifactPath(artifact) + "/visibility", bearer: a.key.secret,
-		body: contract.SetVisibility{Visibility: visibility}, about: anArtifact,
+		method: http.MethodPut,
+		host:   a.Hosts.APIURL,
+		path:   artifactPath(artifact) + "/visibility",
+		bearer: a.key.secret,
+		body:   contract.SetVisibility{Visibility: visibility},
+		about:  anArtifact,
 	}
 	if err = a.caller.do(ctx, k, &v); err != nil {
 		return v, err
@@ -32,8 +36,13 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 // CreateLink makes an access link, or finds the share link that is there. The id in the answer is well-formed.
 func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artifact, want contract.CreateLink) (l contract.CreatedLink, err error) {
 	k := call{
-		method: http.MethodPost, host: a.Hosts.APIURL, path: artifactPath(artifact) + "/access-links", bearer: a.key.secret, idem: idem,
-		body: want, about: anArtifact,
+		method: http.MethodPost,
+		host:   a.Hosts.APIURL,
+		path:   artifactPath(artifact) + "/access-links",
+		bearer: a.key.secret,
+		idem:   idem,
+		body:   want,
+		about:  anArtifact,
 	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
@@ -47,7 +56,13 @@ func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artif
 // MintLink makes a fresh URL of an access link.
 func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 	var out contract.MintedLink
-	k := call{method: http.MethodPost, host: a.Hosts.APIURL, path: "/v1/access-links/" + string(l) + "/mint", bearer: a.key.secret, about: aLink}
+	k := call{
+		method: http.MethodPost,
+		host:   a.Hosts.APIURL,
+		path:   "/v1/access-links/" + string(l) + "/mint",
+		bearer: a.key.secret,
+		about:  aLink,
+	}
 	if err := a.caller.do(ctx, k, &out); err != nil {
 		return "", err
 	}
@@ -67,7 +82,13 @@ func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.L
 
 // RevokeLink ends an access link. Repeating it is no error.
 func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.RevokedLink, err error) {
-	k := call{method: http.MethodPost, host: a.Hosts.APIURL, path: "/v1/access-links/" + string(l) + "/revoke", bearer: a.key.secret, about: aLink}
+	k := call{
+		method: http.MethodPost,
+		host:   a.Hosts.APIURL,
+		path:   "/v1/access-links/" + string(l) + "/revoke",
+		bearer: a.key.secret,
+		about:  aLink,
+	}
 	if err = a.caller.do(ctx, k, &r); err == nil && r.AccessLinkID != l {
 		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this link was revoked")
 	}
@@ -77,8 +98,11 @@ func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.Revoked
 // Resolve tells what a share URL opens; no credential takes part.
 func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string) (r contract.Resolved, err error) {
 	k := call{
-		method: http.MethodPost, host: d.Hosts.APIURL, path: "/v1/access-links/resolve",
-		body: contract.ResolveRequest{PublicID: public, Blob: blob}, about: aShare,
+		method: http.MethodPost,
+		host:   d.Hosts.APIURL,
+		path:   "/v1/access-links/resolve",
+		body:   contract.ResolveRequest{PublicID: public, Blob: blob},
+		about:  aShare,
 	}
 	if err = d.caller.do(ctx, k, &r); err != nil {
 		return r, err

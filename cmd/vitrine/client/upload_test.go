@@ -34,7 +34,12 @@ func text(path, content string) File {
 }
 
 func target(path string, headers map[string]string) contract.UploadTarget {
-	return contract.UploadTarget{Status: "upload_required", Path: path, PutURL: "https://store.test/o/" + path + "?sig=s3cret", RequiredHeaders: headers}
+	return contract.UploadTarget{
+		Status:          "upload_required",
+		Path:            path,
+		PutURL:          "https://store.test/o/" + path + "?sig=s3cret",
+		RequiredHeaders: headers,
+	}
 }
 
 // planOf plans files that all have to be sent.
@@ -309,7 +314,14 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 				demand(t, err, failure.BadResponse, failure.Other)
 				return
 			}
-			want := UploadStats{TotalFiles: 2, TotalBytes: 3, UploadedFiles: 1, UploadedBytes: 2, ReusedFiles: 1, ReusedBytes: 1}
+			want := UploadStats{
+				TotalFiles:    2,
+				TotalBytes:    3,
+				UploadedFiles: 1,
+				UploadedBytes: 2,
+				ReusedFiles:   1,
+				ReusedBytes:   1,
+			}
 			if err != nil || plan.Stats != want {
 				t.Errorf("stats %+v, error %v, want %+v", plan.Stats, err, want)
 			}

@@ -50,7 +50,12 @@ func reply(status int, body string, headers ...string) *http.Response {
 		name, value, _ := strings.Cut(line, ": ")
 		h.Set(name, value)
 	}
-	return &http.Response{StatusCode: status, Status: fmt.Sprint(status), Header: h, Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{
+		StatusCode: status,
+		Status:     fmt.Sprint(status),
+		Header:     h,
+		Body:       io.NopCloser(strings.NewReader(body)),
+	}
 }
 
 func refuse(status int, code fault.Code, headers ...string) *http.Response {
@@ -77,7 +82,10 @@ func in(order ...*http.Response) func(*http.Request) (*http.Response, error) {
 func caller(w *wire, told *[]string) *Caller {
 	var mu sync.Mutex
 	return &Caller{
-		HTTP: &http.Client{Transport: w, CheckRedirect: stay}, UserAgent: "vitrine/test", RequestID: "cli_request", Patience: DefaultPatience(),
+		HTTP:      &http.Client{Transport: w, CheckRedirect: stay},
+		UserAgent: "vitrine/test",
+		RequestID: "cli_request",
+		Patience:  DefaultPatience(),
 		Tell: func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -69,7 +69,12 @@ func (f *Folder) Body(file File) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &body{file: file, r: r, sum: sha256.New(), left: file.Size}, nil
+	return &body{
+		file: file,
+		r:    r,
+		sum:  sha256.New(),
+		left: file.Size,
+	}, nil
 }
 
 func (f *Folder) open(file File) (*os.File, error) {

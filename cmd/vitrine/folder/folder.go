@@ -77,7 +77,12 @@ func Open(rq Request) (*Folder, error) {
 	if err != nil {
 		return nil, unusable("cannot read %s: %v", rq.Path, reason(err))
 	}
-	f := &Folder{Title: title(at.absolute), at: at, single: !info.IsDir(), guard: newGuard(rq, at.real)}
+	f := &Folder{
+		Title:  title(at.absolute),
+		at:     at,
+		single: !info.IsDir(),
+		guard:  newGuard(rq, at.real),
+	}
 	if err := f.guard.root(at, info.IsDir()); err != nil {
 		return nil, err
 	}
@@ -159,7 +164,13 @@ func (f *Folder) fill(rq Request) error {
 }
 
 func (f *Folder) walk(ownignore, gitignore bool) *walk {
-	return &walk{root: f.root, real: f.at.real, guard: f.guard, ownignore: ownignore, gitignore: gitignore}
+	return &walk{
+		root:      f.root,
+		real:      f.at.real,
+		guard:     f.guard,
+		ownignore: ownignore,
+		gitignore: gitignore,
+	}
 }
 
 // hasAllowed refuses a name that was allowed and is not published: it is misspelt, or stays behind for another reason.

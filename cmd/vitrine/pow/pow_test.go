@@ -13,7 +13,12 @@ import (
 const nonce = "q83vEjRWeJCrze8SNFZ4kA"
 
 func challenge(difficulty int) Challenge {
-	return Challenge{Nonce: nonce, Difficulty: difficulty, ExpiresAt: time.Now().Add(time.Hour), Signature: "s"}
+	return Challenge{
+		Nonce:      nonce,
+		Difficulty: difficulty,
+		ExpiresAt:  time.Now().Add(time.Hour),
+		Signature:  "s",
+	}
 }
 
 // TestSolve checks each solution with arithmetic of its own: the digest written out in binary.

@@ -49,7 +49,12 @@ func TestDiffColoursAndCleans(t *testing.T) {
 		t.Errorf("%q, %v", plain.String(), err)
 	}
 	plain.Reset()
-	o := Options{Out: &plain, Err: &plain, Terminal: true, NoColor: true}
+	o := Options{
+		Out:      &plain,
+		Err:      &plain,
+		Terminal: true,
+		NoColor:  true,
+	}
 	if err := New(o).Diff(lines); err != nil || strings.ContainsAny(plain.String(), "\x1b\x07\u009b\u202e\u2028\r\t") || !strings.Contains(plain.String(), "\n+new\n") {
 		t.Errorf("%q, %v", plain.String(), err)
 	}

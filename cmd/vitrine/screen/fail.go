@@ -21,8 +21,12 @@ type problem struct {
 // Fail writes a failure to stderr. Its last line for people is what to do next.
 func (s *Screen) Fail(f *failure.Failure) {
 	p := problem{
-		Code: string(f.Code), Message: Scrub(f.Message), Docs: f.Docs, RequestID: f.RequestID,
-		RetryAfterSeconds: int64(f.RetryAfter / time.Second), Hint: Scrub(f.Hint),
+		Code:              string(f.Code),
+		Message:           Scrub(f.Message),
+		Docs:              f.Docs,
+		RequestID:         f.RequestID,
+		RetryAfterSeconds: int64(f.RetryAfter / time.Second),
+		Hint:              Scrub(f.Hint),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,12 @@ type Progress struct {
 
 // Progress begins to show an upload; Stop ends it.
 func (s *Screen) Progress(files int, bytes int64) *Progress {
-	p := &Progress{screen: s, files: files, bytes: bytes, end: make(chan struct{})}
+	p := &Progress{
+		screen: s,
+		files:  files,
+		bytes:  bytes,
+		end:    make(chan struct{}),
+	}
 	switch {
 	case s.bars:
 		p.bar.Go(p.draw)

@@ -38,9 +38,16 @@ func login(server string, letter string) Record {
 	tail := strings.Repeat(letter, 40)
 	at := time.Date(2027, 2, 19, 9, 0, 0, 0, time.UTC)
 	return Record{
-		BaseURL: server, APIURL: server, UploadURL: server + "/up", APIKey: secret.Text("ap_pk_preview_0123456789ABCDEF_" + tail),
-		PublicID: "0123456789ABCDEF", KeyID: "key_00000000000000000000000004", WorkspaceID: id.Workspace("6f1ab1f6-2b0c-4b1f-9b53-0c8d1fd0a001"),
-		MemberEmail: "ada@example.com", ExpiresAt: &at, RefreshToken: secret.Text("ap_rt_preview_0123456789ABCDEF_" + tail),
+		BaseURL:      server,
+		APIURL:       server,
+		UploadURL:    server + "/up",
+		APIKey:       secret.Text("ap_pk_preview_0123456789ABCDEF_" + tail),
+		PublicID:     "0123456789ABCDEF",
+		KeyID:        "key_00000000000000000000000004",
+		WorkspaceID:  id.Workspace("6f1ab1f6-2b0c-4b1f-9b53-0c8d1fd0a001"),
+		MemberEmail:  "ada@example.com",
+		ExpiresAt:    &at,
+		RefreshToken: secret.Text("ap_rt_preview_0123456789ABCDEF_" + tail),
 	}
 }
 

@@ -7,5 +7,10 @@ import (
 )
 
 func main() {
-	function.Main(function.Host{Name: "content", Rings: content.Rings, Objects: true, Handler: content.Handler})
+	function.Main(function.Host{
+		Name:    "content",
+		Rings:   content.Rings,
+		Objects: true,
+		Handler: content.Handler,
+	})
 }

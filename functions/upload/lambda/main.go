@@ -7,5 +7,10 @@ import (
 )
 
 func main() {
-	function.Main(function.Host{Name: "upload", Rings: upload.Rings, Objects: true, Handler: upload.Handler})
+	function.Main(function.Host{
+		Name:    "upload",
+		Rings:   upload.Rings,
+		Objects: true,
+		Handler: upload.Handler,
+	})
 }

@@ -56,7 +56,14 @@ func deploy(t *testing.T) *deployment {
 	t.Helper()
 	lifted := limits.Default()
 	lifted.Off = true
-	o := stack.Options{Engines: engine.Shared(t), Data: t.TempDir(), Tables: "invoker-" + string(id.NewPublic()), Limits: lifted, Now: time.Now, Log: quiet}
+	o := stack.Options{
+		Engines: engine.Shared(t),
+		Data:    t.TempDir(),
+		Tables:  "invoker-" + string(id.NewPublic()),
+		Limits:  lifted,
+		Now:     time.Now,
+		Log:     quiet,
+	}
 	s, err := stack.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +90,14 @@ func (d *deployment) function(t *testing.T, host string, changes ...string) *run
 		environment[changes[i]] = changes[i+1]
 	}
 	f := runtime.New(runtime.Config{
-		Name: host, Program: program(t, host), Environment: environment, Timeout: timeout, MemoryMB: 512, Processes: 1, Waiting: 9, Log: &d.log,
+		Name:        host,
+		Program:     program(t, host),
+		Environment: environment,
+		Timeout:     timeout,
+		MemoryMB:    512,
+		Processes:   1,
+		Waiting:     9,
+		Log:         &d.log,
 	})
 	t.Cleanup(f.Close)
 	return f
@@ -234,7 +248,13 @@ func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			var log lockedLog
 			f := runtime.New(runtime.Config{
-				Name: host, Program: program(t, host), Environment: map[string]string{env.ResponseMode: "drip"}, Timeout: timeout, Processes: 1, Waiting: 1, Log: &log,
+				Name:        host,
+				Program:     program(t, host),
+				Environment: map[string]string{env.ResponseMode: "drip"},
+				Timeout:     timeout,
+				Processes:   1,
+				Waiting:     1,
+				Log:         &log,
 			})
 			t.Cleanup(f.Close)
 			_, err := f.Invoke(t.Context(), []byte(`{}`))

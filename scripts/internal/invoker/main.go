@@ -87,7 +87,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	f := runtime.New(runtime.Config{
-		Name: r.host, Program: program, Environment: settings, Timeout: timeout, MemoryMB: 512, Processes: 1, Log: stderr,
+		Name:        r.host,
+		Program:     program,
+		Environment: settings,
+		Timeout:     timeout,
+		MemoryMB:    512,
+		Processes:   1,
+		Log:         stderr,
 	})
 	defer f.Close()
 	answer, err := f.Stream(ctx, event)

@@ -60,7 +60,12 @@ func (l *local) openFolder(context.Context) error {
 
 func (l *local) startEngines(ctx context.Context) error {
 	l.say("engines  DynamoDB and S3 start")
-	o := engine.Options{Dir: l.folder.path, DynamoDBPort: l.base + dynamoDBOffset, S3Port: l.base + s3Offset, Log: l.log}
+	o := engine.Options{
+		Dir:          l.folder.path,
+		DynamoDBPort: l.base + dynamoDBOffset,
+		S3Port:       l.base + s3Offset,
+		Log:          l.log,
+	}
 	if l.folder.temporary {
 		o.Dir = ""
 	}

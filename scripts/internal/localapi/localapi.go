@@ -94,8 +94,14 @@ func (h *Hosts) open(c Config, f *template.Function) error {
 		environment[name] = value
 	}
 	h.functions[f] = runtime.New(runtime.Config{
-		Name: f.Host, Program: program, Environment: environment, Timeout: f.Timeout, MemoryMB: f.MemoryMB,
-		Processes: c.Processes, Waiting: c.Waiting, Log: c.Output,
+		Name:        f.Host,
+		Program:     program,
+		Environment: environment,
+		Timeout:     f.Timeout,
+		MemoryMB:    f.MemoryMB,
+		Processes:   c.Processes,
+		Waiting:     c.Waiting,
+		Log:         c.Output,
 	})
 	return nil
 }

@@ -51,10 +51,14 @@ func shop(t *testing.T) Config {
 		f.Environment[hostVariable] = f.Host
 	}
 	return Config{
-		Deployment: d, Program: map[string]string{"api": os.Args[0], "content": os.Args[0]},
-		Settings:  map[string]string{"TABLE": "local-table", "ROLE": "r", "SELF": "s", "UNDECLARED": "never told"},
-		Given:     map[string]string{"AWS_REGION": "here"},
-		Processes: 2, Waiting: 2, Output: t.Output(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Deployment: d,
+		Program:    map[string]string{"api": os.Args[0], "content": os.Args[0]},
+		Settings:   map[string]string{"TABLE": "local-table", "ROLE": "r", "SELF": "s", "UNDECLARED": "never told"},
+		Given:      map[string]string{"AWS_REGION": "here"},
+		Processes:  2,
+		Waiting:    2,
+		Output:     t.Output(),
+		Log:        slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 }
 

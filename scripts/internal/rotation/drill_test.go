@@ -101,9 +101,16 @@ var everything = map[string]signed{
 }
 
 func signedURL(kind token.Kind, host string) signed {
-	public := token.Claims{Expires: began.AddDate(1, 0, 0), Workspace: workspace, Artifact: id.NewArtifact(), Revision: id.NewRevision()}
+	public := token.Claims{
+		Expires:   began.AddDate(1, 0, 0),
+		Workspace: workspace,
+		Artifact:  id.NewArtifact(),
+		Revision:  id.NewRevision(),
+	}
 	return signed{
-		ring: "content", refused: token.ErrInvalid, kid: func(text any) byte { return raw(text)[1] },
+		ring:    "content",
+		refused: token.ErrInvalid,
+		kid:     func(text any) byte { return raw(text)[1] },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			c, err := token.New(s.Content, kind, host)
 			if err != nil {
@@ -124,13 +131,20 @@ func signedURL(kind token.Kind, host string) signed {
 func linkBlob() signed {
 	public := id.NewPublic()
 	return signed{
-		ring: "links", refused: token.ErrBlob, kid: func(text any) byte { return raw(text)[1] },
+		ring:    "links",
+		refused: token.ErrBlob,
+		kid:     func(text any) byte { return raw(text)[1] },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			c, err := token.NewLinkCodec(s.Links, "https://app.example")
 			if err != nil {
 				return nil, err
 			}
-			return c.Mint(public, token.Blob{Expires: began.AddDate(1, 0, 0), Scopes: token.View, Workspace: workspace, Artifact: id.NewArtifact()})
+			return c.Mint(public, token.Blob{
+				Expires:   began.AddDate(1, 0, 0),
+				Scopes:    token.View,
+				Workspace: workspace,
+				Artifact:  id.NewArtifact(),
+			})
 		},
 		check: func(s keyring.Set, text any, now time.Time) error {
 			c, err := token.NewLinkCodec(s.Links, "https://app.example")
@@ -146,7 +160,9 @@ func linkBlob() signed {
 func hashed(kind credential.Kind) signed {
 	secret := credential.Mint(kind, credential.Preview, workspace, "")
 	return signed{
-		ring: "pepper", refused: errOther, kid: func(h any) byte { return h.(credential.Hash).Pepper },
+		ring:    "pepper",
+		refused: errOther,
+		kid:     func(h any) byte { return h.(credential.Hash).Pepper },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			peppers, err := s.Pepper.Derive("credential")
 			return secret.Hash(peppers), err
@@ -164,7 +180,9 @@ func hashed(kind credential.Kind) signed {
 func typedCode() signed {
 	public := id.NewPublic()
 	return signed{
-		ring: "pepper", refused: errOther, kid: func(h any) byte { return h.(credential.Hash).Pepper },
+		ring:    "pepper",
+		refused: errOther,
+		kid:     func(h any) byte { return h.(credential.Hash).Pepper },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			peppers, err := s.Pepper.Derive("credential")
 			return credential.HashCode(peppers, "claim", public, "ABCD-EFGH"), err
@@ -181,7 +199,9 @@ func typedCode() signed {
 
 func listCursor() signed {
 	return signed{
-		ring: "seal", refused: errOther, kid: func(text any) byte { return raw(strings.TrimPrefix(text.(string), "v1."))[0] },
+		ring:    "seal",
+		refused: errOther,
+		kid:     func(text any) byte { return raw(strings.TrimPrefix(text.(string), "v1."))[0] },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			c, err := cursor.New(s.Seal)
 			if err != nil {
@@ -204,7 +224,9 @@ func listCursor() signed {
 
 func sealedRecord() signed {
 	return signed{
-		ring: "seal", refused: seal.ErrBroken, kid: func(sealed any) byte { return sealed.([]byte)[0] },
+		ring:    "seal",
+		refused: seal.ErrBroken,
+		kid:     func(sealed any) byte { return sealed.([]byte)[0] },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			box, err := seal.New(s.Seal, "record")
 			if err != nil {
@@ -225,7 +247,9 @@ func sealedRecord() signed {
 func identityAssertion() signed {
 	const issuer = "https://api.example"
 	return signed{
-		ring: "assertion", refused: assertion.ErrInvalid, kid: func(text any) byte {
+		ring:    "assertion",
+		refused: assertion.ErrInvalid,
+		kid: func(text any) byte {
 			var kid int
 			header := string(raw(strings.Split(text.(string), ".")[0]))
 			fmt.Sscanf(header[strings.Index(header, `"as`):], `"as%d-`, &kid)
@@ -237,8 +261,13 @@ func identityAssertion() signed {
 				return nil, err
 			}
 			return signer.Sign(assertion.Claims{
-				Registration: id.RegistrationOf(id.NewPublic()), Type: contract.AnonymousType, Phase: assertion.PreClaim, Scopes: []string{"publish"},
-				Workspace: workspace, IssuedAt: now, ExpiresAt: began.AddDate(1, 0, 0),
+				Registration: id.RegistrationOf(id.NewPublic()),
+				Type:         contract.AnonymousType,
+				Phase:        assertion.PreClaim,
+				Scopes:       []string{"publish"},
+				Workspace:    workspace,
+				IssuedAt:     now,
+				ExpiresAt:    began.AddDate(1, 0, 0),
 			})
 		},
 		check: func(s keyring.Set, text any, now time.Time) error {

@@ -36,8 +36,13 @@ func newPlace(t *testing.T, d *desk) *place {
 	numbers := limits.Default()
 	numbers.Pow = limits.PowAlways
 	p := &place{options: stack.Options{
-		Engines: engine.Shared(t), BasePort: port.Base(t), Data: filepath.Dir(d.file), Tables: "rotation-" + string(id.NewPublic()), Limits: numbers,
-		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Engines:  engine.Shared(t),
+		BasePort: port.Base(t),
+		Data:     filepath.Dir(d.file),
+		Tables:   "rotation-" + string(id.NewPublic()),
+		Limits:   numbers,
+		Now:      time.Now,
+		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}}
 	t.Cleanup(func() { p.stop(t) })
 	return p

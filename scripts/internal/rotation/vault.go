@@ -135,7 +135,10 @@ func (s *secret) change(ctx context.Context, _ string, change func(keyring.Ring)
 // lost, and the repetition of what took effect is refused.
 func (s *secret) promote(ctx context.Context, from, to string) error {
 	_, err := s.client.UpdateSecretVersionStage(ctx, &secretsmanager.UpdateSecretVersionStageInput{
-		SecretId: &s.id, VersionStage: aws.String(current), RemoveFromVersionId: &from, MoveToVersionId: &to,
+		SecretId:            &s.id,
+		VersionStage:        aws.String(current),
+		RemoveFromVersionId: &from,
+		MoveToVersionId:     &to,
 	})
 	if err == nil {
 		return nil

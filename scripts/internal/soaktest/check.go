@@ -23,7 +23,9 @@ func check(ctx context.Context, e *engine.Engines, numbers limits.Limits) error 
 		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
 			o.BaseEndpoint, o.UsePathStyle = aws.String(e.S3), true
 		}),
-		Tables: dynamo.Named(tables), Bucket: e.Bucket, Limits: numbers,
+		Tables: dynamo.Named(tables),
+		Bucket: e.Bucket,
+		Limits: numbers,
 	})...)
 }
 

@@ -103,7 +103,12 @@ func turn(ctx context.Context, g *wire.Agent, b *book, n, i int) error {
 func publish(ctx context.Context, g *wire.Agent, b *book, n int, a id.Artifact, text string) error {
 	p, err := g.PublishFiles(ctx, text, a, wire.File{Path: "index.txt", Body: []byte(text)}, wire.File{Path: "same.bin", Body: make([]byte, 20_000)})
 	if err == nil {
-		b.acknowledge(n, &shown{artifact: p.ArtifactID, content: p.RevisionContentURL, link: p.UnlistedURL, text: text})
+		b.acknowledge(n, &shown{
+			artifact: p.ArtifactID,
+			content:  p.RevisionContentURL,
+			link:     p.UnlistedURL,
+			text:     text,
+		})
 	}
 	return err
 }

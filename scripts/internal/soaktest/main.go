@@ -59,7 +59,12 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 	numbers.Off = true
 	faults := newFaults()
 	s, err := stack.Start(ctx, stack.Options{
-		Engines: engines, Data: data, Tables: tables, Limits: numbers, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Engines:    engines,
+		Data:       data,
+		Tables:     tables,
+		Limits:     numbers,
+		Now:        time.Now,
+		Log:        slog.New(slog.DiscardHandler),
 		Middleware: []func(*middleware.Stack) error{faults.Add},
 	})
 	if err != nil {

@@ -56,7 +56,12 @@ func Load(file string) (*Document, error) {
 	d := &Document{}
 	for path, methods := range raw.Paths {
 		for method, o := range methods {
-			op := operation{id: o.OperationID, method: strings.ToUpper(method), path: matcher(path), responses: map[string]response{}}
+			op := operation{
+				id:        o.OperationID,
+				method:    strings.ToUpper(method),
+				path:      matcher(path),
+				responses: map[string]response{},
+			}
 			for status, r := range o.Responses {
 				out := response{media: map[string]*jsonschema.Resolved{}}
 				for name, h := range r.Headers {

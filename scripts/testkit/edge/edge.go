@@ -97,7 +97,12 @@ func target(r *http.Request) (path, query string) {
 
 func (e *edge) rewrite(p *httputil.ProxyRequest) {
 	path, query := target(p.In)
-	p.Out.URL = &url.URL{Scheme: "http", Host: e.Address, Opaque: path, RawQuery: query}
+	p.Out.URL = &url.URL{
+		Scheme:   "http",
+		Host:     e.Address,
+		Opaque:   path,
+		RawQuery: query,
+	}
 	p.Out.Host = e.Host
 	p.Out.Header.Del("Expect") // our server asks for the body when S3 takes it
 	if p.Out.Body != nil {

@@ -64,7 +64,12 @@ type Engines struct {
 // returns when both answer. Ctx bounds the start only: the engines run until
 // Close, Kill or the end of this process, kill -9 included.
 func Start(ctx context.Context, o Options) (*Engines, error) {
-	e := &Engines{Bucket: bucket, AccessKey: accessKey, SecretKey: secretKey, Region: region}
+	e := &Engines{
+		Bucket:    bucket,
+		AccessKey: accessKey,
+		SecretKey: secretKey,
+		Region:    region,
+	}
 	if err := e.start(ctx, o); err != nil {
 		e.Kill()
 		return nil, err
@@ -100,13 +105,18 @@ func (e *Engines) startDynamoDB(ctx context.Context, o Options, log io.Writer) e
 	if err != nil {
 		return err
 	}
-	e.DynamoDBProcess = &Process{name: "DynamoDB engine", health: "/", log: log, command: func(port int) []string {
-		args := []string{watcher, "-watch", "--", dynoxide, "--host", loopback, "--port", strconv.Itoa(port)}
-		if o.Dir != "" {
-			args = append(args, "--db-path", filepath.Join(o.Dir, "dynamodb.db"))
-		}
-		return args
-	}}
+	e.DynamoDBProcess = &Process{
+		name:   "DynamoDB engine",
+		health: "/",
+		log:    log,
+		command: func(port int) []string {
+			args := []string{watcher, "-watch", "--", dynoxide, "--host", loopback, "--port", strconv.Itoa(port)}
+			if o.Dir != "" {
+				args = append(args, "--db-path", filepath.Join(o.Dir, "dynamodb.db"))
+			}
+			return args
+		},
+	}
 	if err := makeFolder(o.Dir); err != nil {
 		return err
 	}
@@ -133,13 +143,18 @@ func (e *Engines) startS3(ctx context.Context, o Options, log io.Writer) error {
 		}
 		e.temporary = dir
 	}
-	e.S3Process = &Process{name: "S3 engine", health: "/healthz", log: log, command: func(port int) []string {
-		return []string{
-			s3d, "-dir", dir, "-addr", address(port), "-bucket", e.Bucket, "-domain", s3Domain,
-			"-access", e.AccessKey, "-secret", e.SecretKey, "-region", e.Region,
-			"-temporary=" + strconv.FormatBool(e.temporary != ""),
-		}
-	}}
+	e.S3Process = &Process{
+		name:   "S3 engine",
+		health: "/healthz",
+		log:    log,
+		command: func(port int) []string {
+			return []string{
+				s3d, "-dir", dir, "-addr", address(port), "-bucket", e.Bucket, "-domain", s3Domain,
+				"-access", e.AccessKey, "-secret", e.SecretKey, "-region", e.Region,
+				"-temporary=" + strconv.FormatBool(e.temporary != ""),
+			}
+		},
+	}
 	if e.S3, err = e.S3Process.open(ctx, o.S3Port); err != nil {
 		return err
 	}

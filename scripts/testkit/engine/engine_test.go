@@ -229,9 +229,14 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // scripted is an engine that is a shell script.
 func scripted(script string) *Process {
-	return &Process{name: "scripted engine", health: "/", log: io.Discard, command: func(int) []string {
-		return []string{"sh", "-c", script}
-	}}
+	return &Process{
+		name:   "scripted engine",
+		health: "/",
+		log:    io.Discard,
+		command: func(int) []string {
+			return []string{"sh", "-c", script}
+		},
+	}
 }
 
 // newKey is a key that no other run of a test has used.

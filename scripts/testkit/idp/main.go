@@ -56,8 +56,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	issuer := fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
 	p, err := provider.Open(provider.Options{
-		Issuer: issuer, Data: *data, Now: time.Now,
-		Client: provider.Client{ID: *client, Secret: secret, Callbacks: []string{*callback}, SignedOut: []string{*signedOut}},
+		Issuer: issuer,
+		Data:   *data,
+		Now:    time.Now,
+		Client: provider.Client{
+			ID:        *client,
+			Secret:    secret,
+			Callbacks: []string{*callback},
+			SignedOut: []string{*signedOut},
+		},
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

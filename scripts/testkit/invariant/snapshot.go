@@ -81,9 +81,21 @@ const (
 
 func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{
-		workspaces: map[string]item{}, sessions: map[string]item{}, keys: map[string]item{}, claims: map[string]item{}, links: map[string]item{}, pins: map[string]item{},
-		fences: map[string][]item{}, moves: map[string]item{}, aliases: map[string]item{}, artifacts: map[string]*artifact{}, objects: map[string]int64{}, diffs: map[string]int64{},
-		hints: map[string]item{}, references: map[string]item{}, deletions: map[string]item{},
+		workspaces: map[string]item{},
+		sessions:   map[string]item{},
+		keys:       map[string]item{},
+		claims:     map[string]item{},
+		links:      map[string]item{},
+		pins:       map[string]item{},
+		fences:     map[string][]item{},
+		moves:      map[string]item{},
+		aliases:    map[string]item{},
+		artifacts:  map[string]*artifact{},
+		objects:    map[string]int64{},
+		diffs:      map[string]int64{},
+		hints:      map[string]item{},
+		references: map[string]item{},
+		deletions:  map[string]item{},
 	}
 	for table, to := range map[string]*[]item{d.Tables.Core: &s.core, d.Tables.Events: &s.events, d.Tables.Hot: &s.hot} {
 		if err := d.scan(ctx, table, to); err != nil {

@@ -146,7 +146,12 @@ func Prove(ctx context.Context, refusal Answer) (contract.ProvisionRequest, erro
 		return contract.ProvisionRequest{}, errors.New("the refusal carries no challenge")
 	}
 	c := e.Challenge
-	s, err := pow.Solve(ctx, pow.Challenge{Nonce: c.Nonce, Difficulty: c.Difficulty, ExpiresAt: c.ExpiresAt.Time, Signature: c.Signature})
+	s, err := pow.Solve(ctx, pow.Challenge{
+		Nonce:      c.Nonce,
+		Difficulty: c.Difficulty,
+		ExpiresAt:  c.ExpiresAt.Time,
+		Signature:  c.Signature,
+	})
 	return contract.ProvisionRequest{Challenge: c, Solution: &contract.Solution{Nonce: s.Nonce, Counter: s.Counter}}, err
 }
 

@@ -29,8 +29,10 @@ func refusing(t *testing.T, code string) *blob.Store {
 	}))
 	t.Cleanup(server.Close)
 	client := s3.New(s3.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(server.URL),
+		UsePathStyle: true,
+		Credentials:  credentials.NewStaticCredentialsProvider("key", "secret", ""),
 	})
 	return blob.New(client, "bucket", "")
 }

@@ -48,7 +48,12 @@ func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, s
 	if life <= 0 { // the SDK would take 0 for its default
 		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
 	}
-	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &name, ContentLength: &size, IfNoneMatch: aws.String("*")}
+	in := &s3.PutObjectInput{
+		Bucket:        &s.bucket,
+		Key:           &name,
+		ContentLength: &size,
+		IfNoneMatch:   aws.String("*"),
+	}
 	if digest != nil {
 		in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(digest[:]))
 	}

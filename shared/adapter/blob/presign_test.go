@@ -149,7 +149,10 @@ func (s *sequence) Retrieve(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{}, errors.New("https://provider.invalid/?token=secret does not answer")
 	}
 	return aws.Credentials{
-		AccessKeyID: "KEY" + string(rune('0'+s.given)), SecretAccessKey: "secret", CanExpire: true, Expires: time.Now().Add(life),
+		AccessKeyID:     "KEY" + string(rune('0'+s.given)),
+		SecretAccessKey: "secret",
+		CanExpire:       true,
+		Expires:         time.Now().Add(life),
 	}, nil
 }
 

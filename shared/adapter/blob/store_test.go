@@ -53,8 +53,13 @@ func start(t testing.TB, options ...func(*s3.Options)) stack {
 	}}, options...)...)
 	edge := newEdge(t, e)
 	return stack{
-		Store: blob.New(client, e.Bucket, edge), client: client, bucket: e.Bucket, edge: edge, chaos: inj,
-		home: id.NewWorkspace(), session: id.NewSession(),
+		Store:   blob.New(client, e.Bucket, edge),
+		client:  client,
+		bucket:  e.Bucket,
+		edge:    edge,
+		chaos:   inj,
+		home:    id.NewWorkspace(),
+		session: id.NewSession(),
 	}
 }
 

@@ -24,8 +24,12 @@ func (s *Store) Put(ctx context.Context, home id.Workspace, o tree.Object, body 
 	}
 	checksum := base64.StdEncoding.EncodeToString(digest[:])
 	_, err = s.client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &s.bucket, Key: &name, Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body))),
-		ChecksumSHA256: &checksum, IfNoneMatch: aws.String("*"),
+		Bucket:         &s.bucket,
+		Key:            &name,
+		Body:           bytes.NewReader(body),
+		ContentLength:  aws.Int64(int64(len(body))),
+		ChecksumSHA256: &checksum,
+		IfNoneMatch:    aws.String("*"),
 	})
 	switch {
 	case err == nil:

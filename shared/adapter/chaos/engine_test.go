@@ -64,7 +64,9 @@ func (d database) put(ctx context.Context, pk string) error {
 func (d database) add(ctx context.Context, pk string) error {
 	_, err := d.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Update: &types.Update{
-			TableName: &d.table, Key: key(pk), UpdateExpression: aws.String("ADD hits :one"),
+			TableName:                 &d.table,
+			Key:                       key(pk),
+			UpdateExpression:          aws.String("ADD hits :one"),
 			ExpressionAttributeValues: item{":one": &types.AttributeValueMemberN{Value: "1"}},
 		}},
 		{Put: &types.Put{TableName: &d.table, Item: key(pk + "-mark")}},

@@ -27,7 +27,13 @@ type Rule struct {
 // On makes a rule for an operation ("GetItem", "PutObject"; "" is any). As long as nothing else is said, it fires once,
 // for the first matching attempt, and does nothing but count.
 func (i *Injector) On(operation string) *Rule {
-	r := &Rule{injector: i, operation: operation, first: 1, times: 1, reached: make(chan struct{})}
+	r := &Rule{
+		injector:  i,
+		operation: operation,
+		first:     1,
+		times:     1,
+		reached:   make(chan struct{}),
+	}
 	if _, file, line, ok := runtime.Caller(1); ok {
 		r.where = fmt.Sprintf("%s:%d", filepath.Base(file), line)
 	}

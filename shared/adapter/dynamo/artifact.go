@@ -27,12 +27,31 @@ func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 		return nil
 	}
 	return &artifact.Artifact{
-		ID: a, Owner: id.Workspace(i.getStr("own")), Home: id.Workspace(i.getStr("home")), Status: artifact.Status(i.getStr("status")),
-		ExpiresAt: i.getTime("exp"), PinnedAt: i.getTime("pin_at"), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), LinksOff: i.getTime("links_off"),
-		Current: id.Revision(i.getStr("cur")), Number: int(i.getNum("no")), Draft: id.Revision(i.getStr("draft")), DraftAt: i.getTime("draft_at"),
-		Share: id.Public(i.getStr("share")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), FileCount: int(i.getNum("n")),
-		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), UpdatedAt: i.getTime("updated"), PublishedAt: i.getTime("pub_at"),
-		DeletedAt: i.getTime("deleted"), ShareUntil: i.getTime("share_exp"), LinksAt: i.getTime("links_at"), LinksClosed: i.getTime("links_closed"),
+		ID:          a,
+		Owner:       id.Workspace(i.getStr("own")),
+		Home:        id.Workspace(i.getStr("home")),
+		Status:      artifact.Status(i.getStr("status")),
+		ExpiresAt:   i.getTime("exp"),
+		PinnedAt:    i.getTime("pin_at"),
+		Lock:        id.Lockdown(i.getStr("lock")),
+		LockedAt:    i.getTime("lock_at"),
+		LinksOff:    i.getTime("links_off"),
+		Current:     id.Revision(i.getStr("cur")),
+		Number:      int(i.getNum("no")),
+		Draft:       id.Revision(i.getStr("draft")),
+		DraftAt:     i.getTime("draft_at"),
+		Share:       id.Public(i.getStr("share")),
+		Title:       i.getStr("title"),
+		Entrypoint:  i.getStr("entry"),
+		FileCount:   int(i.getNum("n")),
+		Size:        i.getNum("bytes"),
+		CreatedAt:   i.getTime("created"),
+		UpdatedAt:   i.getTime("updated"),
+		PublishedAt: i.getTime("pub_at"),
+		DeletedAt:   i.getTime("deleted"),
+		ShareUntil:  i.getTime("share_exp"),
+		LinksAt:     i.getTime("links_at"),
+		LinksClosed: i.getTime("links_closed"),
 		ViewsClosed: int(i.getNum("views_closed")),
 	}
 }
@@ -49,16 +68,30 @@ func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 		return nil
 	}
 	return &artifact.Revision{
-		ID: r, Artifact: a, Status: artifact.RevisionStatus(i.getStr("status")), Number: int(i.getNum("no")), Title: i.getStr("title"),
-		Entrypoint: i.getStr("entry"), Entered: i.getFlag("entered"), Mode: media.Mode(i.getStr("mode")), FileCount: int(i.getNum("n")),
-		Size: i.getNum("bytes"), CreatedAt: i.getTime("created"), PublishedAt: i.getTime("pub_at"),
-		Source: id.Revision(i.getStr("source")),
+		ID:          r,
+		Artifact:    a,
+		Status:      artifact.RevisionStatus(i.getStr("status")),
+		Number:      int(i.getNum("no")),
+		Title:       i.getStr("title"),
+		Entrypoint:  i.getStr("entry"),
+		Entered:     i.getFlag("entered"),
+		Mode:        media.Mode(i.getStr("mode")),
+		FileCount:   int(i.getNum("n")),
+		Size:        i.getNum("bytes"),
+		CreatedAt:   i.getTime("created"),
+		PublishedAt: i.getTime("pub_at"),
+		Source:      id.Revision(i.getStr("source")),
 	}
 }
 
 // Publish implements artifact.Publications.
 func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
-	day := allowance{key: allowanceKey, of: p.Workspace, at: p.At, most: int64(p.Allowance)}
+	day := allowance{
+		key:  allowanceKey,
+		of:   p.Workspace,
+		at:   p.At,
+		most: int64(p.Allowance),
+	}
 	if p.First {
 		day.take = 1
 	}
@@ -76,7 +109,12 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend
 	count(&t)
 	if p.Share != nil {
 		t.create(s.tables.Core, linkItem(link.Link{
-			ID: p.Share.ID, Public: p.Share.Public, Workspace: p.Workspace, Artifact: p.Artifact, Kind: link.Share, CreatedAt: p.Share.At,
+			ID:        p.Share.ID,
+			Public:    p.Share.Public,
+			Workspace: p.Workspace,
+			Artifact:  p.Artifact,
+			Kind:      link.Share,
+			CreatedAt: p.Share.At,
 		}))
 	}
 	t.create(s.tables.Events, eventItem(p.Event))

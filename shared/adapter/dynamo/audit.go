@@ -18,8 +18,13 @@ func eventItem(e event.Event) item {
 func readEvent(i item, w id.Workspace) event.Event {
 	at, name := readStamped[id.Event](i.key().sk)
 	return event.Event{
-		ID: name, Workspace: w, At: at, Action: event.Action(i.getStr("action")),
-		Actor:  event.Actor{Type: i.getStr("by_type"), ID: i.getStr("by_id")},
-		Target: event.Target{Type: i.getStr("on_type"), ID: i.getStr("on_id")}, Detail: i.getStr("detail"), RequestID: i.getStr("request"),
+		ID:        name,
+		Workspace: w,
+		At:        at,
+		Action:    event.Action(i.getStr("action")),
+		Actor:     event.Actor{Type: i.getStr("by_type"), ID: i.getStr("by_id")},
+		Target:    event.Target{Type: i.getStr("on_type"), ID: i.getStr("on_id")},
+		Detail:    i.getStr("detail"),
+		RequestID: i.getStr("request"),
 	}
 }

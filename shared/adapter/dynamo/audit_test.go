@@ -47,8 +47,14 @@ func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 	var tx transaction
 	for n, a := range by {
 		tx.create(d.tables.Events, eventItem(event.Event{
-			ID: id.NewEvent(), Workspace: w, At: d.clock.Add(time.Duration(n/2) * time.Millisecond), Action: event.ArtifactPublished, Actor: a,
-			Target: event.Target{Type: "revision", ID: fmt.Sprint(n)}, Detail: "title", RequestID: "request-1",
+			ID:        id.NewEvent(),
+			Workspace: w,
+			At:        d.clock.Add(time.Duration(n/2) * time.Millisecond),
+			Action:    event.ArtifactPublished,
+			Actor:     a,
+			Target:    event.Target{Type: "revision", ID: fmt.Sprint(n)},
+			Detail:    "title",
+			RequestID: "request-1",
 		}))
 	}
 	if err := d.commit(ctx, &tx); err != nil {
@@ -107,7 +113,14 @@ func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
 	d.happened(t, p.home.ID, who, who)
 	for range 24 { // three of them are what the store looks at in one query
 		d.clock = d.clock.Add(time.Second)
-		i := eventItem(event.Event{ID: id.NewEvent(), Workspace: p.home.ID, At: d.clock, Action: event.ArtifactExpired, Actor: event.BySystem(), Detail: strings.Repeat("x", 340<<10)})
+		i := eventItem(event.Event{
+			ID:        id.NewEvent(),
+			Workspace: p.home.ID,
+			At:        d.clock,
+			Action:    event.ArtifactExpired,
+			Actor:     event.BySystem(),
+			Detail:    strings.Repeat("x", 340<<10),
+		})
 		if _, err := d.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.tables.Events, Item: i}); err != nil {
 			t.Fatal(err)
 		}

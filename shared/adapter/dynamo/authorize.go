@@ -26,9 +26,16 @@ func (s *Store) Request(ctx context.Context, secret string) (*oauth.Request, err
 		return nil, err
 	}
 	return &oauth.Request{
-		Secret: secret, Client: oauth.Client{ID: id.Client(i.getStr("client")), Name: i.getStr("name"), FirstParty: i.getFlag("ours")},
-		Redirect: i.getStr("uri"), State: i.getStr("state"), Challenge: i.getStr("pkce"), Scopes: splitScopes(i.getStr("scopes")),
-		Audience: i.getStr("aud"), Loopback: i.getFlag("loopback"), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"),
+		Secret:    secret,
+		Client:    oauth.Client{ID: id.Client(i.getStr("client")), Name: i.getStr("name"), FirstParty: i.getFlag("ours")},
+		Redirect:  i.getStr("uri"),
+		State:     i.getStr("state"),
+		Challenge: i.getStr("pkce"),
+		Scopes:    splitScopes(i.getStr("scopes")),
+		Audience:  i.getStr("aud"),
+		Loopback:  i.getFlag("loopback"),
+		CreatedAt: i.getTime("created"),
+		ExpiresAt: i.getTime("exp"),
 	}, nil
 }
 
@@ -58,10 +65,21 @@ func (s *Store) Code(ctx context.Context, public id.Public) (*oauth.Code, error)
 		return nil, err
 	}
 	return &oauth.Code{
-		Public: public, Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, Client: id.Client(i.getStr("client")),
-		Name: i.getStr("name"), Redirect: i.getStr("uri"), Challenge: i.getStr("pkce"), Scopes: splitScopes(i.getStr("scopes")), Audience: i.getStr("aud"),
-		Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), Epoch: i.getNum("epoch"), Operator: i.getTime("op_at"),
-		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), Grant: id.Public(i.getStr("became")),
+		Public:    public,
+		Hash:      credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
+		Client:    id.Client(i.getStr("client")),
+		Name:      i.getStr("name"),
+		Redirect:  i.getStr("uri"),
+		Challenge: i.getStr("pkce"),
+		Scopes:    splitScopes(i.getStr("scopes")),
+		Audience:  i.getStr("aud"),
+		Member:    id.Member(i.getStr("mem")),
+		Workspace: id.Workspace(i.getStr("ws")),
+		Epoch:     i.getNum("epoch"),
+		Operator:  i.getTime("op_at"),
+		CreatedAt: i.getTime("created"),
+		ExpiresAt: i.getTime("exp"),
+		Grant:     id.Public(i.getStr("became")),
 	}, nil
 }
 
@@ -92,10 +110,21 @@ func readFlow(i item, public id.Public) *oauth.Flow {
 		return nil
 	}
 	return &oauth.Flow{
-		Public: public, Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, Client: id.Client(i.getStr("client")),
-		Device: i.getStr("device"), Network: i.getStr("net"), Scopes: splitScopes(i.getStr("scopes")), Answer: oauth.Answer(i.getStr("status")),
-		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")),
-		Epoch: i.getNum("epoch"), SettledAt: i.getTime("settled"), PollTokens: int(i.getNum("polls")), PolledAt: i.getTime("polled"),
+		Public:     public,
+		Hash:       credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
+		Client:     id.Client(i.getStr("client")),
+		Device:     i.getStr("device"),
+		Network:    i.getStr("net"),
+		Scopes:     splitScopes(i.getStr("scopes")),
+		Answer:     oauth.Answer(i.getStr("status")),
+		CreatedAt:  i.getTime("created"),
+		ExpiresAt:  i.getTime("exp"),
+		Member:     id.Member(i.getStr("mem")),
+		Workspace:  id.Workspace(i.getStr("ws")),
+		Epoch:      i.getNum("epoch"),
+		SettledAt:  i.getTime("settled"),
+		PollTokens: int(i.getNum("polls")),
+		PolledAt:   i.getTime("polled"),
 	}
 }
 

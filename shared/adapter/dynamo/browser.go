@@ -26,8 +26,15 @@ func readBrowser(i item, h session.Hash) *session.Session {
 		return nil
 	}
 	return &session.Session{
-		Hash: h, Member: id.Member(i.getStr("mem")), Workspace: id.Workspace(i.getStr("ws")), Epoch: i.getNum("epoch"),
-		CreatedAt: i.getTime("created"), SeenAt: i.getTime("seen"), Browser: i.getStr("browser"), Network: i.getStr("net"), Operator: i.getTime("op_at"),
+		Hash:      h,
+		Member:    id.Member(i.getStr("mem")),
+		Workspace: id.Workspace(i.getStr("ws")),
+		Epoch:     i.getNum("epoch"),
+		CreatedAt: i.getTime("created"),
+		SeenAt:    i.getTime("seen"),
+		Browser:   i.getStr("browser"),
+		Network:   i.getStr("net"),
+		Operator:  i.getTime("op_at"),
 	}
 }
 
@@ -75,8 +82,12 @@ func (s *Store) AddSignIn(ctx context.Context, a signin.Attempt) error {
 func (s *Store) TakeSignIn(ctx context.Context, state string, browser signin.Hash, now time.Time) (*signin.Attempt, error) {
 	condition := "attribute_exists(#pk) AND #browser = :browser AND #exp > :now"
 	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.tables.Core, Key: signInKey(state).attributes(), ConditionExpression: &condition, ReturnValues: types.ReturnValueAllOld,
-		ExpressionAttributeNames: names(condition), ExpressionAttributeValues: values{"browser": browser[:], "now": now}.attributes(),
+		TableName:                 &s.tables.Core,
+		Key:                       signInKey(state).attributes(),
+		ConditionExpression:       &condition,
+		ReturnValues:              types.ReturnValueAllOld,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: values{"browser": browser[:], "now": now}.attributes(),
 	})
 	if _, failed := conditionFailed(err); failed {
 		return nil, nil
@@ -85,5 +96,10 @@ func (s *Store) TakeSignIn(ctx context.Context, state string, browser signin.Has
 		return nil, unavailable(err)
 	}
 	old := item(out.Attributes)
-	return &signin.Attempt{State: state, Browser: browser, ReturnTo: old.getStr("to"), ExpiresAt: old.getTime("exp")}, nil
+	return &signin.Attempt{
+		State:     state,
+		Browser:   browser,
+		ReturnTo:  old.getStr("to"),
+		ExpiresAt: old.getTime("exp"),
+	}, nil
 }

@@ -29,9 +29,15 @@ func readClaimToken(i item, public id.Public) *claim.Token {
 		return nil
 	}
 	return &claim.Token{
-		ID: id.ClaimToken(i.getStr("id")), Public: public, Workspace: id.Workspace(i.getStr("ws")), Registration: id.Registration(i.getStr("reg")),
-		Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, ClaimCode: i.getStr("code"),
-		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RedeemedAt: i.getTime("redeemed"),
+		ID:           id.ClaimToken(i.getStr("id")),
+		Public:       public,
+		Workspace:    id.Workspace(i.getStr("ws")),
+		Registration: id.Registration(i.getStr("reg")),
+		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
+		ClaimCode:    i.getStr("code"),
+		CreatedAt:    i.getTime("created"),
+		ExpiresAt:    i.getTime("exp"),
+		RedeemedAt:   i.getTime("redeemed"),
 	}
 }
 

@@ -28,16 +28,35 @@ import (
 func source(t testing.TB, s *Store) (workspace.Workspace, credential.Key, claim.Token) {
 	t.Helper()
 	at := now()
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+	}
 	public := id.NewPublic()
 	k := credential.Key{
-		ID: id.NewKey(public), Public: public, Workspace: w.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("mac")}, Name: "K", CreatedAt: at,
+		ID:        id.NewKey(public),
+		Public:    public,
+		Workspace: w.ID,
+		Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
+		Name:      "K",
+		CreatedAt: at,
 	}
 	c := claim.Token{
-		ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: w.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("claim")},
-		CreatedAt: at, ExpiresAt: at.Add(time.Hour),
+		ID:        id.NewClaimToken(),
+		Public:    id.NewPublic(),
+		Workspace: w.ID,
+		Hash:      credential.Hash{Pepper: 1, MAC: []byte("claim")},
+		CreatedAt: at,
+		ExpiresAt: at.Add(time.Hour),
 	}
-	if err := s.Provision(ctx, ephemeral.Provision{Workspace: w, Key: k, Claim: c, Event: record(w.ID, at)}); err != nil {
+	if err := s.Provision(ctx, ephemeral.Provision{
+		Workspace: w,
+		Key:       k,
+		Claim:     c,
+		Event:     record(w.ID, at),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return w, k, c
@@ -46,7 +65,13 @@ func source(t testing.TB, s *Store) (workspace.Workspace, credential.Key, claim.
 // claimant makes a workspace that people have.
 func claimant(t testing.TB, s *Store) workspace.Workspace {
 	t.Helper()
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "P", Plan: workspace.FreePlan, CreatedAt: now(), ClaimedAt: now()}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "P",
+		Plan:      workspace.FreePlan,
+		CreatedAt: now(),
+		ClaimedAt: now(),
+	}
 	store(t, s, workspaceItem(w))
 	return w
 }
@@ -64,9 +89,15 @@ func moveOf(c claim.Token, destination id.Workspace) claim.Move {
 	at := now()
 	member := id.NewMember()
 	return claim.Move{
-		Source: c.Workspace, Destination: destination, Token: c, Member: member, Floor: at.Add(72 * time.Hour), At: at, Result: []byte(`{}`),
-		Command: &idempotency.Command{Key: idempotency.Key{Actor: string(member), Operation: idempotency.ClaimWorkspace, Client: string(id.NewPublic())}},
-		Events:  []event.Event{record(destination, at)},
+		Source:      c.Workspace,
+		Destination: destination,
+		Token:       c,
+		Member:      member,
+		Floor:       at.Add(72 * time.Hour),
+		At:          at,
+		Result:      []byte(`{}`),
+		Command:     &idempotency.Command{Key: idempotency.Key{Actor: string(member), Operation: idempotency.ClaimWorkspace, Client: string(id.NewPublic())}},
+		Events:      []event.Event{record(destination, at)},
 	}
 }
 
@@ -76,9 +107,17 @@ func registered(t testing.TB, s *Store, c *claim.Token, set func(item)) {
 	c.Registration = id.RegistrationOf(id.NewPublic())
 	store(t, s, claimTokenItem(*c))
 	r := registrationItem(agentauth.Registration{
-		ID: c.Registration, Kind: agentauth.Anonymous, State: agentauth.ClaimPending, Generation: 1, Version: 7, Workspace: c.Workspace, Claim: c.Public,
-		CreatedAt: now(), ExpiresAt: now().Add(time.Hour), Keys: []id.Public{id.NewPublic()},
-		Attempt: agentauth.Attempt{Number: 2, Tries: 4, ExpiresAt: now().Add(time.Minute)},
+		ID:         c.Registration,
+		Kind:       agentauth.Anonymous,
+		State:      agentauth.ClaimPending,
+		Generation: 1,
+		Version:    7,
+		Workspace:  c.Workspace,
+		Claim:      c.Public,
+		CreatedAt:  now(),
+		ExpiresAt:  now().Add(time.Hour),
+		Keys:       []id.Public{id.NewPublic()},
+		Attempt:    agentauth.Attempt{Number: 2, Tries: 4, ExpiresAt: now().Add(time.Minute)},
 	})
 	set(r)
 	store(t, s, r)
@@ -342,7 +381,12 @@ func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 	if a, err := s.Artifact(ctx, r.Artifact); err != nil || !a.ExpiresAt.Equal(stale.ExpiresAt) {
 		t.Errorf("a stale move took effect: %+v %v", a, err)
 	}
-	rows, more, err := s.List(ctx, artifact.Query{Workspace: dest.ID, Claimed: true, Limit: 9, Now: now()})
+	rows, more, err := s.List(ctx, artifact.Query{
+		Workspace: dest.ID,
+		Claimed:   true,
+		Limit:     9,
+		Now:       now(),
+	})
 	if err != nil || more || len(rows) != 1 || rows[0].Owner != dest.ID {
 		t.Errorf("the list shows %+v %t %v", rows, more, err)
 	}

@@ -23,7 +23,10 @@ const (
 func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
 	up, below := countUp, belowMost
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &up, ConditionExpression: &below,
+		TableName:                 &s.tables.Hot,
+		Key:                       key{pk: rateKey(w)}.attributes(),
+		UpdateExpression:          &up,
+		ConditionExpression:       &below,
 		ExpressionAttributeNames:  names(up, below),
 		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
 		ReturnValues:              types.ReturnValueUpdatedNew,
@@ -41,8 +44,12 @@ func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool,
 func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
 	down, counted := "ADD #c :less", "#c > :none"
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Hot, Key: key{pk: rateKey(w)}.attributes(), UpdateExpression: &down, ConditionExpression: &counted,
-		ExpressionAttributeNames: names(down, counted), ExpressionAttributeValues: values{"less": -1, "none": 0}.attributes(),
+		TableName:                 &s.tables.Hot,
+		Key:                       key{pk: rateKey(w)}.attributes(),
+		UpdateExpression:          &down,
+		ConditionExpression:       &counted,
+		ExpressionAttributeNames:  names(down, counted),
+		ExpressionAttributeValues: values{"less": -1, "none": 0}.attributes(),
 	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 	if _, none := conditionFailed(err); none || err == nil {
 		return nil
@@ -60,8 +67,10 @@ func (s *Store) Counted(ctx context.Context, w rate.Window) (int, error) {
 func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.tables.Hot, Item: item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)),
-		ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		TableName:                &s.tables.Hot,
+		Item:                     item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)),
+		ConditionExpression:      &condition,
+		ExpressionAttributeNames: names(condition),
 	})
 	if _, used := conditionFailed(err); used {
 		return false, nil

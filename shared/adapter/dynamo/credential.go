@@ -28,12 +28,21 @@ func readKey(i item, public id.Public) *credential.Key {
 		return nil
 	}
 	return &credential.Key{
-		ID: id.Key(i.getStr("id")), Public: public, Workspace: id.Workspace(i.getStr("ws")),
-		Hash: credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")}, Name: i.getStr("name"),
-		Scopes: splitScopes(i.getStr("scopes")), Epoch: i.getNum("epoch"), FromAgent: i.getFlag("agent"),
-		Registration: id.Registration(i.getStr("reg")), Member: id.Member(i.getStr("mem")),
-		Login:     credential.Login{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
-		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"), LastUsedAt: i.getTime("used_at"),
+		ID:           id.Key(i.getStr("id")),
+		Public:       public,
+		Workspace:    id.Workspace(i.getStr("ws")),
+		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
+		Name:         i.getStr("name"),
+		Scopes:       splitScopes(i.getStr("scopes")),
+		Epoch:        i.getNum("epoch"),
+		FromAgent:    i.getFlag("agent"),
+		Registration: id.Registration(i.getStr("reg")),
+		Member:       id.Member(i.getStr("mem")),
+		Login:        credential.Login{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
+		CreatedAt:    i.getTime("created"),
+		ExpiresAt:    i.getTime("exp"),
+		RevokedAt:    i.getTime("rev_at"),
+		LastUsedAt:   i.getTime("used_at"),
 	}
 }
 

@@ -34,7 +34,12 @@ func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *pe
 	}
 	p := d.person(t)
 	k := &credential.Keeper{
-		Store: d.Store, Peppers: d.peppers, Box: box, Cursors: codec, Environment: credential.Preview, Now: func() time.Time { return d.clock },
+		Store:       d.Store,
+		Peppers:     d.peppers,
+		Box:         box,
+		Cursors:     codec,
+		Environment: credential.Preview,
+		Now:         func() time.Time { return d.clock },
 	}
 	return k, d.actor(t, p), p
 }
@@ -50,7 +55,12 @@ func (d *desk) actor(t *testing.T, p *person) credential.Actor {
 
 // wish is a fresh command of a member.
 func wish(by credential.Actor, op idempotency.Operation, target string) idempotency.Command {
-	return idempotency.Command{Key: idempotency.Key{Actor: by.Subject(), Operation: op, Target: target, Client: string(id.NewPublic())}}
+	return idempotency.Command{Key: idempotency.Key{
+		Actor:     by.Subject(),
+		Operation: op,
+		Target:    target,
+		Client:    string(id.NewPublic()),
+	}}
 }
 
 func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
@@ -60,7 +70,13 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := &access.Authenticator{Store: d.Store, Peppers: d.peppers, Limits: d.api.Limits, Environment: credential.Preview, Now: k.Now}
+	keys := &access.Authenticator{
+		Store:       d.Store,
+		Peppers:     d.peppers,
+		Limits:      d.api.Limits,
+		Environment: credential.Preview,
+		Now:         k.Now,
+	}
 	opened, err := keys.Open(ctx, made.Secret, access.Wants{}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -204,8 +220,15 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	d.clock = d.clock.Add(time.Millisecond)
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
 	d.store(t, keyItem(credential.Key{
-		ID: id.NewKey(agents.Public), Public: agents.Public, Workspace: p.home.ID, Hash: agents.Hash(d.peppers), Name: "Agent auth",
-		Scopes: []credential.Scope{credential.Publish, credential.Read}, Registration: id.RegistrationOf(id.NewPublic()), CreatedAt: d.clock, ExpiresAt: d.clock,
+		ID:           id.NewKey(agents.Public),
+		Public:       agents.Public,
+		Workspace:    p.home.ID,
+		Hash:         agents.Hash(d.peppers),
+		Name:         "Agent auth",
+		Scopes:       []credential.Scope{credential.Publish, credential.Read},
+		Registration: id.RegistrationOf(id.NewPublic()),
+		CreatedAt:    d.clock,
+		ExpiresAt:    d.clock,
 	}))
 	want = append([]string{"Agent authfalse"}, want...)
 	list, err := k.List(ctx, by, credential.AllKeys, cursor.Page{})

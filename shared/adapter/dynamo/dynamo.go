@@ -47,8 +47,12 @@ func (s *Store) get(ctx context.Context, table string, k key, strong bool) (item
 // change is one conditional write of an item; where the condition is false it returns the item as it is.
 func (s *Store) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
 	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: k.attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(),
+		TableName:                           &s.tables.Core,
+		Key:                                 k.attributes(),
+		UpdateExpression:                    &set,
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            names(set, condition),
+		ExpressionAttributeValues:           v.attributes(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if old, failed := conditionFailed(err); failed {
@@ -63,7 +67,10 @@ func (s *Store) change(ctx context.Context, k key, set, condition string, v valu
 // deleteIf deletes an item if condition holds, and tells whether it did.
 func (s *Store) deleteIf(ctx context.Context, table string, k key, condition string, v values) (done bool, err error) {
 	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		TableName:                 &table,
+		Key:                       k.attributes(),
+		ConditionExpression:       &condition,
+		ExpressionAttributeNames:  names(condition),
 		ExpressionAttributeValues: v.attributes(),
 	})
 	if _, failed := conditionFailed(err); failed {

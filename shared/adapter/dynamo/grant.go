@@ -32,13 +32,25 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 		return nil
 	}
 	return &oauth.Grant{
-		Public: public, Client: id.Client(i.getStr("client")), Name: i.getStr("name"), Member: id.Member(i.getStr("mem")),
-		Workspace: id.Workspace(i.getStr("ws")), Audience: i.getStr("aud"), Scopes: splitScopes(i.getStr("scopes")),
-		Epoch: i.getNum("epoch"), Chain: byte(i.getNum("chain")), Operator: i.getTime("op_at"), CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"),
-		RevokedAt: i.getTime("rev_at"), Access: unpackIssued(i.getBin("tokens")),
-		Refresh:  credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
-		Previous: credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
-		Turns:    int(i.getNum("turns")), RotatedAt: i.getTime("rotated"), IdleAt: i.getTime("idle"),
+		Public:    public,
+		Client:    id.Client(i.getStr("client")),
+		Name:      i.getStr("name"),
+		Member:    id.Member(i.getStr("mem")),
+		Workspace: id.Workspace(i.getStr("ws")),
+		Audience:  i.getStr("aud"),
+		Scopes:    splitScopes(i.getStr("scopes")),
+		Epoch:     i.getNum("epoch"),
+		Chain:     byte(i.getNum("chain")),
+		Operator:  i.getTime("op_at"),
+		CreatedAt: i.getTime("created"),
+		ExpiresAt: i.getTime("exp"),
+		RevokedAt: i.getTime("rev_at"),
+		Access:    unpackIssued(i.getBin("tokens")),
+		Refresh:   credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
+		Previous:  credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
+		Turns:     int(i.getNum("turns")),
+		RotatedAt: i.getTime("rotated"),
+		IdleAt:    i.getTime("idle"),
 	}
 }
 

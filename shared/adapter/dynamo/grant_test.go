@@ -24,10 +24,24 @@ func fresh() oauth.Proof {
 func newGrant(w id.Workspace) oauth.Grant {
 	at := now()
 	return oauth.Grant{
-		Public: id.NewPublic(), Client: oauth.CLI, Name: "CLI", Member: id.NewMember(), Workspace: w, Audience: "https://api.example.com",
-		Scopes: []credential.Scope{credential.Read}, Epoch: 2, Chain: 7, Operator: at.Add(-time.Minute), CreatedAt: at, ExpiresAt: at.Add(time.Hour),
-		Access:  []oauth.Issued{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
-		Refresh: mac('r'), Previous: mac('p'), Turns: 4, RotatedAt: at, IdleAt: at.Add(time.Minute),
+		Public:    id.NewPublic(),
+		Client:    oauth.CLI,
+		Name:      "CLI",
+		Member:    id.NewMember(),
+		Workspace: w,
+		Audience:  "https://api.example.com",
+		Scopes:    []credential.Scope{credential.Read},
+		Epoch:     2,
+		Chain:     7,
+		Operator:  at.Add(-time.Minute),
+		CreatedAt: at,
+		ExpiresAt: at.Add(time.Hour),
+		Access:    []oauth.Issued{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
+		Refresh:   mac('r'),
+		Previous:  mac('p'),
+		Turns:     4,
+		RotatedAt: at,
+		IdleAt:    at.Add(time.Minute),
 	}
 }
 
@@ -110,7 +124,10 @@ func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
 	}
 	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
 		got, next, err := s.GrantsOf(ctx, oauth.GrantQuery{
-			Workspace: mine.Workspace, Member: mine.Member, Limit: limit, Live: func(g oauth.Grant) bool { return g.Name == "live" },
+			Workspace: mine.Workspace,
+			Member:    mine.Member,
+			Limit:     limit,
+			Live:      func(g oauth.Grant) bool { return g.Name == "live" },
 		})
 		if err != nil || len(got) != want || got[0].Name != "live" || (next == "") != (limit > 1) {
 			t.Errorf("of %d are %+v (%q, %v)", limit, got, next, err)
@@ -132,7 +149,12 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	q := oauth.GrantQuery{Workspace: w, Member: mine.Member, Limit: 10, Live: all}
+	q := oauth.GrantQuery{
+		Workspace: w,
+		Member:    mine.Member,
+		Limit:     10,
+		Live:      all,
+	}
 	got, _, err := s.GrantsOf(ctx, q)
 	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
 		t.Fatalf("%+v %v", got, err)

@@ -45,8 +45,10 @@ func (s *Store) Unhint(ctx context.Context, home id.Workspace, c tree.Content, o
 func (s *Store) Hint(ctx context.Context, home id.Workspace, f tree.File) error {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.tables.Core, Item: newItem(hintKey(home, f.Content())).str("obj", objectName(f.Object)),
-		ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		TableName:                &s.tables.Core,
+		Item:                     newItem(hintKey(home, f.Content())).str("obj", objectName(f.Object)),
+		ConditionExpression:      &condition,
+		ExpressionAttributeNames: names(condition),
 	})
 	if _, there := conditionFailed(err); there || err == nil {
 		return nil

@@ -21,7 +21,10 @@ func readRecord(i item) *idempotency.Record {
 		return nil
 	}
 	r := &idempotency.Record{
-		Done: i.getStr("state") == done, Lease: i.getTime("lease"), Result: i.getBin("result"), Expires: i.getSeconds("ttl"),
+		Done:    i.getStr("state") == done,
+		Lease:   i.getTime("lease"),
+		Result:  i.getBin("result"),
+		Expires: i.getSeconds("ttl"),
 	}
 	copy(r.Fingerprint[:], i.getBin("print"))
 	return r
@@ -48,8 +51,10 @@ func taken(old item) error {
 func (s *Store) Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error {
 	condition := "attribute_not_exists(#pk) OR #ttl < :seconds OR (#state = :flight AND #lease < :now)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.tables.Hot, Item: recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease),
-		ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
+		TableName:                           &s.tables.Hot,
+		Item:                                recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease),
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            names(condition),
 		ExpressionAttributeValues:           values{"seconds": now.Unix(), "flight": inFlight, "now": now}.attributes(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})

@@ -25,8 +25,14 @@ func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.K
 	for i := range keys {
 		public := id.NewPublic()
 		keys[i] = credential.Key{
-			ID: id.NewKey(public), Public: public, Workspace: p.home.ID, Name: fmt.Sprintf("old %d", i), Member: p.member.ID, Epoch: p.home.Epoch,
-			Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: d.clock.Add(time.Duration(i+1) * time.Millisecond),
+			ID:        id.NewKey(public),
+			Public:    public,
+			Workspace: p.home.ID,
+			Name:      fmt.Sprintf("old %d", i),
+			Member:    p.member.ID,
+			Epoch:     p.home.Epoch,
+			Scopes:    []credential.Scope{credential.Publish, credential.Read},
+			CreatedAt: d.clock.Add(time.Duration(i+1) * time.Millisecond),
 		}
 		change(&keys[i])
 		items[i] = keyItem(keys[i])
@@ -46,7 +52,12 @@ func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return credential.Actor{Member: p.member.ID, Login: credential.Login{At: l.clock}, Scopes: p.member.Scopes, Workspace: *w}
+	return credential.Actor{
+		Member:    p.member.ID,
+		Login:     credential.Login{At: l.clock},
+		Scopes:    p.member.Scopes,
+		Workspace: *w,
+	}
 }
 
 // stored is the key of a secret.
@@ -139,8 +150,15 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	secrets := []string{l.key(t, by), l.key(t, token), l.key(t, cli)}
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
 	l.store(t, keyItem(credential.Key{
-		ID: id.NewKey(agents.Public), Public: agents.Public, Workspace: p.home.ID, Hash: agents.Hash(l.peppers), Name: "Agent auth",
-		Epoch: p.home.Epoch, Registration: id.RegistrationOf(id.NewPublic()), CreatedAt: l.clock, ExpiresAt: l.clock.Add(time.Hour),
+		ID:           id.NewKey(agents.Public),
+		Public:       agents.Public,
+		Workspace:    p.home.ID,
+		Hash:         agents.Hash(l.peppers),
+		Name:         "Agent auth",
+		Epoch:        p.home.Epoch,
+		Registration: id.RegistrationOf(id.NewPublic()),
+		CreatedAt:    l.clock,
+		ExpiresAt:    l.clock.Add(time.Hour),
 	}))
 	old := l.oldKeys(t, p, 3, asTheyAre)
 	l.signOut(t, p)
@@ -291,14 +309,22 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 	make := func(life time.Duration) error {
 		token := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
 		k := credential.Key{
-			ID: id.NewKey(token.Public), Public: token.Public, Workspace: p.home.ID, Member: p.member.ID, Login: by.Login, Epoch: p.home.Epoch,
+			ID:        id.NewKey(token.Public),
+			Public:    token.Public,
+			Workspace: p.home.ID,
+			Member:    p.member.ID,
+			Login:     by.Login,
+			Epoch:     p.home.Epoch,
 			CreatedAt: l.clock,
 		}
 		if life > 0 {
 			k.ExpiresAt = l.clock.Add(life)
 		}
 		return l.CreateKey(ctx, credential.Creation{
-			Command: wish(by, idempotency.CreateKey, ""), Key: k, Most: 2, Event: record(p.home.ID, l.clock),
+			Command: wish(by, idempotency.CreateKey, ""),
+			Key:     k,
+			Most:    2,
+			Event:   record(p.home.ID, l.clock),
 		})
 	}
 	if err := errors.Join(make(time.Minute), make(0)); err != nil {
@@ -330,9 +356,17 @@ func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 		}
 		public := id.NewPublic()
 		err := l.CreateKey(ctx, credential.Creation{
-			Command: wish(by, idempotency.CreateKey, ""), Most: most, Event: record(p.home.ID, l.clock),
+			Command: wish(by, idempotency.CreateKey, ""),
+			Most:    most,
+			Event:   record(p.home.ID, l.clock),
 			Key: credential.Key{
-				ID: id.NewKey(public), Public: public, Workspace: p.home.ID, Member: p.member.ID, Login: by.Login, Epoch: p.home.Epoch, CreatedAt: l.clock,
+				ID:        id.NewKey(public),
+				Public:    public,
+				Workspace: p.home.ID,
+				Member:    p.member.ID,
+				Login:     by.Login,
+				Epoch:     p.home.Epoch,
+				CreatedAt: l.clock,
 			},
 		})
 		made[n] = err == nil

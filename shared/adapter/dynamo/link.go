@@ -26,9 +26,15 @@ func readLink(i item, p id.Public) *link.Link {
 		return nil
 	}
 	return &link.Link{
-		ID: id.Link(i.getStr("id")), Public: p, Workspace: id.Workspace(i.getStr("ws")), Artifact: id.Artifact(i.getStr("art")),
-		Revision: id.Revision(i.getStr("cur")), Kind: link.Kind(i.getStr("kind")), CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"), RevokedAt: i.getTime("rev_at"),
+		ID:        id.Link(i.getStr("id")),
+		Public:    p,
+		Workspace: id.Workspace(i.getStr("ws")),
+		Artifact:  id.Artifact(i.getStr("art")),
+		Revision:  id.Revision(i.getStr("cur")),
+		Kind:      link.Kind(i.getStr("kind")),
+		CreatedAt: i.getTime("created"),
+		ExpiresAt: i.getTime("exp"),
+		RevokedAt: i.getTime("rev_at"),
 	}
 }
 

@@ -19,7 +19,13 @@ import (
 // workspace were listed by time.
 func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, old bool) id.Public {
 	t.Helper()
-	l := link.Link{ID: id.NewLink(), Workspace: w, Artifact: a, Kind: link.Share, CreatedAt: d.clock.Add(time.Duration(minutes) * time.Minute)}
+	l := link.Link{
+		ID:        id.NewLink(),
+		Workspace: w,
+		Artifact:  a,
+		Kind:      link.Share,
+		CreatedAt: d.clock.Add(time.Duration(minutes) * time.Minute),
+	}
 	l.Public, _ = l.ID.Public()
 	i := linkItem(l)
 	if old {
@@ -143,7 +149,13 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 	live := d.linked(t, p.home.ID, a.ID, -1, false)
 	items := make([]item, limits.LinksListed)
 	for n := range items {
-		l := link.Link{ID: id.NewLink(), Workspace: p.home.ID, Artifact: a.ID, CreatedAt: d.clock.Add(time.Duration(n) * time.Second), RevokedAt: d.clock}
+		l := link.Link{
+			ID:        id.NewLink(),
+			Workspace: p.home.ID,
+			Artifact:  a.ID,
+			CreatedAt: d.clock.Add(time.Duration(n) * time.Second),
+			RevokedAt: d.clock,
+		}
 		l.Public, _ = l.ID.Public()
 		items[n] = linkItem(l)
 	}

@@ -20,7 +20,10 @@ import (
 func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
 	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
 	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition), ConsistentRead: aws.Bool(true),
+		TableName:                 &s.tables.Core,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ConsistentRead:            aws.Bool(true),
 		ExpressionAttributeValues: values{"artifact": artifactKey(a).pk, "revisions": revisionKey(a, "").sk}.attributes(),
 	}
 	var out []artifact.Revision
@@ -98,7 +101,10 @@ func shelvesOf(q artifact.Query, w workspace.Workspace) []shelf {
 func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
 	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
-		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition), ConsistentRead: aws.Bool(true),
+		TableName:                 &s.tables.Core,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ConsistentRead:            aws.Bool(true),
 		ExpressionAttributeValues: values{"workspace": prefix.pk, "aliases": prefix.sk}.attributes(),
 	})
 	for pages.HasMorePages() {
@@ -108,7 +114,10 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 		}
 		for _, i := range found.Items {
 			out = append(out, workspace.Workspace{
-				ID: within[id.Workspace](item(i).key()), Into: w, ClaimedAt: item(i).getTime("since"), Floor: item(i).getTime("floor"),
+				ID:        within[id.Workspace](item(i).key()),
+				Into:      w,
+				ClaimedAt: item(i).getTime("since"),
+				Floor:     item(i).getTime("floor"),
 			})
 		}
 	}
@@ -150,8 +159,11 @@ func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []
 		v["after"] = stamped(q.After.CreatedAt, q.After.ID)
 	}
 	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ScanIndexForward: aws.Bool(false),
-		Limit: aws.Int32(int32(q.Limit + 1)),
+		TableName:              &s.tables.Core,
+		IndexName:              aws.String(listIndex),
+		KeyConditionExpression: &condition,
+		ScanIndexForward:       aws.Bool(false),
+		Limit:                  aws.Int32(int32(q.Limit + 1)),
 	}
 	if filter := "#exp > :end OR attribute_exists(#pin_at)"; one.live {
 		v["end"] = q.Now

@@ -25,7 +25,14 @@ func TestADeletedArtifactIsGoneAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, _ := s.Artifact(ctx, r.Artifact)
-	d := artifact.Deletion{Command: command(k, idempotency.DeleteArtifact), Result: []byte(`{}`), Workspace: w.ID, Artifact: *a, At: now(), Event: record(w.ID, now())}
+	d := artifact.Deletion{
+		Command:   command(k, idempotency.DeleteArtifact),
+		Result:    []byte(`{}`),
+		Workspace: w.ID,
+		Artifact:  *a,
+		At:        now(),
+		Event:     record(w.ID, now()),
+	}
 	if err := s.Delete(ctx, d); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +68,12 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 	}
 	var last artifact.Position
 	for pages := 0; ; pages++ {
-		rows, more, err := s.List(ctx, artifact.Query{Workspace: w.ID, After: last, Limit: 2, Now: now()})
+		rows, more, err := s.List(ctx, artifact.Query{
+			Workspace: w.ID,
+			After:     last,
+			Limit:     2,
+			Now:       now(),
+		})
 		if err != nil || pages > 4 {
 			t.Fatal(pages, err)
 		}
@@ -83,7 +95,12 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 
 func TestCountersAreExactAndEnd(t *testing.T) {
 	s := newStore(t)
-	w := rate.Window{Kind: "t", Subject: "x", Start: now(), End: now().Add(time.Minute)}
+	w := rate.Window{
+		Kind:    "t",
+		Subject: "x",
+		Start:   now(),
+		End:     now().Add(time.Minute),
+	}
 	var mu sync.Mutex
 	passed := 0
 	parallel(12, func(int) error {

@@ -31,8 +31,14 @@ func readLockdown(i item) *lockdown.Lockdown {
 		return nil
 	}
 	return &lockdown.Lockdown{
-		ID: id.Lockdown(i.getStr("id")), Scope: lockdown.Scope(i.getStr("kind")), Target: i.getStr("own"), Reason: i.getStr("title"),
-		SetAt: i.getTime("created"), SetBy: id.Member(i.getStr("name")), LiftedAt: i.getTime("deleted"), LiftedBy: id.Member(i.getStr("entry")),
+		ID:       id.Lockdown(i.getStr("id")),
+		Scope:    lockdown.Scope(i.getStr("kind")),
+		Target:   i.getStr("own"),
+		Reason:   i.getStr("title"),
+		SetAt:    i.getTime("created"),
+		SetBy:    id.Member(i.getStr("name")),
+		LiftedAt: i.getTime("deleted"),
+		LiftedBy: id.Member(i.getStr("entry")),
 	}
 }
 
@@ -123,8 +129,13 @@ func (s *Store) Lockdowns(ctx context.Context, after lockdown.Position, limit in
 			v["after"] = stamped(after.At, after.ID)
 		}
 		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-			ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(int32(limit + 1)),
+			TableName:                 &s.tables.Core,
+			IndexName:                 aws.String(listIndex),
+			KeyConditionExpression:    &condition,
+			ExpressionAttributeNames:  names(condition),
+			ExpressionAttributeValues: v.attributes(),
+			ScanIndexForward:          aws.Bool(false),
+			Limit:                     aws.Int32(int32(limit + 1)),
 		})
 		if err != nil {
 			return nil, false, unavailable(err)

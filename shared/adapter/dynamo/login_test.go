@@ -25,7 +25,13 @@ func newLogins(t *testing.T) (*logins, credential.Actor, *person) {
 	t.Helper()
 	d := newDesk(t)
 	k, by, p := newKeeper(t, d)
-	return &logins{d, k, &access.Authenticator{Store: d.Store, Peppers: d.peppers, Limits: d.api.Limits, Environment: credential.Preview, Now: k.Now}}, by, p
+	return &logins{d, k, &access.Authenticator{
+		Store:       d.Store,
+		Peppers:     d.peppers,
+		Limits:      d.api.Limits,
+		Environment: credential.Preview,
+		Now:         k.Now,
+	}}, by, p
 }
 
 func (l *logins) key(t testing.TB, by credential.Actor) string {

@@ -22,8 +22,15 @@ func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 		return nil
 	}
 	return &member.Member{
-		ID: m, Workspace: w, Issuer: i.getStr("iss"), Subject: i.getStr("sub"), Email: i.getStr("email"), Scopes: splitScopes(i.getStr("scopes")),
-		CreatedAt: i.getTime("created"), SeenAt: i.getTime("seen"), SignedOutAt: i.getTime("out_at"),
+		ID:          m,
+		Workspace:   w,
+		Issuer:      i.getStr("iss"),
+		Subject:     i.getStr("sub"),
+		Email:       i.getStr("email"),
+		Scopes:      splitScopes(i.getStr("scopes")),
+		CreatedAt:   i.getTime("created"),
+		SeenAt:      i.getTime("seen"),
+		SignedOutAt: i.getTime("out_at"),
 	}
 }
 

@@ -16,12 +16,24 @@ import (
 
 func newcomer(subject string) member.Admission {
 	at := now()
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+		ClaimedAt: at,
+	}
 	return member.Admission{
 		Workspace: w, Event: record(w.ID, at),
 		Member: member.Member{
-			ID: id.NewMember(), Workspace: w.ID, Issuer: "https://id.example", Subject: subject, Email: "ada@example.org",
-			Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, CreatedAt: at, SeenAt: at,
+			ID:        id.NewMember(),
+			Workspace: w.ID,
+			Issuer:    "https://id.example",
+			Subject:   subject,
+			Email:     "ada@example.org",
+			Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+			CreatedAt: at,
+			SeenAt:    at,
 		},
 	}
 }
@@ -104,7 +116,12 @@ func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 
 func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 	s := newStore(t)
-	a := signin.Attempt{State: "state", Browser: sha256.Sum256([]byte("cookie")), ReturnTo: "/x", ExpiresAt: now().Add(time.Minute)}
+	a := signin.Attempt{
+		State:     "state",
+		Browser:   sha256.Sum256([]byte("cookie")),
+		ReturnTo:  "/x",
+		ExpiresAt: now().Add(time.Minute),
+	}
 	if err := s.AddSignIn(ctx, a); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +164,15 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 func TestSessionsAreWrittenAndReadBack(t *testing.T) {
 	s := newStore(t)
 	b := session.Session{
-		Hash: sha256.Sum256([]byte("x")), Member: id.NewMember(), Workspace: id.NewWorkspace(), Epoch: 2, Operator: now().Add(-time.Minute), CreatedAt: now(), SeenAt: now(), Browser: "B", Network: "N",
+		Hash:      sha256.Sum256([]byte("x")),
+		Member:    id.NewMember(),
+		Workspace: id.NewWorkspace(),
+		Epoch:     2,
+		Operator:  now().Add(-time.Minute),
+		CreatedAt: now(),
+		SeenAt:    now(),
+		Browser:   "B",
+		Network:   "N",
 	}
 	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err != nil {
 		t.Fatal(err)

@@ -40,7 +40,12 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{Store: newStore(t), peppers: peppers, clock: now()}
 	numbers := limits.Default()
 	d.api = &access.Members{
-		Store: d.Store, Peppers: peppers, Limits: &numbers, Environment: credential.Preview, Audience: apiOrigin, Now: func() time.Time { return d.clock },
+		Store:       d.Store,
+		Peppers:     peppers,
+		Limits:      &numbers,
+		Environment: credential.Preview,
+		Audience:    apiOrigin,
+		Now:         func() time.Time { return d.clock },
 	}
 	there := *d.api
 	there.Audience, there.Delegated = mcpOrigin, true
@@ -71,16 +76,37 @@ func (d *desk) store(t testing.TB, items ...item) {
 // person makes a member whom a client may act for; change may alter all of it before it is stored.
 func (d *desk) person(t testing.TB, change ...func(*person)) *person {
 	t.Helper()
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "Home", Plan: workspace.FreePlan, CreatedAt: d.clock, ClaimedAt: d.clock, Epoch: 3}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "Home",
+		Plan:      workspace.FreePlan,
+		CreatedAt: d.clock,
+		ClaimedAt: d.clock,
+		Epoch:     3,
+	}
 	p := &person{home: w, token: credential.Mint(credential.AccessToken, credential.Preview, w.ID, "")}
 	p.member = member.Member{
-		ID: id.NewMember(), Workspace: w.ID, Issuer: "i", Subject: "s", Email: "a@b.test", CreatedAt: d.clock, SeenAt: d.clock,
-		Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+		ID:        id.NewMember(),
+		Workspace: w.ID,
+		Issuer:    "i",
+		Subject:   "s",
+		Email:     "a@b.test",
+		CreatedAt: d.clock,
+		SeenAt:    d.clock,
+		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 	}
 	p.grant = oauth.Grant{
-		Public: p.token.Public, Client: oauth.CLI, Name: "CLI", Member: p.member.ID, Workspace: w.ID, Audience: apiOrigin,
-		Scopes: []credential.Scope{credential.Read}, Epoch: w.Epoch, CreatedAt: d.clock, ExpiresAt: d.clock.Add(limits.RefreshMost),
-		Access: []oauth.Issued{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
+		Public:    p.token.Public,
+		Client:    oauth.CLI,
+		Name:      "CLI",
+		Member:    p.member.ID,
+		Workspace: w.ID,
+		Audience:  apiOrigin,
+		Scopes:    []credential.Scope{credential.Read},
+		Epoch:     w.Epoch,
+		CreatedAt: d.clock,
+		ExpiresAt: d.clock.Add(limits.RefreshMost),
+		Access:    []oauth.Issued{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
 	}
 	for _, f := range change {
 		f(p)

@@ -57,8 +57,12 @@ func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*wor
 func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
 	condition := "#g1p = :list"
 	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.tables.Core, IndexName: aws.String(listIndex), KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"list": list}.attributes(), Limit: aws.Int32(int32(n)),
+		TableName:                 &s.tables.Core,
+		IndexName:                 aws.String(listIndex),
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: values{"list": list}.attributes(),
+		Limit:                     aws.Int32(int32(n)),
 	})
 	if err != nil {
 		return nil, unavailable(err)
@@ -115,8 +119,13 @@ func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, 
 		v["now"] = now
 	}
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: migrationKey(source).attributes(), UpdateExpression: &set, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(set, condition), ExpressionAttributeValues: v.attributes(), ReturnValues: types.ReturnValueAllNew,
+		TableName:                 &s.tables.Core,
+		Key:                       migrationKey(source).attributes(),
+		UpdateExpression:          &set,
+		ConditionExpression:       &condition,
+		ExpressionAttributeNames:  names(set, condition),
+		ExpressionAttributeValues: v.attributes(),
+		ReturnValues:              types.ReturnValueAllNew,
 	})
 	if _, finished := conditionFailed(err); finished {
 		return time.Time{}, false, nil

@@ -120,7 +120,11 @@ func (s *Store) Client(ctx context.Context, c id.Client) (*oauth.Client, error) 
 		return nil, err
 	}
 	return &oauth.Client{
-		ID: c, Name: i.getStr("name"), Redirects: strings.Fields(i.getStr("uris")), CreatedAt: i.getTime("created"), UsedAt: i.getTime("used_at"),
+		ID:        c,
+		Name:      i.getStr("name"),
+		Redirects: strings.Fields(i.getStr("uris")),
+		CreatedAt: i.getTime("created"),
+		UsedAt:    i.getTime("used_at"),
 	}, nil
 }
 

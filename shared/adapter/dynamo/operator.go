@@ -44,7 +44,12 @@ type strip struct {
 func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
-		one := recorded{key: "pk", sort: "sk", value: workspaceKey(f.Workspace).pk, since: since}
+		one := recorded{
+			key:   "pk",
+			sort:  "sk",
+			value: workspaceKey(f.Workspace).pk,
+			since: since,
+		}
 		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
 		return recordPage(rows, floor, limit, err)
 	}
@@ -140,8 +145,13 @@ func (s *Store) backwards(p recorded, f account.Filter, after account.Position, 
 	}
 	filter := filterOf(f, v)
 	in := &dynamodb.QueryInput{
-		TableName: &s.tables.Events, IndexName: p.index, KeyConditionExpression: &condition, FilterExpression: optional(filter),
-		ExpressionAttributeNames: names(condition, filter), ExpressionAttributeValues: v.attributes(), ScanIndexForward: aws.Bool(false),
+		TableName:                 &s.tables.Events,
+		IndexName:                 p.index,
+		KeyConditionExpression:    &condition,
+		FilterExpression:          optional(filter),
+		ExpressionAttributeNames:  names(condition, filter),
+		ExpressionAttributeValues: v.attributes(),
+		ScanIndexForward:          aws.Bool(false),
 	}
 	if filter == "" || f.Actors != nil { // all pass, or most
 		in.Limit = aws.Int32(int32(limit + 1))

@@ -52,8 +52,11 @@ func (s *Store) Holding(ctx context.Context, a id.Artifact) (h sweep.Holding, er
 func (s *Store) partition(ctx context.Context, pk string, visit func(item) error) error {
 	condition := "#pk = :pk"
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
-		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"pk": pk}.attributes(), ConsistentRead: aws.Bool(true),
+		TableName:                 &s.tables.Core,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: values{"pk": pk}.attributes(),
+		ConsistentRead:            aws.Bool(true),
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -86,8 +89,12 @@ const (
 func (s *Store) References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
-		TableName: &s.tables.Core, KeyConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: values{"pk": first.pk}.attributes(), ConsistentRead: aws.Bool(true), Limit: aws.Int32(lookedAtFirst),
+		TableName:                 &s.tables.Core,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: values{"pk": first.pk}.attributes(),
+		ConsistentRead:            aws.Bool(true),
+		Limit:                     aws.Int32(lookedAtFirst),
 	}
 	for {
 		page, err := s.client.Query(ctx, &query)
@@ -156,8 +163,10 @@ func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []s
 	for _, d := range found {
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
 			out = append(out, sweep.Condemned{
-				Home: id.Workspace(d.getStr("home")), Object: condemned(d.key),
-				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")}, Row: d.row(),
+				Home:    id.Workspace(d.getStr("home")),
+				Object:  condemned(d.key),
+				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
+				Row:     d.row(),
 			})
 		}
 	}

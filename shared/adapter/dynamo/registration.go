@@ -57,17 +57,36 @@ func readRegistration(i item, r id.Registration) *agentauth.Registration {
 		return agentauth.Window{Since: i.getTime(since), Count: int(i.getNum(count))}
 	}
 	return &agentauth.Registration{
-		ID: r, Kind: agentauth.Kind(i.getStr("kind")), State: agentauth.State(i.getStr("state")), Generation: i.getNum("gen"), Version: i.getNum("ver"),
-		Workspace: id.Workspace(i.getStr("ws")), Member: id.Member(i.getStr("member")), Claim: id.Public(i.getStr("claim")),
-		CreatedAt: i.getTime("created"), ExpiresAt: i.getTime("exp"), Network: i.getStr("network"),
+		ID:         r,
+		Kind:       agentauth.Kind(i.getStr("kind")),
+		State:      agentauth.State(i.getStr("state")),
+		Generation: i.getNum("gen"),
+		Version:    i.getNum("ver"),
+		Workspace:  id.Workspace(i.getStr("ws")),
+		Member:     id.Member(i.getStr("member")),
+		Claim:      id.Public(i.getStr("claim")),
+		CreatedAt:  i.getTime("created"),
+		ExpiresAt:  i.getTime("exp"),
+		Network:    i.getStr("network"),
 		Attempt: agentauth.Attempt{
-			Number: int(i.getNum("attempt")), Tries: int(i.getNum("tries")), ExpiresAt: i.getTime("attempt_exp"),
-			Token: hash("attempt_mac", "attempt_pepper"), Code: hash("code_mac", "code_pepper"),
+			Number:    int(i.getNum("attempt")),
+			Tries:     int(i.getNum("tries")),
+			ExpiresAt: i.getTime("attempt_exp"),
+			Token:     hash("attempt_mac", "attempt_pepper"),
+			Code:      hash("code_mac", "code_pepper"),
 		},
-		Starts: int(i.getNum("starts")), Started: window("started_at", "started"), Wrong: int(i.getNum("wrong")), Locked: i.getFlag("locked"),
-		Refused: i.getFlag("refused"), CompletedAt: i.getTime("completed_at"), Redeemed: int(i.getNum("redeemed")),
-		RedeemedKey: id.Public(i.getStr("redeemed_key")), PollTokens: int(i.getNum("polls")), PolledAt: i.getTime("polled_at"),
-		Exchanged: window("exchanged_at", "exchanged"), Keys: splitPublics(i.getStr("keys")),
+		Starts:      int(i.getNum("starts")),
+		Started:     window("started_at", "started"),
+		Wrong:       int(i.getNum("wrong")),
+		Locked:      i.getFlag("locked"),
+		Refused:     i.getFlag("refused"),
+		CompletedAt: i.getTime("completed_at"),
+		Redeemed:    int(i.getNum("redeemed")),
+		RedeemedKey: id.Public(i.getStr("redeemed_key")),
+		PollTokens:  int(i.getNum("polls")),
+		PolledAt:    i.getTime("polled_at"),
+		Exchanged:   window("exchanged_at", "exchanged"),
+		Keys:        splitPublics(i.getStr("keys")),
 	}
 }
 
@@ -169,16 +188,24 @@ func (s *Store) rewrite(c agentauth.Change) *types.Update {
 	}
 	condition := "#gen = :was_gen AND #ver = :was_ver"
 	return &types.Update{
-		TableName: &s.tables.Core, Key: registrationKey(c.Was.ID).attributes(), UpdateExpression: &expression, ConditionExpression: &condition,
-		ExpressionAttributeNames: names(expression, condition), ExpressionAttributeValues: v,
+		TableName:                 &s.tables.Core,
+		Key:                       registrationKey(c.Was.ID).attributes(),
+		UpdateExpression:          &expression,
+		ConditionExpression:       &condition,
+		ExpressionAttributeNames:  names(expression, condition),
+		ExpressionAttributeValues: v,
 	}
 }
 
 // update runs one conditional update by itself. Meeting a transaction counts as a lost race.
 func (s *Store) update(ctx context.Context, u *types.Update) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		TableName:                 u.TableName,
+		Key:                       u.Key,
+		UpdateExpression:          u.UpdateExpression,
+		ConditionExpression:       u.ConditionExpression,
+		ExpressionAttributeNames:  u.ExpressionAttributeNames,
+		ExpressionAttributeValues: u.ExpressionAttributeValues,
 	})
 	var met *types.TransactionConflictException
 	if _, failed := conditionFailed(err); failed || errors.As(err, &met) {

@@ -23,14 +23,36 @@ func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
 	t.Helper()
 	at, public, ws := now(), id.NewPublic(), id.NewWorkspace()
 	r := agentauth.Registration{
-		ID: id.RegistrationOf(public), Kind: agentauth.Anonymous, State: agentauth.Unclaimed, Generation: 1, Version: 1, Workspace: ws, Claim: public,
-		CreatedAt: at, ExpiresAt: at.Add(time.Hour), Network: "203.0.113.0/24",
+		ID:         id.RegistrationOf(public),
+		Kind:       agentauth.Anonymous,
+		State:      agentauth.Unclaimed,
+		Generation: 1,
+		Version:    1,
+		Workspace:  ws,
+		Claim:      public,
+		CreatedAt:  at,
+		ExpiresAt:  at.Add(time.Hour),
+		Network:    "203.0.113.0/24",
 	}
 	token := claim.Token{
-		ID: id.NewClaimToken(), Public: public, Workspace: ws, Registration: r.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("claim")}, CreatedAt: at, ExpiresAt: r.ExpiresAt,
+		ID:           id.NewClaimToken(),
+		Public:       public,
+		Workspace:    ws,
+		Registration: r.ID,
+		Hash:         credential.Hash{Pepper: 1, MAC: []byte("claim")},
+		CreatedAt:    at,
+		ExpiresAt:    r.ExpiresAt,
 	}
 	err := s.Enroll(ctx, agentauth.Enrollment{
-		Workspace: workspace.Workspace{ID: ws, Name: "W", Plan: workspace.FreePlan, CreatedAt: at}, Registration: r, Token: token, Event: record(ws, at),
+		Workspace: workspace.Workspace{
+			ID:        ws,
+			Name:      "W",
+			Plan:      workspace.FreePlan,
+			CreatedAt: at,
+		},
+		Registration: r,
+		Token:        token,
+		Event:        record(ws, at),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +65,11 @@ func full(r agentauth.Registration) agentauth.Registration {
 	at := now()
 	r.State, r.Generation, r.Workspace, r.Member = agentauth.Verified, 7, id.NewWorkspace(), id.NewMember()
 	r.Attempt = agentauth.Attempt{
-		Number: 3, Tries: 2, ExpiresAt: at.Add(time.Minute), Token: credential.Hash{Pepper: 1, MAC: []byte("token")}, Code: credential.Hash{Pepper: 2, MAC: []byte("code")},
+		Number:    3,
+		Tries:     2,
+		ExpiresAt: at.Add(time.Minute),
+		Token:     credential.Hash{Pepper: 1, MAC: []byte("token")},
+		Code:      credential.Hash{Pepper: 2, MAC: []byte("code")},
 	}
 	r.Starts, r.Started, r.Wrong, r.Locked, r.Refused = 4, agentauth.Window{Since: at, Count: 2}, 5, true, true
 	r.CompletedAt, r.Redeemed, r.RedeemedKey = at.Add(time.Second), 2, id.NewPublic()
@@ -135,7 +161,9 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	was, token := enrolled(t, s)
 	home, _ := tenant(t, s)
 	if _, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: workspaceKey(home.ID).attributes(), UpdateExpression: ptr("SET claimed_at = :now"),
+		TableName:                 &s.tables.Core,
+		Key:                       workspaceKey(home.ID).attributes(),
+		UpdateExpression:          ptr("SET claimed_at = :now"),
 		ExpressionAttributeValues: values{"now": now()}.attributes(),
 	}); err != nil {
 		t.Fatal(err)
@@ -147,12 +175,33 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}
 	was = asked
 	was.Version = 2
-	err := s.Move(ctx, claim.Move{Source: was.Workspace, Destination: home.ID, Token: token, Member: m, Registration: was.ID, Attempt: 1, Floor: at, At: at})
+	err := s.Move(ctx, claim.Move{
+		Source:       was.Workspace,
+		Destination:  home.ID,
+		Token:        token,
+		Member:       m,
+		Registration: was.ID,
+		Attempt:      1,
+		Floor:        at,
+		At:           at,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := credential.Key{ID: id.NewKey(was.Claim), Public: was.Claim, Workspace: was.Workspace, Hash: credential.Hash{Pepper: 1, MAC: []byte("k")}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
-	if err := s.Change(ctx, agentauth.Change{Was: was, To: was, Key: &k, At: at}); !errors.Is(err, agentauth.ErrMoved) {
+	k := credential.Key{
+		ID:        id.NewKey(was.Claim),
+		Public:    was.Claim,
+		Workspace: was.Workspace,
+		Hash:      credential.Hash{Pepper: 1, MAC: []byte("k")},
+		CreatedAt: at,
+		ExpiresAt: at.Add(time.Hour),
+	}
+	if err := s.Change(ctx, agentauth.Change{
+		Was: was,
+		To:  was,
+		Key: &k,
+		At:  at,
+	}); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
 	if i, err := s.get(ctx, s.tables.Core, credentialKey(k.Public), true); err != nil || i != nil {
@@ -182,7 +231,15 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 	s := newStore(t)
 	was, _ := enrolled(t, s)
 	at, public := now(), id.NewPublic()
-	k := credential.Key{ID: id.NewKey(public), Public: public, Workspace: was.Workspace, Hash: credential.Hash{Pepper: 1, MAC: []byte("k")}, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Registration: was.ID}
+	k := credential.Key{
+		ID:           id.NewKey(public),
+		Public:       public,
+		Workspace:    was.Workspace,
+		Hash:         credential.Hash{Pepper: 1, MAC: []byte("k")},
+		CreatedAt:    at,
+		ExpiresAt:    at.Add(time.Hour),
+		Registration: was.ID,
+	}
 	lost := id.NewPublic()
 	for n, c := range []agentauth.Change{{Key: &k}, {Ends: []id.Public{public, lost}}, {Ends: []id.Public{public}}} {
 		c.Was, c.To, c.At = was, was, at.Add(time.Duration(n)*time.Minute)
@@ -224,8 +281,15 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	for n := range batchMost - 1 {
 		public := id.NewPublic()
 		r := agentauth.Registration{
-			ID: id.RegistrationOf(public), State: agentauth.Verified, Generation: 1, Version: 1, Workspace: home, Claim: public, Locked: n > 1,
-			CompletedAt: at.Add(time.Duration(n) * time.Second), ExpiresAt: at.Add(time.Hour),
+			ID:          id.RegistrationOf(public),
+			State:       agentauth.Verified,
+			Generation:  1,
+			Version:     1,
+			Workspace:   home,
+			Claim:       public,
+			Locked:      n > 1,
+			CompletedAt: at.Add(time.Duration(n) * time.Second),
+			ExpiresAt:   at.Add(time.Hour),
 		}
 		tx.create(s.tables.Core, registrationItem(r))
 	}

@@ -65,7 +65,10 @@ func index(name string, carries types.ProjectionType, keys ...string) types.Glob
 
 func table(name string, keys ...string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: texts(keys...), KeySchema: schema(keys...),
+		TableName:            &name,
+		BillingMode:          types.BillingModePayPerRequest,
+		AttributeDefinitions: texts(keys...),
+		KeySchema:            schema(keys...),
 	}
 }
 

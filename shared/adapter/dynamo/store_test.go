@@ -50,15 +50,34 @@ func now() time.Time { return millis(time.Now()) }
 func tenant(t testing.TB, s *Store) (workspace.Workspace, credential.Key) {
 	t.Helper()
 	at := now()
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+	}
 	public := id.NewPublic()
 	k := credential.Key{
-		ID: id.NewKey(public), Public: public, Workspace: w.ID, Hash: credential.Hash{Pepper: 1, MAC: []byte("mac")}, Name: "K",
-		Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: at, ExpiresAt: at.Add(time.Hour),
+		ID:        id.NewKey(public),
+		Public:    public,
+		Workspace: w.ID,
+		Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
+		Name:      "K",
+		Scopes:    []credential.Scope{credential.Publish, credential.Read},
+		CreatedAt: at,
+		ExpiresAt: at.Add(time.Hour),
 	}
 	err := s.Provision(ctx, ephemeral.Provision{
-		Workspace: w, Key: k, Event: record(w.ID, at),
-		Claim: claim.Token{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: w.ID, CreatedAt: at, ExpiresAt: at.Add(time.Hour)},
+		Workspace: w,
+		Key:       k,
+		Event:     record(w.ID, at),
+		Claim: claim.Token{
+			ID:        id.NewClaimToken(),
+			Public:    id.NewPublic(),
+			Workspace: w.ID,
+			CreatedAt: at,
+			ExpiresAt: at.Add(time.Hour),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +86,13 @@ func tenant(t testing.TB, s *Store) (workspace.Workspace, credential.Key) {
 }
 
 func record(w id.Workspace, at time.Time) event.Event {
-	return event.Event{ID: id.NewEvent(), Workspace: w, At: at, Action: event.SessionCreated, Actor: event.BySystem()}
+	return event.Event{
+		ID:        id.NewEvent(),
+		Workspace: w,
+		At:        at,
+		Action:    event.SessionCreated,
+		Actor:     event.BySystem(),
+	}
 }
 
 func command(k credential.Key, op idempotency.Operation) idempotency.Command {
@@ -89,31 +114,82 @@ func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key
 func creation(w workspace.Workspace, k credential.Key, a id.Artifact) upload.Creation {
 	at := now()
 	u := upload.Session{
-		ID: id.NewSession(), Workspace: w.ID, Home: w.ID, Artifact: a, Revision: id.NewRevision(), New: a == "", Status: upload.Pending,
-		ExpiresAt: at.Add(time.Hour), Title: "T", Entrypoint: "index.html", Mode: media.HTML, FileCount: 1, Size: 3, Life: 24 * time.Hour, CreatedAt: at,
+		ID:         id.NewSession(),
+		Workspace:  w.ID,
+		Home:       w.ID,
+		Artifact:   a,
+		Revision:   id.NewRevision(),
+		New:        a == "",
+		Status:     upload.Pending,
+		ExpiresAt:  at.Add(time.Hour),
+		Title:      "T",
+		Entrypoint: "index.html",
+		Mode:       media.HTML,
+		FileCount:  1,
+		Size:       3,
+		Life:       24 * time.Hour,
+		CreatedAt:  at,
 	}
 	if u.New {
 		u.Artifact = id.NewArtifact()
 	}
 	digest := tree.Digest(sha256.Sum256([]byte("abc")))
-	entries := []upload.Entry{{Path: "index.html", Size: 3, SHA256: &digest, Object: tree.Object{Session: u.ID, Entry: 0}}}
-	return upload.Creation{Command: command(k, idempotency.CreateSession), Result: []byte(`{}`), Session: u, Entries: entries, Event: record(w.ID, at)}
+	entries := []upload.Entry{{
+		Path:   "index.html",
+		Size:   3,
+		SHA256: &digest,
+		Object: tree.Object{Session: u.ID, Entry: 0},
+	}}
+	return upload.Creation{
+		Command: command(k, idempotency.CreateSession),
+		Result:  []byte(`{}`),
+		Session: u,
+		Entries: entries,
+		Event:   record(w.ID, at),
+	}
 }
 
 func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {
 	t.Helper()
 	f := upload.Finalization{
 		Result:  []byte("{}"),
-		Command: command(k, idempotency.FinalizeSession), Owner: "me", Session: u, At: now(),
+		Command: command(k, idempotency.FinalizeSession),
+		Owner:   "me",
+		Session: u,
+		At:      now(),
 		Artifact: artifact.Artifact{
-			ID: u.Artifact, Owner: u.Workspace, Home: u.Home, Status: artifact.Live, ExpiresAt: u.CreatedAt.Add(u.Life), Draft: u.Revision,
-			DraftAt: now(), Title: u.Title, Entrypoint: u.Entrypoint, FileCount: 1, Size: 3, CreatedAt: now(), UpdatedAt: now(),
+			ID:         u.Artifact,
+			Owner:      u.Workspace,
+			Home:       u.Home,
+			Status:     artifact.Live,
+			ExpiresAt:  u.CreatedAt.Add(u.Life),
+			Draft:      u.Revision,
+			DraftAt:    now(),
+			Title:      u.Title,
+			Entrypoint: u.Entrypoint,
+			FileCount:  1,
+			Size:       3,
+			CreatedAt:  now(),
+			UpdatedAt:  now(),
 		},
 		Revision: artifact.Revision{
-			ID: u.Revision, Artifact: u.Artifact, Status: artifact.Draft, Title: u.Title, Entrypoint: u.Entrypoint, Entered: true, Mode: media.HTML,
-			FileCount: 1, Size: 3, CreatedAt: now(),
+			ID:         u.Revision,
+			Artifact:   u.Artifact,
+			Status:     artifact.Draft,
+			Title:      u.Title,
+			Entrypoint: u.Entrypoint,
+			Entered:    true,
+			Mode:       media.HTML,
+			FileCount:  1,
+			Size:       3,
+			CreatedAt:  now(),
 		},
-		Tree:   tree.Tree{{Path: entries[0].Path, Size: 3, SHA256: *entries[0].SHA256, Object: entries[0].Object}},
+		Tree: tree.Tree{{
+			Path:   entries[0].Path,
+			Size:   3,
+			SHA256: *entries[0].SHA256,
+			Object: entries[0].Object,
+		}},
 		Events: []event.Event{record(u.Workspace, now())},
 	}
 	if err := s.Claim(ctx, f.Command, f.Owner, f.At, f.At.Add(time.Minute)); err != nil {
@@ -135,8 +211,18 @@ func draft(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id
 
 func publication(k credential.Key, r artifact.Revision, number int) artifact.Publication {
 	return artifact.Publication{
-		Command: command(k, idempotency.PublishRevision), Result: []byte(`{"a":1}`), Workspace: k.Workspace, Artifact: r.Artifact, Revision: r,
-		Number: number, First: number == 1, Allowance: 20, ExpiresAt: now().Add(24 * time.Hour), Renews: true, At: now(), Event: record(k.Workspace, now()),
+		Command:   command(k, idempotency.PublishRevision),
+		Result:    []byte(`{"a":1}`),
+		Workspace: k.Workspace,
+		Artifact:  r.Artifact,
+		Revision:  r,
+		Number:    number,
+		First:     number == 1,
+		Allowance: 20,
+		ExpiresAt: now().Add(24 * time.Hour),
+		Renews:    true,
+		At:        now(),
+		Event:     record(k.Workspace, now()),
 	}
 }
 
@@ -150,7 +236,11 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := s.Find(ctx, k.Public, w.ID, access.Wants{
-		Operation: p.Command.Key.Operation, Target: p.Command.Key.Target, Client: p.Command.Key.Client, Artifact: r.Artifact, Revision: r.ID,
+		Operation: p.Command.Key.Operation,
+		Target:    p.Command.Key.Target,
+		Client:    p.Command.Key.Client,
+		Artifact:  r.Artifact,
+		Revision:  r.ID,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,12 @@ import (
 
 // streamAt is a stream of a subject in a slot.
 func streamAt(subject string, slot int, until time.Time) rate.Stream {
-	return rate.Stream{Kind: "address", Subject: subject, Slot: slot, Until: until}
+	return rate.Stream{
+		Kind:    "address",
+		Subject: subject,
+		Slot:    slot,
+		Until:   until,
+	}
 }
 
 // acquired takes a slot, or reports which are free.

@@ -39,8 +39,12 @@ func (t *transaction) add(a types.TransactWriteItem, r refusal) {
 // put writes an item if condition holds; an empty condition always does.
 func (t *transaction) put(table string, i item, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Put: &types.Put{
-		TableName: &table, Item: i, ConditionExpression: optional(condition), ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		TableName:                           &table,
+		Item:                                i,
+		ConditionExpression:                 optional(condition),
+		ExpressionAttributeNames:            names(condition),
+		ExpressionAttributeValues:           v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, r)
 }
 
@@ -51,24 +55,36 @@ func (t *transaction) create(table string, i item) {
 
 func (t *transaction) update(table string, k key, expression, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Update: &types.Update{
-		TableName: &table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: optional(condition),
-		ExpressionAttributeNames: names(expression, condition), ExpressionAttributeValues: v.attributes(),
+		TableName:                           &table,
+		Key:                                 k.attributes(),
+		UpdateExpression:                    &expression,
+		ConditionExpression:                 optional(condition),
+		ExpressionAttributeNames:            names(expression, condition),
+		ExpressionAttributeValues:           v.attributes(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, r)
 }
 
 func (t *transaction) check(table string, k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: &table, Key: k.attributes(), ConditionExpression: &condition, ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		TableName:                           &table,
+		Key:                                 k.attributes(),
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            names(condition),
+		ExpressionAttributeValues:           v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, r)
 }
 
 // remove deletes an item if condition holds; an empty condition always does, whether the item is there or not.
 func (t *transaction) remove(table string, k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Delete: &types.Delete{
-		TableName: &table, Key: k.attributes(), ConditionExpression: optional(condition), ExpressionAttributeNames: names(condition),
-		ExpressionAttributeValues: v.attributes(), ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		TableName:                           &table,
+		Key:                                 k.attributes(),
+		ConditionExpression:                 optional(condition),
+		ExpressionAttributeNames:            names(condition),
+		ExpressionAttributeValues:           v.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, r)
 }
 

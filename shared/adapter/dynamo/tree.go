@@ -35,7 +35,14 @@ const unpackedMost = 4 << 20
 func packTree(files tree.Tree) []byte {
 	out := make([]storedFile, len(files))
 	for n, f := range files {
-		out[n] = storedFile{Path: f.Path, Size: f.Size, SHA256: f.SHA256[:], Session: f.Object.Session, Entry: f.Object.Entry, Lent: f.Borrowed}
+		out[n] = storedFile{
+			Path:    f.Path,
+			Size:    f.Size,
+			SHA256:  f.SHA256[:],
+			Session: f.Object.Session,
+			Entry:   f.Object.Entry,
+			Lent:    f.Borrowed,
+		}
 	}
 	return pack(out)
 }
@@ -47,7 +54,12 @@ func unpackTree(b []byte) (tree.Tree, error) {
 	}
 	files := make(tree.Tree, len(stored))
 	for n, f := range stored {
-		files[n] = tree.File{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Borrowed: f.Lent}
+		files[n] = tree.File{
+			Path:     f.Path,
+			Size:     f.Size,
+			Object:   tree.Object{Session: f.Session, Entry: f.Entry},
+			Borrowed: f.Lent,
+		}
 		copy(files[n].SHA256[:], f.SHA256)
 	}
 	return files, nil
@@ -56,7 +68,15 @@ func unpackTree(b []byte) (tree.Tree, error) {
 func packEntries(entries []upload.Entry) []byte {
 	out := make([]storedFile, len(entries))
 	for n, e := range entries {
-		out[n] = storedFile{Path: e.Path, Size: e.Size, Session: e.Object.Session, Entry: e.Object.Entry, Reused: e.Reused, Deleted: e.Deleted, Lent: e.Borrowed}
+		out[n] = storedFile{
+			Path:    e.Path,
+			Size:    e.Size,
+			Session: e.Object.Session,
+			Entry:   e.Object.Entry,
+			Reused:  e.Reused,
+			Deleted: e.Deleted,
+			Lent:    e.Borrowed,
+		}
 		if e.Patch != nil {
 			out[n].Base, out[n].Result = e.Patch.Base[:], e.Patch.Result[:]
 		}
@@ -74,7 +94,14 @@ func unpackEntries(b []byte) ([]upload.Entry, error) {
 	}
 	entries := make([]upload.Entry, len(stored))
 	for n, f := range stored {
-		entries[n] = upload.Entry{Path: f.Path, Size: f.Size, Object: tree.Object{Session: f.Session, Entry: f.Entry}, Reused: f.Reused, Deleted: f.Deleted, Borrowed: f.Lent}
+		entries[n] = upload.Entry{
+			Path:     f.Path,
+			Size:     f.Size,
+			Object:   tree.Object{Session: f.Session, Entry: f.Entry},
+			Reused:   f.Reused,
+			Deleted:  f.Deleted,
+			Borrowed: f.Lent,
+		}
 		if f.Base != nil && f.Result != nil {
 			entries[n].Patch = &upload.Patch{Base: tree.Digest(f.Base), Result: tree.Digest(f.Result)}
 		}

@@ -44,10 +44,24 @@ func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry
 
 func sessionOf(i item, s id.Session) upload.Session {
 	return upload.Session{
-		ID: s, Workspace: id.Workspace(i.getStr("ws")), Home: id.Workspace(i.getStr("home")), Artifact: id.Artifact(i.getStr("art")),
-		Revision: id.Revision(i.getStr("rev")), New: i.getFlag("new"), Diffs: i.getFlag("diffs"), Status: upload.Status(i.getStr("status")), ExpiresAt: i.getTime("exp"),
-		Base: id.Revision(i.getStr("base")), Reuses: id.Revision(i.getStr("reuses")), Title: i.getStr("title"), Entrypoint: i.getStr("entry"), Mode: media.Mode(i.getStr("mode")),
-		FileCount: int(i.getNum("n")), Size: i.getNum("bytes"), Life: time.Duration(i.getNum("life")) * time.Millisecond, CreatedAt: i.getTime("created"),
+		ID:         s,
+		Workspace:  id.Workspace(i.getStr("ws")),
+		Home:       id.Workspace(i.getStr("home")),
+		Artifact:   id.Artifact(i.getStr("art")),
+		Revision:   id.Revision(i.getStr("rev")),
+		New:        i.getFlag("new"),
+		Diffs:      i.getFlag("diffs"),
+		Status:     upload.Status(i.getStr("status")),
+		ExpiresAt:  i.getTime("exp"),
+		Base:       id.Revision(i.getStr("base")),
+		Reuses:     id.Revision(i.getStr("reuses")),
+		Title:      i.getStr("title"),
+		Entrypoint: i.getStr("entry"),
+		Mode:       media.Mode(i.getStr("mode")),
+		FileCount:  int(i.getNum("n")),
+		Size:       i.getNum("bytes"),
+		Life:       time.Duration(i.getNum("life")) * time.Millisecond,
+		CreatedAt:  i.getTime("created"),
 	}
 }
 
@@ -66,7 +80,13 @@ func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []u
 // Create implements upload.Sessions.
 func (s *Store) Create(ctx context.Context, c upload.Creation) error {
 	at := c.Session.CreatedAt
-	day := allowance{key: uploadKey, of: c.Session.Workspace, at: at, take: c.Bytes, most: c.BytesADay}
+	day := allowance{
+		key:  uploadKey,
+		of:   c.Session.Workspace,
+		at:   at,
+		take: c.Bytes,
+		most: c.BytesADay,
+	}
 	return s.within(day, func(count spend) error {
 		var t transaction
 		s.finish(&t, c.Command, c.Result, at)

@@ -23,10 +23,19 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 		return nil
 	}
 	return &workspace.Workspace{
-		ID: w, Name: i.getStr("name"), Plan: workspace.Plan(i.getStr("plan")), CreatedAt: i.getTime("created"),
-		ClaimedAt: i.getTime("claimed_at"), Into: id.Workspace(i.getStr("into")), Lock: id.Lockdown(i.getStr("lock")), LockedAt: i.getTime("lock_at"), Epoch: i.getNum("epoch"),
-		AutoDays: int(i.getNum("adays")), Floor: i.getTime("floor"), LoginsEndedAt: i.getTime("logins_out"),
-		KeysEndedAt: i.getTime("keys_out"),
+		ID:            w,
+		Name:          i.getStr("name"),
+		Plan:          workspace.Plan(i.getStr("plan")),
+		CreatedAt:     i.getTime("created"),
+		ClaimedAt:     i.getTime("claimed_at"),
+		Into:          id.Workspace(i.getStr("into")),
+		Lock:          id.Lockdown(i.getStr("lock")),
+		LockedAt:      i.getTime("lock_at"),
+		Epoch:         i.getNum("epoch"),
+		AutoDays:      int(i.getNum("adays")),
+		Floor:         i.getTime("floor"),
+		LoginsEndedAt: i.getTime("logins_out"),
+		KeysEndedAt:   i.getTime("keys_out"),
 	}
 }
 

@@ -62,8 +62,11 @@ func (a *answer) in(f form) (out any, size int) {
 // httpAPI is the answer in payload format 2.0, which has one value a header, and cookies apart.
 func httpAPI(a *answer, body string, inBase64 bool) any {
 	out := events.APIGatewayV2HTTPResponse{
-		StatusCode: a.status, Headers: map[string]string{}, Cookies: a.header["Set-Cookie"],
-		Body: body, IsBase64Encoded: inBase64,
+		StatusCode:      a.status,
+		Headers:         map[string]string{},
+		Cookies:         a.header["Set-Cookie"],
+		Body:            body,
+		IsBase64Encoded: inBase64,
 	}
 	for name, values := range a.header {
 		if name != "Set-Cookie" {
@@ -76,6 +79,9 @@ func httpAPI(a *answer, body string, inBase64 bool) any {
 // restAPI is the answer for a REST API. It has to take all media types as binary, or it sends base64 on as it is.
 func restAPI(a *answer, body string, inBase64 bool) any {
 	return events.APIGatewayProxyResponse{
-		StatusCode: a.status, MultiValueHeaders: a.header, Body: body, IsBase64Encoded: inBase64,
+		StatusCode:        a.status,
+		MultiValueHeaders: a.header,
+		Body:              body,
+		IsBase64Encoded:   inBase64,
 	}
 }

@@ -170,7 +170,12 @@ func TestTheClientAddressIsTheGatewaysWord(t *testing.T) {
 		{"test-invoke-source-ip", "", "invalid IP"},
 	} {
 		for _, version := range []string{"", "2.0"} {
-			e := event{Version: version, Method: "GET", Path: "/", Headers: map[string]string{"x-forwarded-for": "192.0.2.1"}}
+			e := event{
+				Version: version,
+				Method:  "GET",
+				Path:    "/",
+				Headers: map[string]string{"x-forwarded-for": "192.0.2.1"},
+			}
 			e.Context.HTTP.Method, e.Context.HTTP.SourceIP, e.Context.Identity.SourceIP = "GET", c.sourceIP, c.sourceIP
 			r, err := e.request(t.Context())
 			if err != nil || r.RemoteAddr != c.remote || web.ClientAddress(r).String() != c.address {
@@ -182,10 +187,15 @@ func TestTheClientAddressIsTheGatewaysWord(t *testing.T) {
 
 func TestWhatNetHTTPWouldRefuseIsRefused(t *testing.T) {
 	for name, e := range map[string]event{
-		"a method with a space":   {Method: "GET /x", Path: "/"},
-		"a broken escape":         {Method: "GET", Path: "/100%"},
-		"a control character":     {Method: "GET", Path: "/a\nb"},
-		"a broken base64 body":    {Method: "POST", Path: "/", Body: "!", IsBase64: true},
+		"a method with a space": {Method: "GET /x", Path: "/"},
+		"a broken escape":       {Method: "GET", Path: "/100%"},
+		"a control character":   {Method: "GET", Path: "/a\nb"},
+		"a broken base64 body": {
+			Method:   "POST",
+			Path:     "/",
+			Body:     "!",
+			IsBase64: true,
+		},
 		"a newline in the method": {Method: "GET\r\nX: y", Path: "/"},
 	} {
 		t.Run(name, func(t *testing.T) {

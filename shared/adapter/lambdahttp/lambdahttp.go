@@ -51,7 +51,12 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 		return nil, errors.New("this is not an event of an HTTP or REST API")
 	}
 	ctx, cancel, last := beforeDeadline(ctx)
-	x := exchange{handler: a.handler, gatewayID: e.Context.RequestID, last: last, abandon: a.abandon}
+	x := exchange{
+		handler:   a.handler,
+		gatewayID: e.Context.RequestID,
+		last:      last,
+		abandon:   a.abandon,
+	}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
 		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)

@@ -247,8 +247,22 @@ func TestTheCookiesOfASignInAreOneEach(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		http.SetCookie(w, &http.Cookie{Name: "__Host-session", Value: "new", Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, Expires: until})
-		http.SetCookie(w, &http.Cookie{Name: "__Host-signin", Path: "/", Secure: true, HttpOnly: true, MaxAge: -1})
+		http.SetCookie(w, &http.Cookie{
+			Name:     "__Host-session",
+			Value:    "new",
+			Path:     "/",
+			Secure:   true,
+			HttpOnly: true,
+			SameSite: http.SameSiteLaxMode,
+			Expires:  until,
+		})
+		http.SetCookie(w, &http.Cookie{
+			Name:     "__Host-signin",
+			Path:     "/",
+			Secure:   true,
+			HttpOnly: true,
+			MaxAge:   -1,
+		})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
 	want := []string{

@@ -25,7 +25,13 @@ type writer struct {
 }
 
 func newWriter(method string, body io.Writer, begin func(int, http.Header)) *writer {
-	return &writer{method: method, body: body, begin: begin, header: http.Header{}, length: -1}
+	return &writer{
+		method: method,
+		body:   body,
+		begin:  begin,
+		header: http.Header{},
+		length: -1,
+	}
 }
 
 // reset forgets an answer of which nothing has gone out.

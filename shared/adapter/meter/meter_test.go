@@ -267,8 +267,11 @@ func TestDeniedObjectsAreInTheLogLine(t *testing.T) {
 	}))
 	defer server.Close()
 	client := s3.New(s3.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), UsePathStyle: true, APIOptions: []func(*middleware.Stack) error{meter.Add},
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		Region:       "us-east-1",
+		BaseEndpoint: aws.String(server.URL),
+		UsePathStyle: true,
+		APIOptions:   []func(*middleware.Stack) error{meter.Add},
+		Credentials:  credentials.NewStaticCredentialsProvider("key", "secret", ""),
 	})
 	ctx, counts := meter.With(t.Context())
 	bucket := aws.String("bucket")

@@ -60,7 +60,12 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	if err := p.check(token, all, now); err != nil {
 		return claims{}, signin.Refused(err)
 	}
-	c := claims{issuer: p.config.Issuer, subject: token.Subject, nonce: token.Nonce, issuedAt: token.IssuedAt}
+	c := claims{
+		issuer:   p.config.Issuer,
+		subject:  token.Subject,
+		nonce:    token.Nonce,
+		issuedAt: token.IssuedAt,
+	}
 	c.email, _ = all["email"].(string)
 	c.verified = all["email_verified"] == true
 	c.operator = p.config.OperatorValue != "" && says(all[p.config.OperatorClaim], p.config.OperatorValue)
@@ -90,7 +95,13 @@ func (c claims) identity() (member.Identity, error) {
 	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
-	return member.Identity{Issuer: c.issuer, Subject: c.subject, Email: c.email, AuthenticatedAt: c.authenticatedAt, Operator: c.operator}, nil
+	return member.Identity{
+		Issuer:          c.issuer,
+		Subject:         c.subject,
+		Email:           c.email,
+		AuthenticatedAt: c.authenticatedAt,
+		Operator:        c.operator,
+	}, nil
 }
 
 // says tells whether a claim is a text, or a list with it.

@@ -23,7 +23,13 @@ func documented(t testing.TB, change func(d map[string]any, own string)) *Provid
 		"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k",
 	}
 	change(document, server.URL)
-	p, err := New(Config{Issuer: server.URL, ClientID: "x", Logout: RPInitiatedLogout, Loopback: true, Now: time.Now})
+	p, err := New(Config{
+		Issuer:   server.URL,
+		ClientID: "x",
+		Logout:   RPInitiatedLogout,
+		Loopback: true,
+		Now:      time.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

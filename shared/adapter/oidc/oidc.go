@@ -122,8 +122,11 @@ func newClient() *http.Client {
 		Timeout:       limits.ProviderTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: bounded{&http.Transport{
-			DialContext: (&net.Dialer{Timeout: limits.ProviderTimeout}).DialContext, TLSHandshakeTimeout: limits.ProviderTimeout,
-			DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: headerMost,
+			DialContext:            (&net.Dialer{Timeout: limits.ProviderTimeout}).DialContext,
+			TLSHandshakeTimeout:    limits.ProviderTimeout,
+			DisableKeepAlives:      true,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: headerMost,
 		}},
 	}
 }
@@ -131,8 +134,11 @@ func newClient() *http.Client {
 // oauth is the client of golang.org/x/oauth2 for a provider.
 func (p *Provider) oauth(d document) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, RedirectURL: p.config.Callback, Scopes: p.config.Scopes,
-		Endpoint: oauth2.Endpoint{AuthURL: d.Authorization, TokenURL: d.Token, AuthStyle: oauth2.AuthStyleInParams},
+		ClientID:     p.config.ClientID,
+		ClientSecret: p.config.ClientSecret,
+		RedirectURL:  p.config.Callback,
+		Scopes:       p.config.Scopes,
+		Endpoint:     oauth2.Endpoint{AuthURL: d.Authorization, TokenURL: d.Token, AuthStyle: oauth2.AuthStyleInParams},
 	}
 }
 

@@ -45,7 +45,10 @@ func newStand(t testing.TB, change ...func(*Config)) *stand {
 	issuer := "http://" + server.Listener.Addr().String()
 	var err error
 	s.idp, err = provider.Open(provider.Options{Issuer: issuer, Now: s.now, Client: provider.Client{
-		ID: "vitrine", Secret: clientSecret, Callbacks: []string{"http://localhost:1/callback"}, SignedOut: []string{"http://localhost:1/"},
+		ID:        "vitrine",
+		Secret:    clientSecret,
+		Callbacks: []string{"http://localhost:1/callback"},
+		SignedOut: []string{"http://localhost:1/"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +56,14 @@ func newStand(t testing.TB, change ...func(*Config)) *stand {
 	server.Start()
 	t.Cleanup(server.Close)
 	c := Config{
-		Issuer: issuer, ClientID: "vitrine", ClientSecret: clientSecret, Logout: RPInitiatedLogout, Callback: "http://localhost:1/callback",
-		SignedOut: "http://localhost:1/", Loopback: true, Now: s.now,
+		Issuer:       issuer,
+		ClientID:     "vitrine",
+		ClientSecret: clientSecret,
+		Logout:       RPInitiatedLogout,
+		Callback:     "http://localhost:1/callback",
+		SignedOut:    "http://localhost:1/",
+		Loopback:     true,
+		Now:          s.now,
 	}
 	for _, f := range change {
 		f(&c)

@@ -84,10 +84,18 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 // operation is what huma registers and documents.
 func (e entrance) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
-		OperationID: e.op.ID, Method: e.op.Method, Path: e.op.Path, Summary: e.op.Summary, DefaultStatus: e.op.Status,
-		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has read it already
-		Middlewares: huma.Middlewares{e.enter}, Metadata: map[string]any{}, Responses: map[string]*huma.Response{},
-		Security: []map[string][]string{}, SkipValidateParams: !parameters,
+		OperationID:        e.op.ID,
+		Method:             e.op.Method,
+		Path:               e.op.Path,
+		Summary:            e.op.Summary,
+		DefaultStatus:      e.op.Status,
+		MaxBodyBytes:       -1,
+		BodyReadTimeout:    -1, // readBody has read it already
+		Middlewares:        huma.Middlewares{e.enter},
+		Metadata:           map[string]any{},
+		Responses:          map[string]*huma.Response{},
+		Security:           []map[string][]string{},
+		SkipValidateParams: !parameters,
 	}
 	if e.op.CacheControl != "" {
 		op.Metadata[cacheControl] = e.op.CacheControl
@@ -240,8 +248,16 @@ func camel(code string) string {
 func idempotencyKey(required bool) *huma.Param {
 	shortest, longest := 8, 200
 	return &huma.Param{
-		Name: "Idempotency-Key", In: "header", Required: required, Description: "repeating the request with it gives the first result again",
-		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest, Pattern: "^[A-Za-z0-9._:-]+$"},
+		Name:        "Idempotency-Key",
+		In:          "header",
+		Required:    required,
+		Description: "repeating the request with it gives the first result again",
+		Schema: &huma.Schema{
+			Type:      huma.TypeString,
+			MinLength: &shortest,
+			MaxLength: &longest,
+			Pattern:   "^[A-Za-z0-9._:-]+$",
+		},
 	}
 }
 
@@ -249,8 +265,10 @@ func idempotencyKey(required bool) *huma.Param {
 func commonParameters(_ *huma.OpenAPI, op *huma.Operation) {
 	shortest, longest := 8, 128
 	op.Parameters = append(op.Parameters, &huma.Param{
-		Name: "X-Request-Id", In: "header", Description: "comes back in the answer; any other length gets a new one",
-		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest},
+		Name:        "X-Request-Id",
+		In:          "header",
+		Description: "comes back in the answer; any other length gets a new one",
+		Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest},
 	})
 }
 

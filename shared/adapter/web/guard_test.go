@@ -23,17 +23,99 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 		status              int
 		code                fault.Code
 	}{
-		{name: "nothing is right: credential first", body: "{", full: true, status: 401, code: fault.NotAuthenticated},
-		{name: "unknown credential beats key", bearer: "bad", body: "{", full: true, status: 401, code: fault.NotAuthenticated},
-		{name: "the database beats the key", bearer: "no-database", full: true, status: 503, code: fault.DatabaseUnavailable},
-		{name: "missing key beats scope", bearer: readingKey, body: "{", full: true, status: 400, code: fault.InvalidIdempotencyKey},
-		{name: "short key beats scope", bearer: readingKey, key: "1234567", full: true, status: 400, code: fault.InvalidIdempotencyKey},
-		{name: "foreign characters in the key", bearer: goodKey, key: "12345678 9", body: good, status: 400, code: fault.InvalidIdempotencyKey},
-		{name: "scope beats limit and body", bearer: readingKey, key: "12345678", body: "{", full: true, status: 403, code: fault.Forbidden},
-		{name: "limit beats body", bearer: goodKey, key: "12345678", body: "{", full: true, count: true, status: 429, code: fault.RateLimitedActor},
-		{name: "body last", bearer: goodKey, key: "12345678", body: "{", count: true, status: 400, code: fault.InvalidRequest},
-		{name: "a finished record is not counted", bearer: goodKey, key: "12345678", body: good, full: true, replay: true, status: 201},
-		{name: "a finished record compares bodies", bearer: goodKey, key: "12345678", body: `{"title":"y"}`, full: true, replay: true, status: 400, code: fault.InvalidIdempotencyKey},
+		{
+			name:   "nothing is right: credential first",
+			body:   "{",
+			full:   true,
+			status: 401,
+			code:   fault.NotAuthenticated,
+		},
+		{
+			name:   "unknown credential beats key",
+			bearer: "bad",
+			body:   "{",
+			full:   true,
+			status: 401,
+			code:   fault.NotAuthenticated,
+		},
+		{
+			name:   "the database beats the key",
+			bearer: "no-database",
+			full:   true,
+			status: 503,
+			code:   fault.DatabaseUnavailable,
+		},
+		{
+			name:   "missing key beats scope",
+			bearer: readingKey,
+			body:   "{",
+			full:   true,
+			status: 400,
+			code:   fault.InvalidIdempotencyKey,
+		},
+		{
+			name:   "short key beats scope",
+			bearer: readingKey,
+			key:    "1234567",
+			full:   true,
+			status: 400,
+			code:   fault.InvalidIdempotencyKey,
+		},
+		{
+			name:   "foreign characters in the key",
+			bearer: goodKey,
+			key:    "12345678 9",
+			body:   good,
+			status: 400,
+			code:   fault.InvalidIdempotencyKey,
+		},
+		{
+			name:   "scope beats limit and body",
+			bearer: readingKey,
+			key:    "12345678",
+			body:   "{",
+			full:   true,
+			status: 403,
+			code:   fault.Forbidden,
+		},
+		{
+			name:   "limit beats body",
+			bearer: goodKey,
+			key:    "12345678",
+			body:   "{",
+			full:   true,
+			count:  true,
+			status: 429,
+			code:   fault.RateLimitedActor,
+		},
+		{
+			name:   "body last",
+			bearer: goodKey,
+			key:    "12345678",
+			body:   "{",
+			count:  true,
+			status: 400,
+			code:   fault.InvalidRequest,
+		},
+		{
+			name:   "a finished record is not counted",
+			bearer: goodKey,
+			key:    "12345678",
+			body:   good,
+			full:   true,
+			replay: true,
+			status: 201,
+		},
+		{
+			name:   "a finished record compares bodies",
+			bearer: goodKey,
+			key:    "12345678",
+			body:   `{"title":"y"}`,
+			full:   true,
+			replay: true,
+			status: 400,
+			code:   fault.InvalidIdempotencyKey,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStand(t)
@@ -64,7 +146,9 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 // finished is the record of the body {"title":"x"}; the spelling of JSON does not matter.
 func finished(s *stand) *idempotency.Record {
 	return &idempotency.Record{
-		Done: true, Expires: s.surface.Now().Add(time.Hour), Result: json.RawMessage(`{"id":"first"}`),
+		Done:        true,
+		Expires:     s.surface.Now().Add(time.Hour),
+		Result:      json.RawMessage(`{"id":"first"}`),
 		Fingerprint: idempotency.FingerprintOf("POST", "/v1/things", []byte(` { "title" : "x" } `)),
 	}
 }

@@ -40,7 +40,12 @@ func opens(tokens map[string][]credential.Scope) func(context.Context, string, a
 			return access.Opened{}, fault.New(fault.NotAuthenticated, "send a live access token")
 		}
 		ws := workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"}
-		return access.Opened{Actor: credential.Actor{Member: mem, Scopes: scopes, Workspace: ws, RequestID: requestID}}, nil
+		return access.Opened{Actor: credential.Actor{
+			Member:    mem,
+			Scopes:    scopes,
+			Workspace: ws,
+			RequestID: requestID,
+		}}, nil
 	}
 }
 
@@ -54,10 +59,24 @@ func newMemberStand(t testing.TB) *stand {
 	s.surface.AuthenticateMCP = opens(map[string][]credential.Scope{mcpToken: {credential.Read}})
 	s.host = s.surface.Handler(append(s.routes(),
 		web.Member(web.Operation{
-			ID: "members.change", Method: "POST", Path: "/v1/web/things", Scope: credential.Admin, Command: web.Command{Operation: idempotency.UpdateSettings},
+			ID:      "members.change",
+			Method:  "POST",
+			Path:    "/v1/web/things",
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.UpdateSettings},
 		}, s.change),
-		web.Member(web.Operation{ID: "members.ask", Method: "GET", Path: "/v1/web/things", Beside: true}, s.who),
-		web.Member(web.Operation{ID: "mcp.ask", Method: "GET", Path: "/v1/mcp/things", Security: web.MCPToken}, s.who),
+		web.Member(web.Operation{
+			ID:     "members.ask",
+			Method: "GET",
+			Path:   "/v1/web/things",
+			Beside: true,
+		}, s.who),
+		web.Member(web.Operation{
+			ID:       "mcp.ask",
+			Method:   "GET",
+			Path:     "/v1/mcp/things",
+			Security: web.MCPToken,
+		}, s.who),
 	)...)
 	return s
 }

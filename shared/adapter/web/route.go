@@ -83,7 +83,12 @@ func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(contex
 		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {
 			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
 		}
-		entry := entrance{Surface: s, op: op, body: takesBody[I](), door: door}
+		entry := entrance{
+			Surface: s,
+			op:      op,
+			body:    takesBody[I](),
+			door:    door,
+		}
 		huma.Register(api, entry.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
 			call := callOf(ctx)
 			out, err := handle(ctx, call, in)

@@ -108,10 +108,19 @@ func newStand(t testing.TB) *stand {
 	clock := func() time.Time { return now }
 	numbers := limits.Default()
 	s.surface = web.Surface{
-		Title: "Test", Origin: "http://api.test", Metadata: "http://api.test/.well-known/oauth-protected-resource",
-		Log: slog.New(slog.NewJSONHandler(&s.log, nil)), Authenticate: s.authenticate, Now: clock,
-		Touch:   func(context.Context, credential.Actor) error { s.touched.Add(1); return nil },
-		Limiter: &rate.Limiter{Counters: &s.counters, Limits: &numbers, Host: "test", Now: clock},
+		Title:        "Test",
+		Origin:       "http://api.test",
+		Metadata:     "http://api.test/.well-known/oauth-protected-resource",
+		Log:          slog.New(slog.NewJSONHandler(&s.log, nil)),
+		Authenticate: s.authenticate,
+		Now:          clock,
+		Touch:        func(context.Context, credential.Actor) error { s.touched.Add(1); return nil },
+		Limiter: &rate.Limiter{
+			Counters: &s.counters,
+			Limits:   &numbers,
+			Host:     "test",
+			Now:      clock,
+		},
 		Observe: func(ctx context.Context) (context.Context, func() []slog.Attr) {
 			return ctx, func() []slog.Attr { return []slog.Attr{slog.Int("aws_calls", 3)} }
 		},
@@ -133,35 +142,63 @@ func (s *stand) authenticate(_ context.Context, bearer string, w access.Wants, r
 		scopes = append(scopes, credential.Publish)
 	}
 	actor := credential.Actor{
-		Key: credential.Key{Public: "0123456789ABCDEF", Scopes: scopes}, Scopes: scopes,
-		Workspace: workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"}, RequestID: requestID,
+		Key:       credential.Key{Public: "0123456789ABCDEF", Scopes: scopes},
+		Scopes:    scopes,
+		Workspace: workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"},
+		RequestID: requestID,
 	}
 	return access.Opened{Actor: actor, Record: s.record}, nil
 }
 
 func (s *stand) routes() []web.Route {
 	return []web.Route{
-		web.Guarded(web.Operation{ID: "things.list", Method: "GET", Path: "/v1/things", Scope: credential.Read, Beside: true}, s.list),
 		web.Guarded(web.Operation{
-			ID: "things.create", Method: "POST", Path: "/v1/things", Scope: credential.Publish, Status: http.StatusCreated,
-			Command: web.Command{Operation: idempotency.CreateSession}, Errors: []fault.Code{fault.RevisionRetained},
+			ID:     "things.list",
+			Method: "GET",
+			Path:   "/v1/things",
+			Scope:  credential.Read,
+			Beside: true,
+		}, s.list),
+		web.Guarded(web.Operation{
+			ID:      "things.create",
+			Method:  "POST",
+			Path:    "/v1/things",
+			Scope:   credential.Publish,
+			Status:  http.StatusCreated,
+			Command: web.Command{Operation: idempotency.CreateSession},
+			Errors:  []fault.Code{fault.RevisionRetained},
 		}, s.create),
 		web.Guarded(web.Operation{
-			ID: "things.publish", Method: "POST", Path: "/v1/artifacts/{artifact_id}/publish", Scope: credential.Publish,
+			ID:      "things.publish",
+			Method:  "POST",
+			Path:    "/v1/artifacts/{artifact_id}/publish",
+			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.PublishRevision, Target: "artifact_id"},
 		}, func(_ context.Context, call *web.Call, in *publishIn) (made, error) {
 			return made{ID: call.Command.Key.Target}, nil
 		}),
 		web.Guarded(web.Operation{
-			ID: "things.delete", Method: "DELETE", Path: "/v1/artifacts/{artifact_id}", Scope: credential.Publish,
+			ID:      "things.delete",
+			Method:  "DELETE",
+			Path:    "/v1/artifacts/{artifact_id}",
+			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.DeleteArtifact, Target: "artifact_id", Derived: "mcp-delete:"},
 		}, func(_ context.Context, call *web.Call, in *artifactIn) (made, error) {
 			return made{ID: call.Command.Key.Client}, nil
 		}),
-		web.Guarded(web.Operation{ID: "policy.get", Method: "GET", Path: "/v1/policy", Unlimited: true},
+		web.Guarded(web.Operation{
+			ID:        "policy.get",
+			Method:    "GET",
+			Path:      "/v1/policy",
+			Unlimited: true,
+		},
 			func(context.Context, *web.Call, *struct{}) (made, error) { return made{Title: "<&>"}, nil }),
 		web.Public(web.Operation{
-			ID: "open.make", Method: "POST", Path: "/v1/open", Before: s.before, CacheControl: "public, max-age=300",
+			ID:           "open.make",
+			Method:       "POST",
+			Path:         "/v1/open",
+			Before:       s.before,
+			CacheControl: "public, max-age=300",
 		}, func(ctx context.Context, in *createIn) (made, error) {
 			return made{ID: web.RequestID(ctx), Title: in.Body.Title}, nil
 		}),

@@ -32,9 +32,18 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	h := &api.Host{
-		Surface: surface, Accounts: s.Accounts(), Keys: s.Revoker(), Provisioner: provisioner, Publisher: s.Publisher(addresses),
-		Deleter: s.Deleter(), Lister: lister, Historian: s.Historian(), Viewer: s.Files(s.Viewer(addresses, surface.Limiter)), Addresses: addresses,
-		Renamer: s.Renamer(), Pinner: s.Pinner(lister),
+		Surface:     surface,
+		Accounts:    s.Accounts(),
+		Keys:        s.Revoker(),
+		Provisioner: provisioner,
+		Publisher:   s.Publisher(addresses),
+		Deleter:     s.Deleter(),
+		Lister:      lister,
+		Historian:   s.Historian(),
+		Viewer:      s.Files(s.Viewer(addresses, surface.Limiter)),
+		Addresses:   addresses,
+		Renamer:     s.Renamer(),
+		Pinner:      s.Pinner(lister),
 	}
 	h.Sharer = s.Sharer(addresses, lister)
 	if err := members(s, h); err != nil {

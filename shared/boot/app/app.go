@@ -23,7 +23,12 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	o, limiter := s.Config.Origins, s.Limiter("app")
-	h := &app.Host{Surface: s.Public("Vitrine", o.App, log), ContentURL: o.Content, AppURL: o.App, APIURL: o.API}
+	h := &app.Host{
+		Surface:    s.Public("Vitrine", o.App, log),
+		ContentURL: o.Content,
+		AppURL:     o.App,
+		APIURL:     o.API,
+	}
 	if err := people(s, h, limiter, addresses); err != nil {
 		return nil, err
 	}

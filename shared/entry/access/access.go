@@ -30,7 +30,12 @@ type Wants struct {
 
 // Command is the identity of the record that a caller's request has.
 func (w Wants) Command(actor string) idempotency.Key {
-	return idempotency.Key{Actor: actor, Operation: w.Operation, Target: w.Target, Client: w.Client}
+	return idempotency.Key{
+		Actor:     actor,
+		Operation: w.Operation,
+		Target:    w.Target,
+		Client:    w.Client,
+	}
 }
 
 // Found is what the store had; nil for what does not exist.
@@ -100,8 +105,18 @@ func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, reques
 		}
 	}
 	return Opened{
-		Actor:  credential.Actor{Key: *key, Scopes: key.Scopes, Workspace: *ws, Policy: a.Limits.Tiers[ws.Tier()], RequestID: requestID},
-		Record: found.Record, Artifact: found.Artifact, Revision: found.Revision, Session: found.Session, Entries: found.Entries,
+		Actor: credential.Actor{
+			Key:       *key,
+			Scopes:    key.Scopes,
+			Workspace: *ws,
+			Policy:    a.Limits.Tiers[ws.Tier()],
+			RequestID: requestID,
+		},
+		Record:   found.Record,
+		Artifact: found.Artifact,
+		Revision: found.Revision,
+		Session:  found.Session,
+		Entries:  found.Entries,
 	}, nil
 }
 

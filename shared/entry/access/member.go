@@ -71,7 +71,14 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 	}
 	return Opened{
 		Actor: credential.Actor{
-			Operator: operator, Member: who.ID, Client: grant.Client, Login: login, Scopes: grant.Rights(*who, m.Delegated), Workspace: *ws, Policy: m.Limits.Tiers[ws.Tier()], RequestID: requestID,
+			Operator:  operator,
+			Member:    who.ID,
+			Client:    grant.Client,
+			Login:     login,
+			Scopes:    grant.Rights(*who, m.Delegated),
+			Workspace: *ws,
+			Policy:    m.Limits.Tiers[ws.Tier()],
+			RequestID: requestID,
 		},
 		Record: record, Member: who,
 	}, nil

@@ -17,7 +17,12 @@ func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 		return r.refused(errLocked)
 	case r.Starts >= limits.ClaimStarts:
 		r.Locked = true
-		return step{to: r, write: true, locked: true, refusal: errLocked}
+		return step{
+			to:      r,
+			write:   true,
+			locked:  true,
+			refusal: errLocked,
+		}
 	}
 	counted, wait := r.Started.add(now, most)
 	if wait > 0 {
@@ -78,7 +83,13 @@ func (r Registration) guess() step {
 	r.Attempt.Tries++
 	r.Wrong++
 	r.Locked = r.Wrong >= limits.RegistrationTries
-	return step{to: r, write: true, locked: r.Locked, guessed: true, refusal: errWrong}
+	return step{
+		to:      r,
+		write:   true,
+		locked:  r.Locked,
+		guessed: true,
+		refusal: errWrong,
+	}
 }
 
 // refuse ends the attempt because the visitor does not know the agent. Doing it again before the agent knows changes

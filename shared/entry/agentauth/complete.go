@@ -95,7 +95,14 @@ func (s *Service) Look(ctx context.Context, by credential.Actor, attemptToken st
 	if err != nil {
 		return Request{}, err
 	}
-	out := Request{Registration: r.ID, CreatedAt: r.CreatedAt, Network: r.Network, ExpiresAt: r.Attempt.ExpiresAt, Artifacts: []string{}, Count: len(shown)}
+	out := Request{
+		Registration: r.ID,
+		CreatedAt:    r.CreatedAt,
+		Network:      r.Network,
+		ExpiresAt:    r.Attempt.ExpiresAt,
+		Artifacts:    []string{},
+		Count:        len(shown),
+	}
 	for _, a := range shown[:min(len(shown), limits.ClaimTitles)] {
 		out.Artifacts = append(out.Artifacts, a.Title)
 	}
@@ -171,9 +178,15 @@ func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
 	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
 	claimed.Target = event.Target{Type: event.OnWorkspace, ID: string(r.Workspace)}
 	return claim.Move{
-		Source: r.Workspace, Destination: by.Workspace.ID, Token: m.token, Member: by.Member, Registration: r.ID, Attempt: r.Attempt.Number,
-		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
-		Events: []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
+		Source:       r.Workspace,
+		Destination:  by.Workspace.ID,
+		Token:        m.token,
+		Member:       by.Member,
+		Registration: r.ID,
+		Attempt:      r.Attempt.Number,
+		Floor:        now.Add(by.Workspace.Life(by.Policy)),
+		At:           now,
+		Events:       []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
 	}
 }
 

@@ -24,7 +24,10 @@ func (s *Service) Connections(
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "agents", Now: now}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Registration, string, error) {
 		return s.Store.Registrations(ctx, Query{
-			Workspace: by.Workspace.ID, After: after, Limit: limit, Live: func(r Registration) bool { return r.works(by, now) },
+			Workspace: by.Workspace.ID,
+			After:     after,
+			Limit:     limit,
+			Live:      func(r Registration) bool { return r.works(by, now) },
 		})
 	})
 }

@@ -190,8 +190,11 @@ func (w *world) set(of id.Workspace, attribute string, value types.AttributeValu
 		expression, v = "SET #a = :v", map[string]types.AttributeValue{":v": value}
 	}
 	_, err := w.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &w.tables.Core, UpdateExpression: &expression, ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: v,
-		Key: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+		TableName:                 &w.tables.Core,
+		UpdateExpression:          &expression,
+		ExpressionAttributeNames:  map[string]string{"#a": attribute},
+		ExpressionAttributeValues: v,
+		Key:                       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}, "sk": &types.AttributeValueMemberS{Value: "META"}},
 	})
 	w.ok(err)
 }

@@ -28,8 +28,15 @@ var (
 func fresh(edits ...func(*Registration)) Registration {
 	claim := id.NewPublic()
 	r := Registration{
-		ID: id.RegistrationOf(claim), Kind: Anonymous, State: Unclaimed, Generation: 1, Version: 1, Workspace: source, Claim: claim,
-		CreatedAt: born, ExpiresAt: born.Add(limits.RegistrationLife),
+		ID:         id.RegistrationOf(claim),
+		Kind:       Anonymous,
+		State:      Unclaimed,
+		Generation: 1,
+		Version:    1,
+		Workspace:  source,
+		Claim:      claim,
+		CreatedAt:  born,
+		ExpiresAt:  born.Add(limits.RegistrationLife),
 	}
 	for _, edit := range edits {
 		edit(&r)
@@ -42,7 +49,12 @@ func mac(text string) credential.Hash { return credential.Hash{Pepper: 1, MAC: [
 // asking has an attempt that was made at birth.
 func asking(r *Registration) {
 	r.State, r.Starts = ClaimPending, 1
-	r.Attempt = Attempt{Number: 1, Token: mac("token"), Code: mac("code"), ExpiresAt: born.Add(limits.AttemptLife)}
+	r.Attempt = Attempt{
+		Number:    1,
+		Token:     mac("token"),
+		Code:      mac("code"),
+		ExpiresAt: born.Add(limits.AttemptLife),
+	}
 }
 
 // claimed was claimed at birth.
@@ -62,7 +74,13 @@ func revoked(r *Registration) { claimed(r); r.State, r.Generation = Revoked, 3 }
 
 // shown is what the newest assertion of r says.
 func shown(r Registration) assertion.Claims {
-	return assertion.Claims{Registration: r.ID, Type: string(r.Kind), Phase: r.phase(), Generation: r.Generation, Workspace: r.Workspace}
+	return assertion.Claims{
+		Registration: r.ID,
+		Type:         string(r.Kind),
+		Phase:        r.phase(),
+		Generation:   r.Generation,
+		Workspace:    r.Workspace,
+	}
 }
 
 // place is the workspace of r: open, and claimed if r is.
@@ -75,7 +93,12 @@ func place(r Registration) *workspace.Workspace {
 }
 
 func right(r Registration) visitor {
-	return visitor{member: owner, workspace: home, token: true, code: true}
+	return visitor{
+		member:    owner,
+		workspace: home,
+		token:     true,
+		code:      true,
+	}
 }
 
 func wrong(r Registration) visitor {
@@ -241,7 +264,12 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 	got := fresh(asking, func(r *Registration) { r.Attempt.Tries, r.Refused = 4, true }).
 		start(Attempt{Token: mac("second"), Code: mac("other")}, born.Add(time.Minute), few).to
-	want := Attempt{Number: 2, Token: mac("second"), Code: mac("other"), ExpiresAt: born.Add(time.Minute + limits.AttemptLife)}
+	want := Attempt{
+		Number:    2,
+		Token:     mac("second"),
+		Code:      mac("other"),
+		ExpiresAt: born.Add(time.Minute + limits.AttemptLife),
+	}
 	if !reflect.DeepEqual(got.Attempt, want) || got.Starts != 2 || got.Refused {
 		t.Errorf("%+v", got)
 	}

@@ -200,10 +200,25 @@ type life struct {
 
 func (w *world) begin(random *rand.Rand, m mood, used map[string]int) *life {
 	w.wait(time.Minute) // past the gates
-	l := &life{world: w, random: random, mood: m, agent: w.agent(), people: []credential.Actor{w.person(), w.person()}}
+	l := &life{
+		world:  w,
+		random: random,
+		mood:   m,
+		agent:  w.agent(),
+		people: []credential.Actor{w.person(), w.person()},
+	}
 	l.source = w.registration(l.agent.RegistrationID).Workspace
 	l.signed = []string{l.agent.IdentityAssertion}
-	l.o = oracle{born: w.now(), end: l.agent.AssertionExpires.Time, phase: "unclaimed", generation: 1, texts: []int{1}, level: 25 * time.Second, polled: w.now(), used: used}
+	l.o = oracle{
+		born:       w.now(),
+		end:        l.agent.AssertionExpires.Time,
+		phase:      "unclaimed",
+		generation: 1,
+		texts:      []int{1},
+		level:      25 * time.Second,
+		polled:     w.now(),
+		used:       used,
+	}
 	return l
 }
 
@@ -233,7 +248,10 @@ func (l *life) pass() {
 func (l *life) choose() {
 	kinds := strings.Fields(l.mood.kinds)
 	p := play{
-		kind: kinds[l.random.IntN(len(kinds))], by: l.random.IntN(len(l.people)), text: l.random.IntN(len(l.signed)), right: l.random.Float64() < l.mood.right,
+		kind:  kinds[l.random.IntN(len(kinds))],
+		by:    l.random.IntN(len(l.people)),
+		text:  l.random.IntN(len(l.signed)),
+		right: l.random.Float64() < l.mood.right,
 	}
 	if (p.kind == "take" || p.kind == "unlink") && l.random.IntN(6) > 0 {
 		p.kind = "poll"

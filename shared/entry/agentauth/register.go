@@ -44,9 +44,16 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 	}
 	words := credential.Words(scopes)
 	return contract.RegisteredAgent{
-		RegistrationID: made.ID, RegistrationType: contract.AnonymousType, IdentityAssertion: signed, AssertionExpires: contract.At(made.ExpiresAt),
-		Scopes: words, PreClaimScopes: words, PostClaimScopes: words, ClaimURL: s.Origins.API + "/agent/identity/claim",
-		ClaimToken: secret.Reveal(), ClaimTokenExpires: contract.At(e.Token.ExpiresAt),
+		RegistrationID:    made.ID,
+		RegistrationType:  contract.AnonymousType,
+		IdentityAssertion: signed,
+		AssertionExpires:  contract.At(made.ExpiresAt),
+		Scopes:            words,
+		PreClaimScopes:    words,
+		PostClaimScopes:   words,
+		ClaimURL:          s.Origins.API + "/agent/identity/claim",
+		ClaimToken:        secret.Reveal(),
+		ClaimTokenExpires: contract.At(e.Token.ExpiresAt),
 	}, nil
 }
 
@@ -91,7 +98,12 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 	if err == nil && !s.Limits.Off {
 		now := s.Now()
 		start := now.Truncate(time.Minute)
-		gate := rate.Window{Kind: "gate", Subject: "registration", Start: start, End: start.Add(time.Minute)}
+		gate := rate.Window{
+			Kind:    "gate",
+			Subject: "registration",
+			Start:   start,
+			End:     start.Add(time.Minute),
+		}
 		_, ok, failed := s.Counters.Count(ctx, gate, limits.ProvisionGate)
 		switch {
 		case failed != nil:
@@ -123,14 +135,33 @@ func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, cre
 	ws := id.NewWorkspace()
 	secret := credential.Mint(credential.ClaimToken, s.Environment, ws, "")
 	r := Registration{
-		ID: id.RegistrationOf(secret.Public), Kind: Anonymous, State: Unclaimed, Generation: 1, Version: 1, Workspace: ws, Claim: secret.Public,
-		CreatedAt: now, ExpiresAt: ends, Network: address.Network(from),
+		ID:         id.RegistrationOf(secret.Public),
+		Kind:       Anonymous,
+		State:      Unclaimed,
+		Generation: 1,
+		Version:    1,
+		Workspace:  ws,
+		Claim:      secret.Public,
+		CreatedAt:  now,
+		ExpiresAt:  ends,
+		Network:    address.Network(from),
 	}
 	return Enrollment{
-		Workspace:    workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
+		Workspace: workspace.Workspace{
+			ID:        ws,
+			Name:      workspace.EphemeralName,
+			Plan:      workspace.FreePlan,
+			CreatedAt: now,
+		},
 		Registration: r,
 		Token: claim.Token{
-			ID: id.NewClaimToken(), Public: secret.Public, Workspace: ws, Registration: r.ID, Hash: secret.Hash(s.Peppers), CreatedAt: now, ExpiresAt: ends,
+			ID:           id.NewClaimToken(),
+			Public:       secret.Public,
+			Workspace:    ws,
+			Registration: r.ID,
+			Hash:         secret.Hash(s.Peppers),
+			CreatedAt:    now,
+			ExpiresAt:    ends,
 		},
 		Event: record(r, ws, now, event.RegistrationCreated, event.BySystem(), requestID),
 	}, secret
@@ -196,10 +227,15 @@ func locking(was Registration, st step, at time.Time, by event.Actor, requestID 
 func (s *Service) prompt(claimToken string, r Registration, ticket credential.Token, code string, now time.Time) contract.StartedClaim {
 	text := ticket.Reveal()
 	return contract.StartedClaim{
-		ClaimToken: claimToken, ClaimTokenExpires: contract.At(r.ExpiresAt), AttemptToken: text,
-		RegistrationID: r.ID, RegistrationType: string(r.Kind), UserCode: code,
+		ClaimToken:        claimToken,
+		ClaimTokenExpires: contract.At(r.ExpiresAt),
+		AttemptToken:      text,
+		RegistrationID:    r.ID,
+		RegistrationType:  string(r.Kind),
+		UserCode:          code,
 		Claim: contract.ClaimPrompt{
-			UserCode: code, ExpiresIn: contract.Seconds(r.Attempt.ExpiresAt.Sub(now)),
+			UserCode:        code,
+			ExpiresIn:       contract.Seconds(r.Attempt.ExpiresAt.Sub(now)),
 			VerificationURI: s.Origins.App + "/agent-auth/claim?claim_attempt_token=" + url.QueryEscape(text),
 			Interval:        contract.Seconds(limits.PollInterval),
 		},

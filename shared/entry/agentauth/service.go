@@ -156,9 +156,17 @@ var scopes = []credential.Scope{credential.Read, credential.Publish}
 // stored is an access token as the store keeps it: an API key that ends soon.
 func (s *Service) stored(secret credential.Token, r Registration, w workspace.Workspace, now time.Time, granted []credential.Scope) *credential.Key {
 	return &credential.Key{
-		ID: id.NewKey(secret.Public), Public: secret.Public, Workspace: w.ID, Hash: secret.Hash(s.Peppers), Name: keyName,
-		Scopes: granted, Epoch: w.Epoch, FromAgent: r.phase() == assertion.PreClaim, Registration: r.ID,
-		CreatedAt: now, ExpiresAt: r.tokenEnd(now),
+		ID:           id.NewKey(secret.Public),
+		Public:       secret.Public,
+		Workspace:    w.ID,
+		Hash:         secret.Hash(s.Peppers),
+		Name:         keyName,
+		Scopes:       granted,
+		Epoch:        w.Epoch,
+		FromAgent:    r.phase() == assertion.PreClaim,
+		Registration: r.ID,
+		CreatedAt:    now,
+		ExpiresAt:    r.tokenEnd(now),
 	}
 }
 
@@ -176,27 +184,47 @@ const keyName = "Agent auth"
 // answer is an access token on the wire.
 func answer(secret credential.Token, k *credential.Key) contract.Token {
 	return contract.Token{
-		AccessToken: secret.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(k.ExpiresAt.Sub(k.CreatedAt)), Scope: strings.Join(credential.Words(k.Scopes), " "),
+		AccessToken: secret.Reveal(),
+		TokenType:   "Bearer",
+		ExpiresIn:   contract.Seconds(k.ExpiresAt.Sub(k.CreatedAt)),
+		Scope:       strings.Join(credential.Words(k.Scopes), " "),
 	}
 }
 
 // assert signs what the registration shows from now on.
 func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, error) {
 	return s.Signer.Sign(assertion.Claims{
-		Registration: r.ID, Type: string(r.Kind), Phase: r.phase(), Scopes: credential.Words(scopes), Generation: r.Generation,
-		Workspace: r.Workspace, Epoch: epoch, IssuedAt: now, ExpiresAt: r.ExpiresAt,
+		Registration: r.ID,
+		Type:         string(r.Kind),
+		Phase:        r.phase(),
+		Scopes:       credential.Words(scopes),
+		Generation:   r.Generation,
+		Workspace:    r.Workspace,
+		Epoch:        epoch,
+		IssuedAt:     now,
+		ExpiresAt:    r.ExpiresAt,
 	})
 }
 
 // record is an event about a registration.
 func record(r Registration, w id.Workspace, at time.Time, a event.Action, by event.Actor, requestID string) event.Event {
 	return event.Event{
-		ID: id.NewEvent(), Workspace: w, At: at, Action: a, Actor: by,
-		Target: event.Target{Type: event.OnRegistration, ID: string(r.ID)}, RequestID: requestID,
+		ID:        id.NewEvent(),
+		Workspace: w,
+		At:        at,
+		Action:    a,
+		Actor:     by,
+		Target:    event.Target{Type: event.OnRegistration, ID: string(r.ID)},
+		RequestID: requestID,
 	}
 }
 
 // change is what has to be committed for a step.
 func change(was Registration, st step, at time.Time) Change {
-	return Change{Was: was, To: st.to, Ends: slices.Clone(st.ends), At: at}
+	return Change{
+		Was:  was,
+		To:   st.to,
+		Ends: slices.Clone(st.ends),
+		At:   at,
+	}
 }

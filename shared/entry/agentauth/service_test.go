@@ -55,7 +55,13 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	e := engine.Shared(t)
-	w := &world{TB: t, tables: dynamo.Named("agents-" + string(id.NewPublic())), rings: keyring.New(), limits: limits.Default(), from: netip.MustParseAddr("203.0.113.9")}
+	w := &world{
+		TB:     t,
+		tables: dynamo.Named("agents-" + string(id.NewPublic())),
+		rings:  keyring.New(),
+		limits: limits.Default(),
+		from:   netip.MustParseAddr("203.0.113.9"),
+	}
 	w.client = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
 	if err := dynamo.CreateTables(ctx, w.client, w.tables); err != nil {
 		t.Fatal(err)
@@ -82,15 +88,42 @@ func (w *world) assemble() {
 	}
 	limiter := &rate.Limiter{Counters: w.store, Limits: &w.limits, Now: w.now}
 	w.Service = &agentauth.Service{
-		Store: w.store, Mover: w.store, Counters: w.store, Tries: w.store, Limiter: limiter, Limits: &w.limits, Signer: signer, Peppers: peppers,
-		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: origin, App: "https://app.vitrine.test"}, Now: w.now,
+		Store:       w.store,
+		Mover:       w.store,
+		Counters:    w.store,
+		Tries:       w.store,
+		Limiter:     limiter,
+		Limits:      &w.limits,
+		Signer:      signer,
+		Peppers:     peppers,
+		Cursors:     cursors,
+		Environment: credential.Preview,
+		Origins:     address.Origins{API: origin, App: "https://app.vitrine.test"},
+		Now:         w.now,
 		Admission: &ephemeral.Provisioner{
-			Store: w.store, Limiter: limiter, Counters: w.store, Limits: &w.limits, Desk: &pow.Desk{Keys: nonces, Store: w.store, Now: w.now},
-			Peppers: peppers, Environment: credential.Preview, Now: w.now,
+			Store:       w.store,
+			Limiter:     limiter,
+			Counters:    w.store,
+			Limits:      &w.limits,
+			Desk:        &pow.Desk{Keys: nonces, Store: w.store, Now: w.now},
+			Peppers:     peppers,
+			Environment: credential.Preview,
+			Now:         w.now,
 		},
 	}
-	w.claimer = &claim.Claimer{Store: w.store, Peppers: peppers, Environment: credential.Preview, Now: w.now}
-	w.keys = &access.Authenticator{Store: w.store, Peppers: peppers, Limits: &w.limits, Environment: credential.Preview, Now: w.now}
+	w.claimer = &claim.Claimer{
+		Store:       w.store,
+		Peppers:     peppers,
+		Environment: credential.Preview,
+		Now:         w.now,
+	}
+	w.keys = &access.Authenticator{
+		Store:       w.store,
+		Peppers:     peppers,
+		Limits:      &w.limits,
+		Environment: credential.Preview,
+		Now:         w.now,
+	}
 }
 
 func (w *world) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
@@ -132,16 +165,43 @@ func (w *world) agent() contract.RegisteredAgent {
 func (w *world) person() credential.Actor {
 	w.Helper()
 	at, public := w.now(), id.NewPublic()
-	home := workspace.Workspace{ID: id.NewWorkspace(), Name: "Home", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
+	home := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "Home",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+		ClaimedAt: at,
+	}
 	w.ok(w.store.Provision(ctx, ephemeral.Provision{
 		Workspace: home,
-		Key:       credential.Key{ID: id.NewKey(public), Public: public, Workspace: home.ID, CreatedAt: at, RevokedAt: at},
-		Claim:     claim.Token{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: home.ID, CreatedAt: at, ExpiresAt: at},
-		Event:     event.Event{ID: id.NewEvent(), Workspace: home.ID, At: at, Action: event.WorkspaceCreated, Actor: event.BySystem()},
+		Key: credential.Key{
+			ID:        id.NewKey(public),
+			Public:    public,
+			Workspace: home.ID,
+			CreatedAt: at,
+			RevokedAt: at,
+		},
+		Claim: claim.Token{
+			ID:        id.NewClaimToken(),
+			Public:    id.NewPublic(),
+			Workspace: home.ID,
+			CreatedAt: at,
+			ExpiresAt: at,
+		},
+		Event: event.Event{
+			ID:        id.NewEvent(),
+			Workspace: home.ID,
+			At:        at,
+			Action:    event.WorkspaceCreated,
+			Actor:     event.BySystem(),
+		},
 	}))
 	return credential.Actor{
-		Member: id.NewMember(), Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, Workspace: home,
-		Policy: w.limits.Tiers[home.Tier()], RequestID: "test-request",
+		Member:    id.NewMember(),
+		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+		Workspace: home,
+		Policy:    w.limits.Tiers[home.Tier()],
+		RequestID: "test-request",
 	}
 }
 

@@ -103,17 +103,38 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 	secret := credential.Mint(credential.ClaimToken, credential.Preview, id.NoWorkspace, "")
 	at := w.now()
 	r := agentauth.Registration{
-		ID: id.RegistrationOf(secret.Public), Kind: agentauth.Provider, State: agentauth.PendingStepUp, Generation: 1, Version: 1, Member: matched.Member,
-		Claim: secret.Public, CreatedAt: at, ExpiresAt: at.Add(limits.AttemptLife), Attempt: agentauth.Attempt{
+		ID:         id.RegistrationOf(secret.Public),
+		Kind:       agentauth.Provider,
+		State:      agentauth.PendingStepUp,
+		Generation: 1,
+		Version:    1,
+		Member:     matched.Member,
+		Claim:      secret.Public,
+		CreatedAt:  at,
+		ExpiresAt:  at.Add(limits.AttemptLife),
+		Attempt: agentauth.Attempt{
 			Number: 1, Code: credential.HashCode(w.Peppers, "agent-claim", secret.Public, "012345"),
 		},
 	}
 	w.ok(w.store.Enroll(ctx, agentauth.Enrollment{
-		Workspace: workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at}, Registration: r,
+		Workspace:    workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at},
+		Registration: r,
 		Token: claim.Token{
-			ID: id.NewClaimToken(), Public: secret.Public, Workspace: id.NoWorkspace, Registration: r.ID, Hash: secret.Hash(w.Peppers), CreatedAt: at, ExpiresAt: r.ExpiresAt,
+			ID:           id.NewClaimToken(),
+			Public:       secret.Public,
+			Workspace:    id.NoWorkspace,
+			Registration: r.ID,
+			Hash:         secret.Hash(w.Peppers),
+			CreatedAt:    at,
+			ExpiresAt:    r.ExpiresAt,
 		},
-		Event: event.Event{ID: id.NewEvent(), Workspace: matched.Workspace.ID, At: at, Action: event.RegistrationCreated, Actor: event.BySystem()},
+		Event: event.Event{
+			ID:        id.NewEvent(),
+			Workspace: matched.Workspace.ID,
+			At:        at,
+			Action:    event.RegistrationCreated,
+			Actor:     event.BySystem(),
+		},
 	}))
 	_, err := w.poll(secret.Reveal())
 	w.refused(err, "authorization_pending")

@@ -52,7 +52,11 @@ func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken stri
 		return Preview{}, err
 	}
 	p := Preview{
-		Workspace: h.token.Workspace, CreatedAt: h.token.CreatedAt, ExpiresAt: h.token.ExpiresAt, Count: len(h.artifacts), Titles: []string{},
+		Workspace: h.token.Workspace,
+		CreatedAt: h.token.CreatedAt,
+		ExpiresAt: h.token.ExpiresAt,
+		Count:     len(h.artifacts),
+		Titles:    []string{},
 	}
 	for _, a := range h.artifacts[:min(len(h.artifacts), limits.ClaimTitles)] {
 		p.Titles = append(p.Titles, a.Title)
@@ -75,8 +79,10 @@ func (c *Claimer) Claim(
 		return contract.Claimed{}, err
 	}
 	answer := contract.Claimed{
-		DestinationWorkspaceID: by.Workspace.ID, SourceWorkspaceID: h.token.Workspace, ClaimTokenID: h.token.ID,
-		ArtifactIDs: make([]id.Artifact, len(h.artifacts)),
+		DestinationWorkspaceID: by.Workspace.ID,
+		SourceWorkspaceID:      h.token.Workspace,
+		ClaimTokenID:           h.token.ID,
+		ArtifactIDs:            make([]id.Artifact, len(h.artifacts)),
 	}
 	for i, a := range h.artifacts {
 		answer.ArtifactIDs[i] = a.ID
@@ -133,9 +139,14 @@ func (c *Claimer) open(ctx context.Context, by credential.Actor, text string, no
 // that takes the code that it shows.
 func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
-		Source: t.Workspace, Destination: by.Workspace.ID, Token: t, Member: by.Member, Registration: t.Registration,
-		Floor: now.Add(by.Workspace.Life(by.Policy)), At: now,
-		Events: []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
+		Source:       t.Workspace,
+		Destination:  by.Workspace.ID,
+		Token:        t,
+		Member:       by.Member,
+		Registration: t.Registration,
+		Floor:        now.Add(by.Workspace.Life(by.Policy)),
+		At:           now,
+		Events:       []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
 	}
 }
 

@@ -78,7 +78,12 @@ func (p *Provisioner) work(ctx context.Context, a Admission, r contract.Provisio
 // minute is the gate's counter.
 func (p *Provisioner) minute(now time.Time) rate.Window {
 	start := now.Truncate(time.Minute)
-	return rate.Window{Kind: "gate", Subject: "provision", Start: start, End: start.Add(time.Minute)}
+	return rate.Window{
+		Kind:    "gate",
+		Subject: "provision",
+		Start:   start,
+		End:     start.Add(time.Minute),
+	}
 }
 
 // pass takes one place of the minute's gate.

@@ -75,25 +75,50 @@ func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.Pro
 	key := credential.Mint(credential.APIKey, p.Environment, ws, "")
 	token := credential.Mint(credential.ClaimToken, p.Environment, ws, codeOf(r.ClaimCode))
 	made := Provision{
-		Workspace: workspace.Workspace{ID: ws, Name: workspace.EphemeralName, Plan: workspace.FreePlan, CreatedAt: now},
+		Workspace: workspace.Workspace{
+			ID:        ws,
+			Name:      workspace.EphemeralName,
+			Plan:      workspace.FreePlan,
+			CreatedAt: now,
+		},
 		Key: credential.Key{
-			ID: id.NewKey(key.Public), Public: key.Public, Workspace: ws, Hash: key.Hash(p.Peppers), Name: workspace.EphemeralKeyName,
-			Scopes: []credential.Scope{credential.Publish, credential.Read}, CreatedAt: now, ExpiresAt: now.Add(limits.EphemeralKey),
+			ID:        id.NewKey(key.Public),
+			Public:    key.Public,
+			Workspace: ws,
+			Hash:      key.Hash(p.Peppers),
+			Name:      workspace.EphemeralKeyName,
+			Scopes:    []credential.Scope{credential.Publish, credential.Read},
+			CreatedAt: now,
+			ExpiresAt: now.Add(limits.EphemeralKey),
 		},
 		Claim: claim.Token{
-			ID: id.NewClaimToken(), Public: token.Public, Workspace: ws, Hash: token.Hash(p.Peppers), ClaimCode: token.ClaimCode,
-			CreatedAt: now, ExpiresAt: now.Add(limits.ClaimTokenLife),
+			ID:        id.NewClaimToken(),
+			Public:    token.Public,
+			Workspace: ws,
+			Hash:      token.Hash(p.Peppers),
+			ClaimCode: token.ClaimCode,
+			CreatedAt: now,
+			ExpiresAt: now.Add(limits.ClaimTokenLife),
 		},
 		Event: event.Event{
-			ID: id.NewEvent(), Workspace: ws, At: now, Action: event.WorkspaceProvisioned, Actor: event.BySystem(),
-			Target: event.Target{Type: event.OnWorkspace, ID: string(ws)}, RequestID: requestID,
+			ID:        id.NewEvent(),
+			Workspace: ws,
+			At:        now,
+			Action:    event.WorkspaceProvisioned,
+			Actor:     event.BySystem(),
+			Target:    event.Target{Type: event.OnWorkspace, ID: string(ws)},
+			RequestID: requestID,
 		},
 	}
 	if err := p.Store.Provision(ctx, made); err != nil {
 		return contract.Provisioned{}, err
 	}
 	return contract.Provisioned{
-		APIKeySecret: key.Reveal(), ClaimToken: token.Reveal(), WorkspaceID: ws, APIKeyID: made.Key.ID, ClaimTokenID: made.Claim.ID,
+		APIKeySecret: key.Reveal(),
+		ClaimToken:   token.Reveal(),
+		WorkspaceID:  ws,
+		APIKeyID:     made.Key.ID,
+		ClaimTokenID: made.Claim.ID,
 	}, nil
 }
 

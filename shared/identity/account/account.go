@@ -37,7 +37,9 @@ func (r *Reader) Policy(ctx context.Context, by credential.Actor) contract.Usage
 // Whoami tells the caller's credential, workspace and limits.
 func (r *Reader) Whoami(ctx context.Context, by credential.Actor) contract.Whoami {
 	return contract.Whoami{
-		Actor:     contract.WhoamiActor{Type: "api_key", ID: by.Key.ID, Name: by.Key.Name},
-		Workspace: by.Workspace.Summary(), Scopes: credential.Words(by.Scopes), UsagePolicy: r.Policy(ctx, by),
+		Actor:       contract.WhoamiActor{Type: "api_key", ID: by.Key.ID, Name: by.Key.Name},
+		Workspace:   by.Workspace.Summary(),
+		Scopes:      credential.Words(by.Scopes),
+		UsagePolicy: r.Policy(ctx, by),
 	}
 }

@@ -74,8 +74,13 @@ func row(e event.Event) contract.AuditRow {
 		said += ": " + e.Detail
 	}
 	return contract.AuditRow{
-		ID: e.ID, Time: contract.At(e.At), Actor: e.Actor.Type + ":" + e.Actor.ID, Action: string(e.Action),
-		Target: e.Target.Type + ":" + e.Target.ID, ChangeSummary: said, RequestID: e.RequestID,
+		ID:            e.ID,
+		Time:          contract.At(e.At),
+		Actor:         e.Actor.Type + ":" + e.Actor.ID,
+		Action:        string(e.Action),
+		Target:        e.Target.Type + ":" + e.Target.ID,
+		ChangeSummary: said,
+		RequestID:     e.RequestID,
 	}
 }
 

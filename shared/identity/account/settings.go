@@ -52,7 +52,8 @@ func (s *Steward) Settings(by credential.Actor) (contract.Settings, error) {
 
 func settings(w workspace.Workspace, p limits.Policy) contract.Settings {
 	return contract.Settings{
-		WorkspaceName: w.Name, AutoDeletionDays: days(w.Life(p)),
+		WorkspaceName:      w.Name,
+		AutoDeletionDays:   days(w.Life(p)),
 		AutoDeletionBounds: contract.AutoDeletionBounds{MinDays: days(p.MinLife), MaxDays: days(p.MaxLife)},
 		UsagePolicy:        contract.SettingsPolicy{BytesPerDay: p.ArtifactSize},
 	}
@@ -79,8 +80,13 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 		return contract.Settings{}, err
 	}
 	err = s.Store.Furnish(ctx, Furnishing{
-		Command: c, Result: result, Workspace: w.ID, Name: w.Name, AutoDays: w.AutoDays, At: now,
-		Event: by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changes(by.Workspace, w, by.Policy)),
+		Command:   c,
+		Result:    result,
+		Workspace: w.ID,
+		Name:      w.Name,
+		AutoDays:  w.AutoDays,
+		At:        now,
+		Event:     by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changes(by.Workspace, w, by.Policy)),
 	})
 	finished, err := idempotency.Lost(err, now)
 	switch {

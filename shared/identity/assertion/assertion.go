@@ -138,9 +138,19 @@ func (s *Signer) JWKS() []byte { return s.jwks }
 // Sign makes an assertion.
 func (s *Signer) Sign(c Claims) (string, error) {
 	body, err := json.Marshal(payload{
-		Issuer: s.issuer, Audience: s.issuer, Subject: c.Registration, RegistrationID: c.Registration, Type: c.Type, Phase: c.Phase,
-		Scopes: c.Scopes, Generation: c.Generation, Workspace: c.Workspace, Epoch: c.Epoch, ID: rand.Text(),
-		IssuedAt: c.IssuedAt.Unix(), ExpiresAt: c.ExpiresAt.Unix(),
+		Issuer:         s.issuer,
+		Audience:       s.issuer,
+		Subject:        c.Registration,
+		RegistrationID: c.Registration,
+		Type:           c.Type,
+		Phase:          c.Phase,
+		Scopes:         c.Scopes,
+		Generation:     c.Generation,
+		Workspace:      c.Workspace,
+		Epoch:          c.Epoch,
+		ID:             rand.Text(),
+		IssuedAt:       c.IssuedAt.Unix(),
+		ExpiresAt:      c.ExpiresAt.Unix(),
 	})
 	if err != nil {
 		return "", err
@@ -174,8 +184,15 @@ func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 		return Claims{}, ErrInvalid
 	}
 	return Claims{
-		Registration: p.Subject, Type: p.Type, Phase: p.Phase, Scopes: p.Scopes, Generation: p.Generation, Workspace: p.Workspace,
-		Epoch: p.Epoch, IssuedAt: time.Unix(p.IssuedAt, 0).UTC(), ExpiresAt: time.Unix(p.ExpiresAt, 0).UTC(),
+		Registration: p.Subject,
+		Type:         p.Type,
+		Phase:        p.Phase,
+		Scopes:       p.Scopes,
+		Generation:   p.Generation,
+		Workspace:    p.Workspace,
+		Epoch:        p.Epoch,
+		IssuedAt:     time.Unix(p.IssuedAt, 0).UTC(),
+		ExpiresAt:    time.Unix(p.ExpiresAt, 0).UTC(),
 	}, nil
 }
 

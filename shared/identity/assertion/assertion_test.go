@@ -38,8 +38,15 @@ func newSigner(t testing.TB, ring keyring.Ring) *Signer {
 
 func someClaims() Claims {
 	return Claims{
-		Registration: id.RegistrationOf(id.NewPublic()), Type: contract.AnonymousType, Phase: PreClaim, Scopes: []string{"read", "publish"},
-		Generation: 3, Workspace: id.NewWorkspace(), Epoch: 2, IssuedAt: at, ExpiresAt: at.Add(7 * 24 * time.Hour),
+		Registration: id.RegistrationOf(id.NewPublic()),
+		Type:         contract.AnonymousType,
+		Phase:        PreClaim,
+		Scopes:       []string{"read", "publish"},
+		Generation:   3,
+		Workspace:    id.NewWorkspace(),
+		Epoch:        2,
+		IssuedAt:     at,
+		ExpiresAt:    at.Add(7 * 24 * time.Hour),
 	}
 }
 

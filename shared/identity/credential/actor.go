@@ -61,7 +61,13 @@ func (a Actor) Event() event.Actor {
 // Record is the event of what this caller does to something, in its own workspace.
 func (a Actor) Record(at time.Time, what event.Action, kind, target, detail string) event.Event {
 	return event.Event{
-		ID: id.NewEvent(), Workspace: a.Workspace.ID, At: at, Action: what, Actor: a.Event(),
-		Target: event.Target{Type: kind, ID: target}, Detail: detail, RequestID: a.RequestID,
+		ID:        id.NewEvent(),
+		Workspace: a.Workspace.ID,
+		At:        at,
+		Action:    what,
+		Actor:     a.Event(),
+		Target:    event.Target{Type: kind, ID: target},
+		Detail:    detail,
+		RequestID: a.RequestID,
 	}
 }

@@ -11,5 +11,11 @@ import (
 func (t Token) Next(kind Kind, key []byte) Token {
 	m := hmac.New(sha256.New, key)
 	m.Write([]byte(strings.Join([]string{"next", string(kind), string(t.Kind), string(t.Public), t.secret}, "\x00")))
-	return Token{Kind: kind, Public: t.Public, Workspace: t.Workspace, env: t.env, secret: encode(m.Sum(nil))}
+	return Token{
+		Kind:      kind,
+		Public:    t.Public,
+		Workspace: t.Workspace,
+		env:       t.env,
+		secret:    encode(m.Sum(nil)),
+	}
 }

@@ -106,8 +106,13 @@ type Revoker struct {
 func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
 	now := r.Now()
 	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
-		ID: id.NewEvent(), Workspace: k.Workspace, At: now, Action: event.KeyRevoked,
-		Actor: event.ByKey(k.ID), Target: event.Target{Type: event.OnKey, ID: string(k.ID)}, RequestID: requestID,
+		ID:        id.NewEvent(),
+		Workspace: k.Workspace,
+		At:        now,
+		Action:    event.KeyRevoked,
+		Actor:     event.ByKey(k.ID),
+		Target:    event.Target{Type: event.OnKey, ID: string(k.ID)},
+		RequestID: requestID,
 	})
 	if err != nil {
 		return Key{}, err

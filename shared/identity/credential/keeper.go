@@ -116,8 +116,16 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 	}
 	token := Mint(APIKey, k.Environment, by.Workspace.ID, "")
 	key := Key{
-		ID: id.NewKey(token.Public), Public: token.Public, Workspace: by.Workspace.ID, Hash: token.Hash(k.Peppers), Name: name,
-		Scopes: []Scope{Publish, Read}, Epoch: by.Workspace.Epoch, Member: by.Member, Login: by.Login, CreatedAt: now,
+		ID:        id.NewKey(token.Public),
+		Public:    token.Public,
+		Workspace: by.Workspace.ID,
+		Hash:      token.Hash(k.Peppers),
+		Name:      name,
+		Scopes:    []Scope{Publish, Read},
+		Epoch:     by.Workspace.Epoch,
+		Member:    by.Member,
+		Login:     by.Login,
+		CreatedAt: now,
 	}
 	if life > 0 {
 		key.ExpiresAt = now.Add(life)
@@ -127,7 +135,11 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 		return contract.CreatedKey{}, err
 	}
 	err = k.Store.CreateKey(ctx, Creation{
-		Command: c, Result: result, Key: key, Most: limits.LiveKeys, Event: key.event(event.KeyCreated, by, now),
+		Command: c,
+		Result:  result,
+		Key:     key,
+		Most:    limits.LiveKeys,
+		Event:   key.event(event.KeyCreated, by, now),
 	})
 	finished, err := idempotency.Lost(err, now)
 	switch {
@@ -217,7 +229,13 @@ func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r 
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}
-	at, err := k.Store.EndKey(ctx, Ending{Command: c, Result: result, Key: key, At: now, Event: key.event(event.KeyRevoked, by, now)})
+	at, err := k.Store.EndKey(ctx, Ending{
+		Command: c,
+		Result:  result,
+		Key:     key,
+		At:      now,
+		Event:   key.event(event.KeyRevoked, by, now),
+	})
 	finished, err := idempotency.Lost(err, now)
 	switch {
 	case finished != nil:
@@ -262,7 +280,14 @@ func (k Key) event(action event.Action, by Actor, at time.Time) event.Event {
 // Summary is the key on the wire.
 func (k Key) Summary() contract.APIKeySummary {
 	return contract.APIKeySummary{
-		ID: k.ID, WorkspaceID: k.Workspace, Name: k.Name, PublicID: k.Public, Scopes: Words(k.Scopes), RevokedAt: contract.AtOrNull(k.RevokedAt),
-		ExpiresAt: contract.AtOrNull(k.ExpiresAt), CreatedAt: contract.At(k.CreatedAt), LastUsedAt: contract.AtOrNull(k.LastUsedAt),
+		ID:          k.ID,
+		WorkspaceID: k.Workspace,
+		Name:        k.Name,
+		PublicID:    k.Public,
+		Scopes:      Words(k.Scopes),
+		RevokedAt:   contract.AtOrNull(k.RevokedAt),
+		ExpiresAt:   contract.AtOrNull(k.ExpiresAt),
+		CreatedAt:   contract.At(k.CreatedAt),
+		LastUsedAt:  contract.AtOrNull(k.LastUsedAt),
 	}
 }

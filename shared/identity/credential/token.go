@@ -71,7 +71,14 @@ type Token struct {
 func Mint(kind Kind, env Environment, workspace id.Workspace, claimCode string) Token {
 	var raw [32]byte
 	rand.Read(raw[:])
-	return Token{Kind: kind, Public: id.NewPublic(), Workspace: workspace, ClaimCode: claimCode, env: env, secret: encode(raw[:])}
+	return Token{
+		Kind:      kind,
+		Public:    id.NewPublic(),
+		Workspace: workspace,
+		ClaimCode: claimCode,
+		env:       env,
+		secret:    encode(raw[:]),
+	}
 }
 
 // MintAs makes a fresh secret that shares its public id, and so its stored item, with another one.
@@ -99,7 +106,14 @@ func Parse(text string, kind Kind, env Environment) (Token, error) {
 	if _, fine := decode(secret, 32); !ok || !fine {
 		return Token{}, ErrMalformed
 	}
-	return Token{Kind: kind, Public: id.Public(m[3]), Workspace: id.WorkspaceOf(id.Bits(bits)), ClaimCode: m[4], env: env, secret: secret}, nil
+	return Token{
+		Kind:      kind,
+		Public:    id.Public(m[3]),
+		Workspace: id.WorkspaceOf(id.Bits(bits)),
+		ClaimCode: m[4],
+		env:       env,
+		secret:    secret,
+	}, nil
 }
 
 // Reveal returns the bearer text; it is shown once and never stored or logged.

@@ -49,7 +49,11 @@ func (m Member) Live(made time.Time) bool { return made.After(m.SignedOutAt) }
 // Summary is the member on the wire.
 func (m Member) Summary() contract.MemberSummary {
 	return contract.MemberSummary{
-		ID: m.ID, WorkspaceID: m.Workspace, Email: m.Email, Scopes: credential.Words(m.Scopes), CreatedAt: contract.At(m.CreatedAt),
-		LastSeenAt: contract.At(m.SeenAt),
+		ID:          m.ID,
+		WorkspaceID: m.Workspace,
+		Email:       m.Email,
+		Scopes:      credential.Words(m.Scopes),
+		CreatedAt:   contract.At(m.CreatedAt),
+		LastSeenAt:  contract.At(m.SeenAt),
 	}
 }

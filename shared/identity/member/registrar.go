@@ -103,14 +103,31 @@ func (r *Registrar) again(ctx context.Context, m Member, w workspace.Workspace, 
 
 func admission(who Identity, now time.Time, requestID string) Admission {
 	now = now.UTC().Truncate(time.Millisecond) // as it is stored
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: nameFor(who.Email), Plan: workspace.FreePlan, CreatedAt: now, ClaimedAt: now}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      nameFor(who.Email),
+		Plan:      workspace.FreePlan,
+		CreatedAt: now,
+		ClaimedAt: now,
+	}
 	m := Member{
-		ID: id.NewMember(), Workspace: w.ID, Issuer: who.Issuer, Subject: who.Subject, Email: who.Email,
-		Scopes: []credential.Scope{credential.Publish, credential.Read, credential.Admin}, CreatedAt: now, SeenAt: now,
+		ID:        id.NewMember(),
+		Workspace: w.ID,
+		Issuer:    who.Issuer,
+		Subject:   who.Subject,
+		Email:     who.Email,
+		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+		CreatedAt: now,
+		SeenAt:    now,
 	}
 	return Admission{Member: m, Workspace: w, Event: event.Event{
-		ID: id.NewEvent(), Workspace: w.ID, At: now, Action: event.WorkspaceCreated, Actor: event.ByMember(m.ID),
-		Target: event.Target{Type: event.OnWorkspace, ID: string(w.ID)}, RequestID: requestID,
+		ID:        id.NewEvent(),
+		Workspace: w.ID,
+		At:        now,
+		Action:    event.WorkspaceCreated,
+		Actor:     event.ByMember(m.ID),
+		Target:    event.Target{Type: event.OnWorkspace, ID: string(w.ID)},
+		RequestID: requestID,
 	}}
 }
 

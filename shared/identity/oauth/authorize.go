@@ -60,8 +60,16 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 	}
 	now := s.Now()
 	r := Request{
-		Secret: rand.Text(), Client: *client, Redirect: a.RedirectURI, State: a.State, Challenge: a.Challenge, Scopes: scopesFor(*client, a.Scope),
-		Audience: s.audienceFor(*client), Loopback: onlyLoopback(client.Redirects), CreatedAt: now, ExpiresAt: now.Add(limits.ConsentLife),
+		Secret:    rand.Text(),
+		Client:    *client,
+		Redirect:  a.RedirectURI,
+		State:     a.State,
+		Challenge: a.Challenge,
+		Scopes:    scopesFor(*client, a.Scope),
+		Audience:  s.audienceFor(*client),
+		Loopback:  onlyLoopback(client.Redirects),
+		CreatedAt: now,
+		ExpiresAt: now.Add(limits.ConsentLife),
 	}
 	if err := s.Requests.AddRequest(ctx, r); err != nil {
 		return "", err
@@ -129,7 +137,12 @@ func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
 		return Consent{}, err
 	}
 	return Consent{
-		Client: r.Client, RedirectHost: shownHost(r.Redirect), Loopback: r.Loopback, Scopes: r.Scopes, Audience: r.Audience, ExpiresAt: r.ExpiresAt,
+		Client:       r.Client,
+		RedirectHost: shownHost(r.Redirect),
+		Loopback:     r.Loopback,
+		Scopes:       r.Scopes,
+		Audience:     r.Audience,
+		ExpiresAt:    r.ExpiresAt,
 	}, nil
 }
 
@@ -146,9 +159,20 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	now := s.Now()
 	code := credential.Mint(credential.AuthorizationCode, s.Environment, id.NoWorkspace, "")
 	err = s.Requests.Agree(ctx, *r, Code{
-		Public: code.Public, Hash: code.Hash(s.Peppers), Client: r.Client.ID, Name: r.Client.Name, Redirect: r.Redirect, Challenge: r.Challenge,
-		Scopes: r.Scopes, Audience: r.Audience, Member: by.Member, Workspace: by.Workspace.ID, Epoch: by.Workspace.Epoch,
-		Operator: by.Operator, CreatedAt: now, ExpiresAt: now.Add(limits.CodeLife),
+		Public:    code.Public,
+		Hash:      code.Hash(s.Peppers),
+		Client:    r.Client.ID,
+		Name:      r.Client.Name,
+		Redirect:  r.Redirect,
+		Challenge: r.Challenge,
+		Scopes:    r.Scopes,
+		Audience:  r.Audience,
+		Member:    by.Member,
+		Workspace: by.Workspace.ID,
+		Epoch:     by.Workspace.Epoch,
+		Operator:  by.Operator,
+		CreatedAt: now,
+		ExpiresAt: now.Add(limits.CodeLife),
 	}, s.record(by.Workspace.ID, event.ByMember(by.Member), event.ConsentGranted, target(r.Client.ID), by.RequestID))
 	if err != nil {
 		return "", lost(err)
@@ -202,5 +226,13 @@ func person(by credential.Actor) error {
 func target(c id.Client) event.Target { return event.Target{Type: event.OnClient, ID: string(c)} }
 
 func (s *Server) record(w id.Workspace, by event.Actor, what event.Action, on event.Target, requestID string) event.Event {
-	return event.Event{ID: id.NewEvent(), Workspace: w, At: s.Now(), Action: what, Actor: by, Target: on, RequestID: requestID}
+	return event.Event{
+		ID:        id.NewEvent(),
+		Workspace: w,
+		At:        s.Now(),
+		Action:    what,
+		Actor:     by,
+		Target:    on,
+		RequestID: requestID,
+	}
 }

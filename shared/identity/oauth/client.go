@@ -27,8 +27,18 @@ const clientNameRunes = 80
 
 // firstParty are our own clients. Their redirect goes to whatever port they listen on.
 var firstParty = map[id.Client]Client{
-	CLI:       {ID: CLI, Name: "Vitrine CLI", FirstParty: true, Redirects: ownRedirects},
-	Dashboard: {ID: Dashboard, Name: "Vitrine dashboard", FirstParty: true, Redirects: ownRedirects},
+	CLI: {
+		ID:         CLI,
+		Name:       "Vitrine CLI",
+		FirstParty: true,
+		Redirects:  ownRedirects,
+	},
+	Dashboard: {
+		ID:         Dashboard,
+		Name:       "Vitrine dashboard",
+		FirstParty: true,
+		Redirects:  ownRedirects,
+	},
 }
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
@@ -71,7 +81,12 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 		return contract.RegisteredClient{}, err
 	}
 	now := s.Now()
-	c := Client{ID: id.NewClient(), Name: given.ClientName, Redirects: given.RedirectURIs, CreatedAt: now}
+	c := Client{
+		ID:        id.NewClient(),
+		Name:      given.ClientName,
+		Redirects: given.RedirectURIs,
+		CreatedAt: now,
+	}
 	if err := s.Clients.AddClient(ctx, c, c.until()); err != nil {
 		return contract.RegisteredClient{}, err
 	}

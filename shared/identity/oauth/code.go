@@ -46,7 +46,15 @@ type Code struct {
 
 func (c Code) agreement() agreement {
 	return agreement{
-		client: c.Client, name: c.Name, member: c.Member, workspace: c.Workspace, epoch: c.Epoch, operator: c.Operator, scopes: c.Scopes, audience: c.Audience, at: c.CreatedAt,
+		client:    c.Client,
+		name:      c.Name,
+		member:    c.Member,
+		workspace: c.Workspace,
+		epoch:     c.Epoch,
+		operator:  c.Operator,
+		scopes:    c.Scopes,
+		audience:  c.Audience,
+		at:        c.CreatedAt,
 	}
 }
 

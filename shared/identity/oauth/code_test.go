@@ -217,7 +217,12 @@ func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	s := newStand(t)
 	const old = "search-ms://evil.example"
-	c := oauth.Client{ID: id.NewClient(), Name: "Robot", Redirects: []string{old, "https://robot.example.com/callback"}, CreatedAt: s.now()}
+	c := oauth.Client{
+		ID:        id.NewClient(),
+		Name:      "Robot",
+		Redirects: []string{old, "https://robot.example.com/callback"},
+		CreatedAt: s.now(),
+	}
 	if err := s.store.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +432,12 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 	s := newStand(t)
 	out, code := s.signIn(t, asks()), s.code(t, asks())
 	s.later(time.Second)
-	e := event.Event{Workspace: s.by.Workspace.ID, At: s.now(), Action: event.SessionsEnded, Actor: event.ByMember(s.by.Member)}
+	e := event.Event{
+		Workspace: s.by.Workspace.ID,
+		At:        s.now(),
+		Action:    event.SessionsEnded,
+		Actor:     event.ByMember(s.by.Member),
+	}
 	if err := s.store.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
 		t.Fatal(err)
 	}

@@ -152,16 +152,29 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 	code := newUserCode()
 	_, pepper := s.Peppers.Active()
 	f := Flow{
-		Public: token.Public, Hash: token.Hash(s.Peppers), Client: c.ID, Device: deviceName(name), Network: address.Network(from), Scopes: scopesFor(c, scope),
-		Answer: Pending, CreatedAt: now, ExpiresAt: now.Add(limits.DeviceLife), PollTokens: limits.PollBurst, PolledAt: now,
+		Public:     token.Public,
+		Hash:       token.Hash(s.Peppers),
+		Client:     c.ID,
+		Device:     deviceName(name),
+		Network:    address.Network(from),
+		Scopes:     scopesFor(c, scope),
+		Answer:     Pending,
+		CreatedAt:  now,
+		ExpiresAt:  now.Add(limits.DeviceLife),
+		PollTokens: limits.PollBurst,
+		PolledAt:   now,
 	}
 	if err := s.Flows.AddFlow(ctx, f, codeMAC(pepper, code)); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
 	page := s.Origins.App + "/device"
 	return contract.DeviceAuthorization{
-		DeviceCode: token.Reveal(), UserCode: grouped(code), VerificationURI: page, VerificationURIComplete: page + "?" + url.Values{"code": {grouped(code)}}.Encode(),
-		ExpiresIn: contract.Seconds(limits.DeviceLife), Interval: contract.Seconds(limits.PollInterval),
+		DeviceCode:              token.Reveal(),
+		UserCode:                grouped(code),
+		VerificationURI:         page,
+		VerificationURIComplete: page + "?" + url.Values{"code": {grouped(code)}}.Encode(),
+		ExpiresIn:               contract.Seconds(limits.DeviceLife),
+		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
 }
 
@@ -177,7 +190,13 @@ func (s *Server) Device(ctx context.Context, by credential.Actor, userCode strin
 	if err != nil {
 		return Device{}, err
 	}
-	return Device{Client: firstParty[f.Client], Name: f.Device, Network: f.Network, CreatedAt: f.CreatedAt, ExpiresAt: f.ExpiresAt}, nil
+	return Device{
+		Client:    firstParty[f.Client],
+		Name:      f.Device,
+		Network:   f.Network,
+		CreatedAt: f.CreatedAt,
+		ExpiresAt: f.ExpiresAt,
+	}, nil
 }
 
 // ApproveDevice lets the device in, in the member's name.

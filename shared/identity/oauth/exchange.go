@@ -65,8 +65,17 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 	now := s.Now()
 	access := credential.Mint(credential.AccessToken, s.Environment, w.ID, "")
 	g := Grant{
-		Public: access.Public, Client: c.ID, Name: c.Name, Member: m.ID, Workspace: w.ID, Audience: s.audienceFor(c),
-		Scopes: scopesFor(c, t.Scope), Epoch: w.Epoch, Operator: in.Operator, CreatedAt: now, ExpiresAt: now.Add(limits.AccessTokenLife),
+		Public:    access.Public,
+		Client:    c.ID,
+		Name:      c.Name,
+		Member:    m.ID,
+		Workspace: w.ID,
+		Audience:  s.audienceFor(c),
+		Scopes:    scopesFor(c, t.Scope),
+		Epoch:     w.Epoch,
+		Operator:  in.Operator,
+		CreatedAt: now,
+		ExpiresAt: now.Add(limits.AccessTokenLife),
 	}
 	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
 	if !g.Live(now, w, m) {
@@ -82,7 +91,10 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 		return contract.Token{}, err
 	}
 	return contract.Token{
-		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(limits.AccessTokenLife), Scope: words(rights(g, m)),
+		AccessToken:     access.Reveal(),
+		TokenType:       "Bearer",
+		ExpiresIn:       contract.Seconds(limits.AccessTokenLife),
+		Scope:           words(rights(g, m)),
 		IssuedTokenType: contract.TypeAccessToken,
 	}, nil
 }

@@ -15,7 +15,13 @@ import (
 func (s *stand) operates(t testing.TB, token, audience string) bool {
 	t.Helper()
 	m := &access.Members{
-		Store: s.store, Peppers: s.Peppers, Limits: &s.limits, Environment: credential.Preview, Audience: audience, Delegated: audience == mcpOrigin, Now: s.now,
+		Store:       s.store,
+		Peppers:     s.Peppers,
+		Limits:      &s.limits,
+		Environment: credential.Preview,
+		Audience:    audience,
+		Delegated:   audience == mcpOrigin,
+		Now:         s.now,
 	}
 	in, err := m.Open(ctx, token, access.Wants{}, request)
 	if err != nil {

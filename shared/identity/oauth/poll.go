@@ -56,7 +56,14 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 		name += " (" + f.Device + ")"
 	}
 	g, out := s.grant(agreement{
-		client: c.ID, name: name, member: f.Member, workspace: f.Workspace, epoch: f.Epoch, scopes: f.Scopes, audience: s.audienceFor(c), at: f.SettledAt,
+		client:    c.ID,
+		name:      name,
+		member:    f.Member,
+		workspace: f.Workspace,
+		epoch:     f.Epoch,
+		scopes:    f.Scopes,
+		audience:  s.audienceFor(c),
+		at:        f.SettledAt,
 	}, now)
 	scopes, err := s.holds(ctx, g)
 	if err != nil {

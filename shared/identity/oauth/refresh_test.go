@@ -227,15 +227,40 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 	s := newStand(t)
 	for registration, ends := range map[id.Registration]bool{id.RegistrationOf(id.NewPublic()): true, "": false} {
-		w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: s.now()}
+		w := workspace.Workspace{
+			ID:        id.NewWorkspace(),
+			Name:      "W",
+			Plan:      workspace.FreePlan,
+			CreatedAt: s.now(),
+		}
 		token := credential.Mint(credential.APIKey, credential.Preview, w.ID, "")
 		k := credential.Key{
-			ID: id.NewKey(token.Public), Public: token.Public, Workspace: w.ID, Hash: token.Hash(s.Peppers), Name: "K",
-			Scopes: []credential.Scope{credential.Read}, CreatedAt: s.now(), Registration: registration,
+			ID:           id.NewKey(token.Public),
+			Public:       token.Public,
+			Workspace:    w.ID,
+			Hash:         token.Hash(s.Peppers),
+			Name:         "K",
+			Scopes:       []credential.Scope{credential.Read},
+			CreatedAt:    s.now(),
+			Registration: registration,
 		}
 		made := ephemeral.Provision{
-			Workspace: w, Key: k, Claim: claim.Token{ID: id.NewClaimToken(), Public: id.NewPublic(), Workspace: w.ID, CreatedAt: s.now(), ExpiresAt: s.now()},
-			Event: event.Event{ID: id.NewEvent(), Workspace: w.ID, At: s.now(), Action: event.WorkspaceProvisioned, Actor: event.BySystem()},
+			Workspace: w,
+			Key:       k,
+			Claim: claim.Token{
+				ID:        id.NewClaimToken(),
+				Public:    id.NewPublic(),
+				Workspace: w.ID,
+				CreatedAt: s.now(),
+				ExpiresAt: s.now(),
+			},
+			Event: event.Event{
+				ID:        id.NewEvent(),
+				Workspace: w.ID,
+				At:        s.now(),
+				Action:    event.WorkspaceProvisioned,
+				Actor:     event.BySystem(),
+			},
 		}
 		if err := s.store.Provision(ctx, made); err != nil {
 			t.Fatal(err)

@@ -28,15 +28,23 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 	s := newStand(t)
 	uris := []string{"https://robot.example.com/callback", "cursor://oauth/callback", "http://localhost:33418/"}
 	got, err := s.Register(ctx, contract.RegisterClient{
-		RedirectURIs: uris, ClientName: "Robot\u202e <b>\n", AuthMethod: "none", ResponseTypes: []string{"code"}, Scope: "openid admin read",
-		GrantTypes: []string{"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"},
+		RedirectURIs:  uris,
+		ClientName:    "Robot\u202e <b>\n",
+		AuthMethod:    "none",
+		ResponseTypes: []string{"code"},
+		Scope:         "openid admin read",
+		GrantTypes:    []string{"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"},
 	}, from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := contract.RegisterClient{
-		RedirectURIs: uris, ClientName: "Robot <b>", AuthMethod: "none", ResponseTypes: []string{"code"}, Scope: "read",
-		GrantTypes: []string{"authorization_code", "refresh_token"},
+		RedirectURIs:  uris,
+		ClientName:    "Robot <b>",
+		AuthMethod:    "none",
+		ResponseTypes: []string{"code"},
+		Scope:         "read",
+		GrantTypes:    []string{"authorization_code", "refresh_token"},
 	}
 	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.now().Unix() {
 		t.Errorf("%+v", got)
@@ -165,7 +173,11 @@ func (s *stand) withProvider() *provider {
 
 func exchanging() oauth.TokenRequest {
 	return oauth.TokenRequest{
-		GrantType: contract.GrantExchange, ClientID: "dashboard", SubjectToken: idToken(), SubjectTokenType: contract.TypeIDToken, Resource: apiOrigin,
+		GrantType:        contract.GrantExchange,
+		ClientID:         "dashboard",
+		SubjectToken:     idToken(),
+		SubjectTokenType: contract.TypeIDToken,
+		Resource:         apiOrigin,
 	}
 }
 

@@ -67,8 +67,11 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page)
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "grants." + string(by.Member), Now: now}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Grant, string, error) {
 		return s.GrantStore.GrantsOf(ctx, GrantQuery{
-			Workspace: by.Workspace.ID, Member: by.Member, After: after, Limit: limit,
-			Live: func(g Grant) bool { return g.listed(now, by) },
+			Workspace: by.Workspace.ID,
+			Member:    by.Member,
+			After:     after,
+			Limit:     limit,
+			Live:      func(g Grant) bool { return g.listed(now, by) },
 		})
 	})
 }

@@ -109,8 +109,19 @@ func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
 	chain, _ := s.Chain.Active()
 	g := Grant{
-		Public: access.Public, Client: a.client, Name: a.name, Member: a.member, Workspace: a.workspace, Audience: a.audience, Scopes: a.scopes,
-		Epoch: a.epoch, Operator: a.operator, Chain: chain, CreatedAt: a.at, ExpiresAt: a.at.Add(limits.RefreshMost), Refresh: refresh.Hash(s.Peppers),
+		Public:    access.Public,
+		Client:    a.client,
+		Name:      a.name,
+		Member:    a.member,
+		Workspace: a.workspace,
+		Audience:  a.audience,
+		Scopes:    a.scopes,
+		Epoch:     a.epoch,
+		Operator:  a.operator,
+		Chain:     chain,
+		CreatedAt: a.at,
+		ExpiresAt: a.at.Add(limits.RefreshMost),
+		Refresh:   refresh.Hash(s.Peppers),
 	}
 	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
 	g.IdleAt = g.end(now, limits.RefreshIdle)
@@ -128,7 +139,9 @@ func (g Grant) end(now time.Time, life time.Duration) time.Time {
 // answer is what the client gets, but for the scope; access is the newest token of g.
 func answer(g Grant, access, refresh credential.Token, now time.Time) contract.Token {
 	return contract.Token{
-		AccessToken: access.Reveal(), TokenType: "Bearer", ExpiresIn: contract.Seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
+		AccessToken:  access.Reveal(),
+		TokenType:    "Bearer",
+		ExpiresIn:    contract.Seconds(g.Access[len(g.Access)-1].ExpiresAt.Sub(now)),
 		RefreshToken: refresh.Reveal(),
 	}
 }

@@ -70,7 +70,10 @@ func newStand(t *testing.T) *stand {
 	cfg.APIOptions = append(cfg.APIOptions, meter.Add, faults.Add)
 	s := &stand{
 		db:     dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		faults: faults, tables: dynamo.Named("test-" + string(id.NewPublic())), at: time.Now().UTC().Truncate(time.Millisecond), limits: limits.Default(),
+		faults: faults,
+		tables: dynamo.Named("test-" + string(id.NewPublic())),
+		at:     time.Now().UTC().Truncate(time.Millisecond),
+		limits: limits.Default(),
 	}
 	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
 		t.Fatal(err)
@@ -84,9 +87,23 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s.Server = &oauth.Server{
-		GrantStore: s.store, Clients: s.store, Requests: s.store, Codes: s.store, Flows: s.store, Polls: s.store, Keys: s.store, People: s.store,
-		Tries: s.store, Limiter: &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now}, Limits: &s.limits, Peppers: peppers, Chain: chain,
-		Cursors: cursors, Environment: credential.Preview, Origins: address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"}, Now: s.now,
+		GrantStore:  s.store,
+		Clients:     s.store,
+		Requests:    s.store,
+		Codes:       s.store,
+		Flows:       s.store,
+		Polls:       s.store,
+		Keys:        s.store,
+		People:      s.store,
+		Tries:       s.store,
+		Limiter:     &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now},
+		Limits:      &s.limits,
+		Peppers:     peppers,
+		Chain:       chain,
+		Cursors:     cursors,
+		Environment: credential.Preview,
+		Origins:     address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"},
+		Now:         s.now,
 	}
 	s.by = s.join(t)
 	return s
@@ -111,16 +128,39 @@ func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor 
 	if len(scopes) == 0 {
 		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 	}
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "W", Plan: workspace.FreePlan, CreatedAt: at, ClaimedAt: at}
-	m := member.Member{
-		ID: id.NewMember(), Workspace: w.ID, Issuer: "https://idp.example.com", Subject: string(id.NewPublic()), Email: "p@example.com",
-		Scopes: scopes, CreatedAt: at, SeenAt: at,
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+		ClaimedAt: at,
 	}
-	e := event.Event{ID: id.NewEvent(), Workspace: w.ID, At: at, Action: event.WorkspaceCreated, Actor: event.BySystem()}
+	m := member.Member{
+		ID:        id.NewMember(),
+		Workspace: w.ID,
+		Issuer:    "https://idp.example.com",
+		Subject:   string(id.NewPublic()),
+		Email:     "p@example.com",
+		Scopes:    scopes,
+		CreatedAt: at,
+		SeenAt:    at,
+	}
+	e := event.Event{
+		ID:        id.NewEvent(),
+		Workspace: w.ID,
+		At:        at,
+		Action:    event.WorkspaceCreated,
+		Actor:     event.BySystem(),
+	}
 	if err := s.store.Admit(ctx, member.Admission{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
-	return credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w, RequestID: request}
+	return credential.Actor{
+		Member:    m.ID,
+		Scopes:    m.Scopes,
+		Workspace: w,
+		RequestID: request,
+	}
 }
 
 func challenge() string {
@@ -133,7 +173,13 @@ const loopback = "http://127.0.0.1:4711/callback"
 // asks is an authorization of the CLI that is in order.
 func asks() oauth.Authorization {
 	return oauth.Authorization{
-		ResponseType: "code", ClientID: "cli", RedirectURI: loopback, State: "st&te", Challenge: challenge(), ChallengeMethod: "S256", Scope: "publish read",
+		ResponseType:    "code",
+		ClientID:        "cli",
+		RedirectURI:     loopback,
+		State:           "st&te",
+		Challenge:       challenge(),
+		ChallengeMethod: "S256",
+		Scope:           "publish read",
 	}
 }
 
@@ -166,7 +212,13 @@ func (s *stand) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	}
 	code := u.Query().Get("code")
 	s.secrets = append(s.secrets, code)
-	return oauth.TokenRequest{GrantType: contract.GrantCode, ClientID: a.ClientID, Code: code, RedirectURI: a.RedirectURI, Verifier: verifier}
+	return oauth.TokenRequest{
+		GrantType:   contract.GrantCode,
+		ClientID:    a.ClientID,
+		Code:        code,
+		RedirectURI: a.RedirectURI,
+		Verifier:    verifier,
+	}
 }
 
 func (s *stand) token(t testing.TB, r oauth.TokenRequest) contract.Token {
@@ -208,7 +260,13 @@ func (s *stand) works(token, audience string) bool {
 // opens authenticates an access token as the api or the MCP host does.
 func (s *stand) opens(token, audience string) (access.Opened, error) {
 	m := &access.Members{
-		Store: s.store, Peppers: s.Peppers, Limits: &s.limits, Environment: credential.Preview, Audience: audience, Delegated: audience == mcpOrigin, Now: s.now,
+		Store:       s.store,
+		Peppers:     s.Peppers,
+		Limits:      &s.limits,
+		Environment: credential.Preview,
+		Audience:    audience,
+		Delegated:   audience == mcpOrigin,
+		Now:         s.now,
 	}
 	return m.Open(ctx, token, access.Wants{}, request)
 }
@@ -279,7 +337,9 @@ func (s *stand) raiseEpoch(t testing.TB) {
 	for _, i := range s.items(t, s.tables.Core) {
 		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) && i["plan"] != nil {
 			if _, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName: &s.tables.Core, Key: map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]}, UpdateExpression: aws.String("ADD epoch :one"),
+				TableName:                 &s.tables.Core,
+				Key:                       map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]},
+				UpdateExpression:          aws.String("ADD epoch :one"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
 			}); err != nil {
 				t.Fatal(err)

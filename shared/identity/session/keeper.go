@@ -70,8 +70,15 @@ func (k *Keeper) Start(ctx context.Context, in member.Entered, about About, requ
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	s := Session{
-		Hash: sha256.Sum256(raw[:]), Member: m.ID, Workspace: m.Workspace, Epoch: in.Workspace.Epoch, Operator: in.Operator,
-		CreatedAt: now, SeenAt: now, Browser: shown(about.Browser), Network: shown(about.Network),
+		Hash:      sha256.Sum256(raw[:]),
+		Member:    m.ID,
+		Workspace: m.Workspace,
+		Epoch:     in.Workspace.Epoch,
+		Operator:  in.Operator,
+		CreatedAt: now,
+		SeenAt:    now,
+		Browser:   shown(about.Browser),
+		Network:   shown(about.Network),
 	}
 	if err := k.Store.StartBrowser(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -162,8 +169,13 @@ func (s Session) live(now time.Time) bool {
 
 func (s Session) event(a event.Action, at time.Time, requestID string) event.Event {
 	return event.Event{
-		ID: id.NewEvent(), Workspace: s.Workspace, At: at, Action: a, Actor: event.ByMember(s.Member),
-		Target: event.Target{Type: event.OnBrowser, ID: s.Hash.Name()}, RequestID: requestID,
+		ID:        id.NewEvent(),
+		Workspace: s.Workspace,
+		At:        at,
+		Action:    a,
+		Actor:     event.ByMember(s.Member),
+		Target:    event.Target{Type: event.OnBrowser, ID: s.Hash.Name()},
+		RequestID: requestID,
 	}
 }
 

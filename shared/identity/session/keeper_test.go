@@ -39,14 +39,21 @@ func newStand(t testing.TB) *stand {
 	e := engine.Shared(t)
 	s := &stand{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		tables: dynamo.Named("test-" + string(id.NewPublic())), limits: limits.Default(), at: time.Now().UTC().Truncate(time.Millisecond),
+		tables: dynamo.Named("test-" + string(id.NewPublic())),
+		limits: limits.Default(),
+		at:     time.Now().UTC().Truncate(time.Millisecond),
 	}
 	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
 		t.Fatal(err)
 	}
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
-	s.Keeper = &session.Keeper{Store: store, People: store, Limits: &s.limits, Now: now}
+	s.Keeper = &session.Keeper{
+		Store:  store,
+		People: store,
+		Limits: &s.limits,
+		Now:    now,
+	}
 	s.who = s.join(t, "one")
 	return s
 }

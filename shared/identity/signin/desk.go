@@ -114,7 +114,12 @@ func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requ
 		return Finished{}, err
 	}
 	secret, err := d.Sessions.Start(ctx, entered, about, requestID)
-	return Finished{Session: secret, ReturnTo: ReturnPath(a.ReturnTo), Member: entered.Member, New: entered.New}, err
+	return Finished{
+		Session:  secret,
+		ReturnTo: ReturnPath(a.ReturnTo),
+		Member:   entered.Member,
+		New:      entered.New,
+	}, err
 }
 
 // take ends the attempt that a callback belongs to, whatever comes of it.

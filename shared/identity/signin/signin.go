@@ -74,7 +74,12 @@ type Attempt struct {
 // begin makes an attempt with fresh secrets; cookie is for the browser alone.
 func begin(returnTo string, now time.Time) (a Attempt, cookie string) {
 	cookie = random()
-	return Attempt{State: random(), Browser: sha256.Sum256([]byte(cookie)), ReturnTo: returnTo, ExpiresAt: now.Add(limits.SignInLife)}, cookie
+	return Attempt{
+		State:     random(),
+		Browser:   sha256.Sum256([]byte(cookie)),
+		ReturnTo:  returnTo,
+		ExpiresAt: now.Add(limits.SignInLife),
+	}, cookie
 }
 
 // transaction is what a browser's cookie makes of a state.

@@ -61,7 +61,9 @@ func newStand(t testing.TB) *stand {
 	e := engine.Shared(t)
 	s := &stand{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		tables: dynamo.Named("test-" + string(id.NewPublic())), at: time.Now().UTC().Truncate(time.Millisecond), limits: limits.Default(),
+		tables: dynamo.Named("test-" + string(id.NewPublic())),
+		at:     time.Now().UTC().Truncate(time.Millisecond),
+		limits: limits.Default(),
 	}
 	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
 		t.Fatal(err)
@@ -72,9 +74,18 @@ func newStand(t testing.TB) *stand {
 		t.Fatal(err)
 	}
 	s.Desk = &signin.Desk{
-		Store: store, Registrar: &member.Registrar{Store: store, Now: s.now},
-		Sessions: &session.Keeper{Store: store, People: store, Limits: &s.limits, Now: s.now},
-		Limiter:  &rate.Limiter{Counters: store, Limits: &s.limits, Now: s.now}, Limits: &s.limits, Peppers: peppers, Now: s.now,
+		Store:     store,
+		Registrar: &member.Registrar{Store: store, Now: s.now},
+		Sessions: &session.Keeper{
+			Store:  store,
+			People: store,
+			Limits: &s.limits,
+			Now:    s.now,
+		},
+		Limiter: &rate.Limiter{Counters: store, Limits: &s.limits, Now: s.now},
+		Limits:  &s.limits,
+		Peppers: peppers,
+		Now:     s.now,
 	}
 	s.employ(t)
 	return s
@@ -87,7 +98,10 @@ func (s *stand) employ(t testing.TB) {
 	s.Issuer = "http://" + server.Listener.Addr().String()
 	var err error
 	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.now, Client: provider.Client{
-		ID: "vitrine", Secret: clientSecret, Callbacks: []string{callback}, SignedOut: []string{signedOut},
+		ID:        "vitrine",
+		Secret:    clientSecret,
+		Callbacks: []string{callback},
+		SignedOut: []string{signedOut},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +115,14 @@ func (s *stand) employ(t testing.TB) {
 func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	t.Helper()
 	p, err := oidc.New(oidc.Config{
-		Issuer: issuer, ClientID: "vitrine", ClientSecret: clientSecret, Logout: oidc.RPInitiatedLogout, Callback: callback,
-		SignedOut: signedOut, Loopback: true, Now: s.now,
+		Issuer:       issuer,
+		ClientID:     "vitrine",
+		ClientSecret: clientSecret,
+		Logout:       oidc.RPInitiatedLogout,
+		Callback:     callback,
+		SignedOut:    signedOut,
+		Loopback:     true,
+		Now:          s.now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +170,13 @@ func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callba
 		t.Fatalf("the provider answers %s, %v, %v", response.Status, back, err)
 	}
 	a := back.Query()
-	return signin.Callback{State: a.Get("state"), Code: a.Get("code"), Error: a.Get("error"), Issuer: a.Get("iss"), Cookie: begun.Cookie}
+	return signin.Callback{
+		State:  a.Get("state"),
+		Code:   a.Get("code"),
+		Error:  a.Get("error"),
+		Issuer: a.Get("iss"),
+		Cookie: begun.Cookie,
+	}
 }
 
 // enter signs a person in.
@@ -192,7 +218,8 @@ func printed(i map[string]types.AttributeValue) string {
 func (s *stand) lock(t testing.TB, w id.Workspace) {
 	t.Helper()
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core, Key: map[string]types.AttributeValue{
+		TableName: &s.tables.Core,
+		Key: map[string]types.AttributeValue{
 			"pk": &types.AttributeValueMemberS{Value: "W#" + string(w)}, "sk": &types.AttributeValueMemberS{Value: "META"},
 		},
 		UpdateExpression:         aws.String("SET #l = :l"),

@@ -84,12 +84,21 @@ func (w Workspace) Summary() contract.WorkspaceSummary {
 func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePolicy {
 	p := l.Tiers[tier]
 	policy := contract.UsagePolicy{
-		FileSizeCapBytes: p.FileSize, ArtifactSizeCapBytes: p.ArtifactSize, BundleSizeCapBytes: p.BundleSize,
-		FileCountCap: p.FileCount, BundlesEnabled: limits.BundlesEnabled, LiveUpdateEnabled: limits.LiveUpdatesEnabled,
-		ActorRateLimitPerMinute: l.Actor.Limit, WorkspaceBurstCapPerMinute: l.Workspace.Limit,
-		UploadSessionTTLSeconds: contract.Seconds(limits.SessionLife), DefaultTTLSeconds: contract.Seconds(p.DefaultLife),
-		MinTTLSeconds: contract.Seconds(p.MinLife), MaxTTLSeconds: contract.Seconds(p.MaxLife), LiveArtifactsCap: p.LiveArtifacts,
-		DailyNewArtifactAllowance: p.NewArtifactsPerDay, LifetimeRevisionCeiling: p.Revisions,
+		FileSizeCapBytes:           p.FileSize,
+		ArtifactSizeCapBytes:       p.ArtifactSize,
+		BundleSizeCapBytes:         p.BundleSize,
+		FileCountCap:               p.FileCount,
+		BundlesEnabled:             limits.BundlesEnabled,
+		LiveUpdateEnabled:          limits.LiveUpdatesEnabled,
+		ActorRateLimitPerMinute:    l.Actor.Limit,
+		WorkspaceBurstCapPerMinute: l.Workspace.Limit,
+		UploadSessionTTLSeconds:    contract.Seconds(limits.SessionLife),
+		DefaultTTLSeconds:          contract.Seconds(p.DefaultLife),
+		MinTTLSeconds:              contract.Seconds(p.MinLife),
+		MaxTTLSeconds:              contract.Seconds(p.MaxLife),
+		LiveArtifactsCap:           p.LiveArtifacts,
+		DailyNewArtifactAllowance:  p.NewArtifactsPerDay,
+		LifetimeRevisionCeiling:    p.Revisions,
 	}
 	if used != nil {
 		left := max(0, p.NewArtifactsPerDay-*used)

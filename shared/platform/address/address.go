@@ -66,7 +66,12 @@ func (b *Book) AgentView(claims token.Claims) (string, error) {
 
 // Link is what a person opens: the public id in the path, the secret in the fragment.
 func (b *Book) Link(public id.Public, workspace id.Workspace, artifact id.Artifact, expires time.Time) (string, error) {
-	blob, err := b.Links.Mint(public, token.Blob{Expires: expires, Scopes: token.AllScopes, Workspace: workspace, Artifact: artifact})
+	blob, err := b.Links.Mint(public, token.Blob{
+		Expires:   expires,
+		Scopes:    token.AllScopes,
+		Workspace: workspace,
+		Artifact:  artifact,
+	})
 	if err != nil {
 		return "", err
 	}

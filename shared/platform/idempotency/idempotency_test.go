@@ -40,7 +40,12 @@ func TestFingerprintsIgnoreTheOrderOfKeysOnly(t *testing.T) {
 func TestARecordAnswersOnlyItsOwnBodyUntilItExpires(t *testing.T) {
 	now := time.Now()
 	c := Command{Fingerprint: FingerprintOf("POST", "/x", []byte(`{"a":1}`))}
-	r := &Record{Done: true, Expires: now.Add(time.Hour), Fingerprint: c.Fingerprint, Result: []byte(`{"n":7}`)}
+	r := &Record{
+		Done:        true,
+		Expires:     now.Add(time.Hour),
+		Fingerprint: c.Fingerprint,
+		Result:      []byte(`{"n":7}`),
+	}
 	var out struct{ N int }
 	if err := r.Replay(c, &out); err != nil || out.N != 7 {
 		t.Error(out, err)

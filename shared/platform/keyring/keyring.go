@@ -77,7 +77,13 @@ func (s *Secret) UnmarshalText(text []byte) (err error) {
 
 // New makes a set with one fresh key in every ring.
 func New() Set {
-	return Set{Content: newRing(), Links: newRing(), Pepper: newRing(), Seal: newRing(), Assertion: newRing()}
+	return Set{
+		Content:   newRing(),
+		Links:     newRing(),
+		Pepper:    newRing(),
+		Seal:      newRing(),
+		Assertion: newRing(),
+	}
 }
 
 func newRing() Ring {

@@ -43,7 +43,12 @@ func (r Ring) Stage(now time.Time) (Ring, error) {
 		return r, err
 	}
 	out := r.clone()
-	out.Keys = append(out.Keys, Key{ID: id, Secret: newSecret(), State: Next, Since: stamp(now)})
+	out.Keys = append(out.Keys, Key{
+		ID:     id,
+		Secret: newSecret(),
+		State:  Next,
+		Since:  stamp(now),
+	})
 	return out, nil
 }
 

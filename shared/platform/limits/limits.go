@@ -230,9 +230,17 @@ const (
 // Default returns the published numbers.
 func Default() Limits {
 	free := Policy{
-		FileSize: 10 * MiB, ArtifactSize: 25 * MiB, BundleSize: 25 * MiB, FileCount: FilesPerTree,
-		DefaultLife: 3 * Day, MinLife: Day, MaxLife: 7 * Day,
-		LiveArtifacts: 50, NewArtifactsPerDay: 100, Revisions: 100, Scripts: true,
+		FileSize:           10 * MiB,
+		ArtifactSize:       25 * MiB,
+		BundleSize:         25 * MiB,
+		FileCount:          FilesPerTree,
+		DefaultLife:        3 * Day,
+		MinLife:            Day,
+		MaxLife:            7 * Day,
+		LiveArtifacts:      50,
+		NewArtifactsPerDay: 100,
+		Revisions:          100,
+		Scripts:            true,
 	}
 	ephemeral := free
 	ephemeral.DefaultLife, ephemeral.MaxLife = EphemeralArtifact, EphemeralArtifact

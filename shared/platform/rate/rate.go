@@ -123,7 +123,13 @@ func WindowAt(kind, host, subject string, length time.Duration, now time.Time) W
 	h.Write([]byte(kind + "\x00" + subject))
 	offset := time.Duration(h.Sum64() % uint64(length)).Truncate(time.Millisecond)
 	start := now.Add(-offset).Truncate(length).Add(offset)
-	return Window{Kind: kind, Host: host, Subject: subject, Start: start, End: start.Add(length)}
+	return Window{
+		Kind:    kind,
+		Host:    host,
+		Subject: subject,
+		Start:   start,
+		End:     start.Add(length),
+	}
 }
 
 func (l *Limiter) known(subject string) time.Time {

@@ -74,7 +74,12 @@ func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artif
 func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (Stream, error) {
 	now := s.Now()
 	unique := time.Duration(rand.Int64N(int64(time.Millisecond)))
-	stream := Stream{Kind: kind, Subject: subject, Slot: rand.IntN(most), Until: now.Add(limits.StreamLife - unique)}
+	stream := Stream{
+		Kind:    kind,
+		Subject: subject,
+		Slot:    rand.IntN(most),
+		Until:   now.Add(limits.StreamLife - unique),
+	}
 	for range acquireAttempts {
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
 		switch {

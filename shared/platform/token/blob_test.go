@@ -19,7 +19,12 @@ func linkCodec(t testing.TB) *LinkCodec {
 }
 
 func blob() Blob {
-	return Blob{Expires: now.Add(time.Hour), Scopes: AllScopes, Workspace: id.NewWorkspace(), Artifact: id.NewArtifact()}
+	return Blob{
+		Expires:   now.Add(time.Hour),
+		Scopes:    AllScopes,
+		Workspace: id.NewWorkspace(),
+		Artifact:  id.NewArtifact(),
+	}
 }
 
 func TestABlobSaysWhatItWasMintedFor(t *testing.T) {

@@ -22,7 +22,11 @@ func codec(t testing.TB, ring keyring.Ring, kind Kind, host string) *Codec {
 
 func claims() Claims {
 	return Claims{
-		Expires: now.Add(time.Hour), Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Revision: id.NewRevision(), NoIndex: true,
+		Expires:   now.Add(time.Hour),
+		Workspace: id.NewWorkspace(),
+		Artifact:  id.NewArtifact(),
+		Revision:  id.NewRevision(),
+		NoIndex:   true,
 	}
 }
 

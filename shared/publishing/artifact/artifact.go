@@ -95,7 +95,13 @@ func (a *Artifact) ViewOpen(r Revision) bool {
 
 // Shown is what the artifact itself tells of its current revision.
 func (a *Artifact) Shown() Revision {
-	return Revision{ID: a.Current, Artifact: a.ID, Status: Published, Number: a.Number, PublishedAt: a.PublishedAt}
+	return Revision{
+		ID:          a.Current,
+		Artifact:    a.ID,
+		Status:      Published,
+		Number:      a.Number,
+		PublishedAt: a.PublishedAt,
+	}
 }
 
 // NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that of
@@ -124,9 +130,16 @@ func Contended() error {
 // Summary is the artifact as a row of a list.
 func (a *Artifact) Summary() contract.ArtifactSummary {
 	s := contract.ArtifactSummary{
-		ID: a.ID, Status: string(a.Status), Title: a.Title, Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size,
-		ExpiresAt: contract.At(a.ExpiresAt), CreatedAt: contract.At(a.CreatedAt), UpdatedAt: contract.At(a.UpdatedAt),
-		DeletedAt: contract.AtOrNull(a.DeletedAt),
+		ID:         a.ID,
+		Status:     string(a.Status),
+		Title:      a.Title,
+		Entrypoint: a.Entrypoint,
+		FileCount:  a.FileCount,
+		SizeBytes:  a.Size,
+		ExpiresAt:  contract.At(a.ExpiresAt),
+		CreatedAt:  contract.At(a.CreatedAt),
+		UpdatedAt:  contract.At(a.UpdatedAt),
+		DeletedAt:  contract.AtOrNull(a.DeletedAt),
 	}
 	if a.Current != "" {
 		s.RevisionID = &a.Current

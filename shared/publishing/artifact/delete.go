@@ -83,8 +83,12 @@ func (d *Deleter) try(ctx context.Context, by credential.Actor, t Target, now ti
 		return err
 	}
 	return d.Store.Delete(ctx, Deletion{
-		Command: t.Command, Result: result, Workspace: by.Workspace.ID, Artifact: *a, At: now,
-		Event: by.Record(now, event.ArtifactDeleted, event.OnArtifact, string(a.ID), a.Title),
+		Command:   t.Command,
+		Result:    result,
+		Workspace: by.Workspace.ID,
+		Artifact:  *a,
+		At:        now,
+		Event:     by.Record(now, event.ArtifactDeleted, event.OnArtifact, string(a.ID), a.Title),
 	})
 }
 

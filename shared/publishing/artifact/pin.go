@@ -129,13 +129,24 @@ func (p *Pinner) unpin(ctx context.Context, by credential.Actor, t Target, now t
 
 // kept finishes a command that finds what it asks for.
 func (p *Pinner) kept(by credential.Actor, t Target, a Artifact, now time.Time) Pinning {
-	return Pinning{Command: t.Command, Result: p.result(&a, now), Workspace: by.Workspace.ID, Artifact: a, Kept: true, At: now}
+	return Pinning{
+		Command:   t.Command,
+		Result:    p.result(&a, now),
+		Workspace: by.Workspace.ID,
+		Artifact:  a,
+		Kept:      true,
+		At:        now,
+	}
 }
 
 func (p *Pinner) plan(by credential.Actor, t Target, a Artifact, action event.Action, now time.Time) Pinning {
 	return Pinning{
-		Command: t.Command, Workspace: by.Workspace.ID, Artifact: a, Most: by.Policy.LiveArtifacts, At: now,
-		Event: by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
+		Command:   t.Command,
+		Workspace: by.Workspace.ID,
+		Artifact:  a,
+		Most:      by.Policy.LiveArtifacts,
+		At:        now,
+		Event:     by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 	}
 }
 

@@ -176,10 +176,18 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
 	pub := Publication{
-		Command: t.Command, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: r,
-		Number: a.Number + 1, First: a.Number == 0 && !p.Limits.Off, Allowance: by.Policy.NewArtifactsPerDay, ExpiresAt: a.ExpiresAt,
-		Pinned: !a.PinnedAt.IsZero(), At: now,
-		Event: by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
+		Command:   t.Command,
+		Workspace: by.Workspace.ID,
+		From:      a.From,
+		Artifact:  a.ID,
+		Revision:  r,
+		Number:    a.Number + 1,
+		First:     a.Number == 0 && !p.Limits.Off,
+		Allowance: by.Policy.NewArtifactsPerDay,
+		ExpiresAt: a.ExpiresAt,
+		Pinned:    !a.PinnedAt.IsZero(),
+		At:        now,
+		Event:     by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
@@ -197,7 +205,12 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 func newShare(a *Artifact, now time.Time) *Share {
 	l := id.NewLink()
 	public, _ := l.Public() // it has just been made
-	return &Share{ID: l, Public: public, At: a.NextLink(now), Replaces: a.Share}
+	return &Share{
+		ID:       l,
+		Public:   public,
+		At:       a.NextLink(now),
+		Replaces: a.Share,
+	}
 }
 
 func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c idempotency.Command) (contract.Published, error) {
@@ -212,14 +225,23 @@ func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c id
 func (p *Publisher) answer(by credential.Actor, r published) (contract.Published, error) {
 	now := p.Now()
 	claims := token.Claims{
-		Workspace: by.Workspace.ID, Artifact: r.Artifact, Revision: r.Revision, NoIndex: by.Policy.NoIndex, Scripts: by.Policy.Scripts,
-		Expires: token.Until(now, r.ExpiresAt, r.Pinned),
+		Workspace: by.Workspace.ID,
+		Artifact:  r.Artifact,
+		Revision:  r.Revision,
+		NoIndex:   by.Policy.NoIndex,
+		Scripts:   by.Policy.Scripts,
+		Expires:   token.Until(now, r.ExpiresAt, r.Pinned),
 	}
 	content, err1 := p.Addresses.Content(claims)
 	view, err2 := p.Addresses.AgentView(claims)
 	out := contract.Published{
-		ArtifactID: r.Artifact, RevisionID: r.Revision, Title: r.Title, RevisionContentURL: content + address.Escape(r.Entry),
-		AgentViewURL: view, ExpiresAt: contract.At(r.ExpiresAt), Bundle: contract.Bundle{Status: "disabled"},
+		ArtifactID:         r.Artifact,
+		RevisionID:         r.Revision,
+		Title:              r.Title,
+		RevisionContentURL: content + address.Escape(r.Entry),
+		AgentViewURL:       view,
+		ExpiresAt:          contract.At(r.ExpiresAt),
+		Bundle:             contract.Bundle{Status: "disabled"},
 	}
 	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" { // its share link was ended, and nothing new was published
 		out.PrivateURL = p.Addresses.Private(r.Artifact)

@@ -71,5 +71,10 @@ func (r *Renamer) Rename(ctx context.Context, by credential.Actor, a *Artifact, 
 func renaming(by credential.Actor, a Artifact, title string, now time.Time) Renaming {
 	e := by.Record(now, event.ArtifactRenamed, event.OnArtifact, string(a.ID), title)
 	a.Title = title
-	return Renaming{Workspace: by.Workspace.ID, Artifact: a, At: now, Event: e}
+	return Renaming{
+		Workspace: by.Workspace.ID,
+		Artifact:  a,
+		At:        now,
+		Event:     e,
+	}
 }

@@ -125,8 +125,17 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 	revision.Source, revision.ID, revision.Number, revision.Title, revision.CreatedAt, revision.PublishedAt = old.ID, made, a.Number+1, a.Title, now, now
 	result, _ := json.Marshal(restored{made})
 	return r.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
-		Command: c, Result: result, Workspace: by.Workspace.ID, From: a.From, Artifact: a.ID, Revision: revision, Number: revision.Number,
-		ExpiresAt: a.ExpiresAt, Pinned: !a.PinnedAt.IsZero(), Again: true, At: now,
-		Event: by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
+		Command:   c,
+		Result:    result,
+		Workspace: by.Workspace.ID,
+		From:      a.From,
+		Artifact:  a.ID,
+		Revision:  revision,
+		Number:    revision.Number,
+		ExpiresAt: a.ExpiresAt,
+		Pinned:    !a.PinnedAt.IsZero(),
+		Again:     true,
+		At:        now,
+		Event:     by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
 	}})
 }

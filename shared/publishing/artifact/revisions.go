@@ -58,8 +58,14 @@ func draftFirst(x, y Revision) int {
 // Summary is the revision as a row of a list.
 func (r *Revision) Summary() contract.RevisionSummary {
 	s := contract.RevisionSummary{
-		RevisionID: r.ID, Status: string(r.Status), Entrypoint: r.Entrypoint, RenderMode: string(r.Mode), FileCount: r.FileCount, SizeBytes: r.Size,
-		CreatedAt: contract.At(r.CreatedAt), PublishedAt: contract.AtOrNull(r.PublishedAt),
+		RevisionID:  r.ID,
+		Status:      string(r.Status),
+		Entrypoint:  r.Entrypoint,
+		RenderMode:  string(r.Mode),
+		FileCount:   r.FileCount,
+		SizeBytes:   r.Size,
+		CreatedAt:   contract.At(r.CreatedAt),
+		PublishedAt: contract.AtOrNull(r.PublishedAt),
 	}
 	if r.Number > 0 {
 		s.RevisionNumber = &r.Number

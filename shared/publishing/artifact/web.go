@@ -36,7 +36,12 @@ func (l *Lister) Detail(ctx context.Context, by credential.Actor, named id.Artif
 
 // bare is the artifact as members see it, without what shows it.
 func (a *Artifact) bare(now time.Time) contract.WebArtifact {
-	return contract.WebArtifact{WebArtifactRow: a.row(now), Entrypoint: a.Entrypoint, FileCount: a.FileCount, SizeBytes: a.Size}
+	return contract.WebArtifact{
+		WebArtifactRow: a.row(now),
+		Entrypoint:     a.Entrypoint,
+		FileCount:      a.FileCount,
+		SizeBytes:      a.Size,
+	}
 }
 
 // detail is the artifact as it was read, with what shows it.
@@ -51,8 +56,12 @@ func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (
 		return out, err
 	}
 	prefix, err := l.Addresses.Content(token.Claims{
-		Workspace: by.Workspace.ID, Artifact: a.ID, Revision: r.ID, NoIndex: by.Policy.NoIndex, Scripts: by.Policy.Scripts,
-		Expires: token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
+		Workspace: by.Workspace.ID,
+		Artifact:  a.ID,
+		Revision:  r.ID,
+		NoIndex:   by.Policy.NoIndex,
+		Scripts:   by.Policy.Scripts,
+		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
 	})
 	out.Viewer = &contract.WebViewer{IframeSrc: prefix + address.Escape(r.Entrypoint), RenderMode: string(r.Mode)}
 	return out, err
@@ -88,7 +97,11 @@ func missing() error { return fault.New(fault.NotFound, "no such artifact in thi
 // row is the artifact as members see it in their list.
 func (a *Artifact) row(now time.Time) contract.WebArtifactRow {
 	r := contract.WebArtifactRow{
-		ID: a.ID, Title: a.Title, Status: "Published", Pinned: !a.PinnedAt.IsZero(), Lockdown: !a.LinksOff.IsZero(),
+		ID:              a.ID,
+		Title:           a.Title,
+		Status:          "Published",
+		Pinned:          !a.PinnedAt.IsZero(),
+		Lockdown:        !a.LinksOff.IsZero(),
 		LastPublishedAt: contract.AtOrNull(a.PublishedAt),
 	}
 	switch {

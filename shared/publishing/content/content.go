@@ -96,8 +96,13 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}
 	claimed := !state.Workspace.ClaimedAt.IsZero()
 	return File{
-		File: f, Workspace: state.Workspace.ID, Artifact: claims.Artifact, Revision: claims.Revision, home: state.Artifact.Home,
-		NoIndex: claims.NoIndex && !claimed, Scripts: claims.Scripts && claimed,
+		File:      f,
+		Workspace: state.Workspace.ID,
+		Artifact:  claims.Artifact,
+		Revision:  claims.Revision,
+		home:      state.Artifact.Home,
+		NoIndex:   claims.NoIndex && !claimed,
+		Scripts:   claims.Scripts && claimed,
 	}, nil
 }
 

@@ -85,8 +85,12 @@ type Position struct {
 // Detail is the lockdown on the wire.
 func (l Lockdown) Detail() contract.Lockdown {
 	out := contract.Lockdown{
-		Scope: string(l.Scope), TargetID: l.Target, ReasonCode: l.Reason, SetAt: contract.At(l.SetAt), SetBy: string(l.SetBy),
-		LiftedAt: contract.AtOrNull(l.LiftedAt),
+		Scope:      string(l.Scope),
+		TargetID:   l.Target,
+		ReasonCode: l.Reason,
+		SetAt:      contract.At(l.SetAt),
+		SetBy:      string(l.SetBy),
+		LiftedAt:   contract.AtOrNull(l.LiftedAt),
 	}
 	if l.LiftedBy != "" {
 		by := string(l.LiftedBy)

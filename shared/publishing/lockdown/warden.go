@@ -32,8 +32,12 @@ const tries = 4
 func (w *Warden) Set(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown) (contract.Lockdown, error) {
 	return w.change(by, c, r, func(now time.Time) (Lockdown, error) {
 		l := Lockdown{
-			ID: id.NewLockdown(), Scope: Scope(asked.Scope), Target: strings.TrimSpace(asked.TargetID), Reason: strings.TrimSpace(asked.ReasonCode),
-			SetAt: now, SetBy: by.Member,
+			ID:     id.NewLockdown(),
+			Scope:  Scope(asked.Scope),
+			Target: strings.TrimSpace(asked.TargetID),
+			Reason: strings.TrimSpace(asked.ReasonCode),
+			SetAt:  now,
+			SetBy:  by.Member,
 		}
 		if n := utf8.RuneCountInString(l.Reason); n < 1 || n > limits.ReasonRunes {
 			return l, fault.New(fault.InvalidRequest, "reason_code must have 1 to %d characters", limits.ReasonRunes)
@@ -127,10 +131,20 @@ func (w *Warden) lift(ctx context.Context, by credential.Actor, c idempotency.Co
 func planned(by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time) Change {
 	result, _ := json.Marshal(l.Detail())
 	return Change{
-		Command: c, Result: result, Lockdown: l, Target: t, At: now,
+		Command:  c,
+		Result:   result,
+		Lockdown: l,
+		Target:   t,
+		At:       now,
 		Event: event.Event{
-			ID: id.NewEvent(), Workspace: t.Workspace, At: now, Action: action, Actor: event.ByOperator(by.Member),
-			Target: event.Target{Type: string(l.Scope), ID: l.Target}, Detail: l.Reason, RequestID: by.RequestID,
+			ID:        id.NewEvent(),
+			Workspace: t.Workspace,
+			At:        now,
+			Action:    action,
+			Actor:     event.ByOperator(by.Member),
+			Target:    event.Target{Type: string(l.Scope), ID: l.Target},
+			Detail:    l.Reason,
+			RequestID: by.RequestID,
 		},
 	}
 }

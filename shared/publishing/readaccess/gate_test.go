@@ -16,7 +16,12 @@ func TestT57EveryClosedGateRefuses(t *testing.T) {
 	names := Names{Workspace: ws, Artifact: art, Link: public}
 	state := func(f func(*workspace.Workspace, *artifact.Artifact, *link.Link)) State {
 		w := &workspace.Workspace{ID: ws}
-		a := &artifact.Artifact{ID: art, Owner: ws, Status: artifact.Live, ExpiresAt: now.Add(time.Hour)}
+		a := &artifact.Artifact{
+			ID:        art,
+			Owner:     ws,
+			Status:    artifact.Live,
+			ExpiresAt: now.Add(time.Hour),
+		}
 		l := &link.Link{Public: public, Artifact: art, Kind: link.Share}
 		f(w, a, l)
 		return State{w, a, l}

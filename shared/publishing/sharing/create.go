@@ -162,7 +162,13 @@ func result(l link.Link) []byte {
 }
 
 func created(l link.Link) contract.CreatedLink {
-	return contract.CreatedLink{ID: l.ID, Type: string(l.Kind), ArtifactID: l.Artifact, RevisionID: revisionOf(l), CreatedAt: contract.At(l.CreatedAt)}
+	return contract.CreatedLink{
+		ID:         l.ID,
+		Type:       string(l.Kind),
+		ArtifactID: l.Artifact,
+		RevisionID: revisionOf(l),
+		CreatedAt:  contract.At(l.CreatedAt),
+	}
 }
 
 func revisionOf(l link.Link) *id.Revision {

@@ -90,7 +90,12 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 	if err != nil {
 		return contract.Visibility{}, err
 	}
-	return contract.Visibility{ArtifactID: t.Named, Visibility: Private, PrivateURL: s.Addresses.Private(t.Named), RevokedAccessLinkIDs: &ended}, nil
+	return contract.Visibility{
+		ArtifactID:           t.Named,
+		Visibility:           Private,
+		PrivateURL:           s.Addresses.Private(t.Named),
+		RevokedAccessLinkIDs: &ended,
+	}, nil
 }
 
 // Lock keeps all links of an artifact from opening it, until Unlock. What is locked stays locked.
@@ -120,8 +125,13 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 			return artifact.NotFound()
 		}
 		return s.Changes.LockLinks(ctx, Lock{
-			Command: t.Command, Result: []byte("{}"), Artifact: *a, Lift: lift, Kept: a.LinksOff.IsZero() == lift, At: now,
-			Event: by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
+			Command:  t.Command,
+			Result:   []byte("{}"),
+			Artifact: *a,
+			Lift:     lift,
+			Kept:     a.LinksOff.IsZero() == lift,
+			At:       now,
+			Event:    by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 		})
 	})
 	finished, err := idempotency.Lost(err, now)

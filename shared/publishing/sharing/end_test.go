@@ -39,16 +39,49 @@ func TestPrivateClosesWhatWasMadeOrPublishedSinceTheLastClosing(t *testing.T) {
 		views     int // that were closed
 		closes    bool
 	}{
-		"nothing was published":                  {closes: false},
-		"published, without a link":              {published: 1, closes: true},
-		"published, with a share link":           {published: 1, share: id.NewPublic(), made: now, closes: true},
-		"closed since":                           {published: 1, made: now, closed: now, views: 1, closes: false},
-		"closed, and a link made since":          {published: 1, made: now, closed: now.Add(-1), views: 1, closes: true},
-		"closed, and published since":            {published: 2, made: now, closed: now, views: 1, closes: true},
-		"closed by older code, which kept views": {published: 1, made: now, closed: now, closes: true},
+		"nothing was published":     {closes: false},
+		"published, without a link": {published: 1, closes: true},
+		"published, with a share link": {
+			published: 1,
+			share:     id.NewPublic(),
+			made:      now,
+			closes:    true,
+		},
+		"closed since": {
+			published: 1,
+			made:      now,
+			closed:    now,
+			views:     1,
+			closes:    false,
+		},
+		"closed, and a link made since": {
+			published: 1,
+			made:      now,
+			closed:    now.Add(-1),
+			views:     1,
+			closes:    true,
+		},
+		"closed, and published since": {
+			published: 2,
+			made:      now,
+			closed:    now,
+			views:     1,
+			closes:    true,
+		},
+		"closed by older code, which kept views": {
+			published: 1,
+			made:      now,
+			closed:    now,
+			closes:    true,
+		},
 	} {
 		store := &fakeStore{}
-		s := &Sharer{Store: store, Changes: store, Addresses: &address.Book{}, Now: func() time.Time { return now }}
+		s := &Sharer{
+			Store:     store,
+			Changes:   store,
+			Addresses: &address.Book{},
+			Now:       func() time.Time { return now },
+		}
 		a := artifact.Artifact{
 			ID:          id.NewArtifact(),
 			Owner:       "w",

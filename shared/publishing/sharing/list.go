@@ -26,7 +26,13 @@ func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contr
 	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(links))}
 	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
 		out.Items[i] = contract.LinkRow{
-			ID: r.ID, Type: r.Type, ArtifactID: r.ArtifactID, RevisionID: r.RevisionID, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt,
+			ID:         r.ID,
+			Type:       r.Type,
+			ArtifactID: r.ArtifactID,
+			RevisionID: r.RevisionID,
+			CreatedAt:  r.CreatedAt,
+			ExpiresAt:  r.ExpiresAt,
+			RevokedAt:  r.RevokedAt,
 		}
 	}
 	return out, err
@@ -180,7 +186,13 @@ func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
 		ended = l.Ended(of.LinksClosed)
 	}
 	return contract.WebLinkRow{
-		ID: l.ID, Type: string(l.Kind), ArtifactID: l.Artifact, RevisionID: revisionOf(l), CreatedAt: contract.At(l.CreatedAt),
-		ExpiresAt: contract.AtOrNull(l.ExpiresAt), RevokedAt: contract.AtOrNull(ended), Revoked: !ended.IsZero(),
+		ID:         l.ID,
+		Type:       string(l.Kind),
+		ArtifactID: l.Artifact,
+		RevisionID: revisionOf(l),
+		CreatedAt:  contract.At(l.CreatedAt),
+		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
+		RevokedAt:  contract.AtOrNull(ended),
+		Revoked:    !ended.IsZero(),
 	}
 }

@@ -87,7 +87,13 @@ func newCollector() (*Collector, *fakeDeletions, *fakeShelf) {
 		}
 	}
 	shelf := &fakeShelf{held: map[tree.Object]bool{}}
-	return &Collector{Shelf: shelf, Store: d, Finds: d, Bytes: d, Now: func() time.Time { return start }}, d, shelf
+	return &Collector{
+		Shelf: shelf,
+		Store: d,
+		Finds: d,
+		Bytes: d,
+		Now:   func() time.Time { return start },
+	}, d, shelf
 }
 
 func TestARoundOfDeletionsIsOneRequest(t *testing.T) {

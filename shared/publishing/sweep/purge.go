@@ -81,7 +81,12 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: p.Rows, now: p.Now, over: over, many: purgesAtOnce / limits.DueParts}
+	r := round{
+		rows: p.Rows,
+		now:  p.Now,
+		over: over,
+		many: purgesAtOnce / limits.DueParts,
+	}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 

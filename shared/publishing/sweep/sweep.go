@@ -104,8 +104,13 @@ func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
 func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error {
 	record := func(action event.Action, kind, target string) event.Event {
 		return event.Event{
-			ID: id.NewEvent(), Workspace: a.Owner, At: now, Action: action, Actor: event.BySystem(),
-			Target: event.Target{Type: kind, ID: target}, Detail: a.Title,
+			ID:        id.NewEvent(),
+			Workspace: a.Owner,
+			At:        now,
+			Action:    action,
+			Actor:     event.BySystem(),
+			Target:    event.Target{Type: kind, ID: target},
+			Detail:    a.Title,
 		}
 	}
 	switch {

@@ -45,8 +45,11 @@ func (f *fakeStore) Presign(context.Context, id.Workspace, tree.Object, int64, *
 // creates asks a Creator at 18:00 UTC.
 func creates(f *fakeStore, l limits.Limits, files ...contract.DeclaredFile) error {
 	c := &Creator{
-		Store: f, Hints: f, Objects: f, Limits: &l,
-		Now: func() time.Time { return time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC) },
+		Store:   f,
+		Hints:   f,
+		Objects: f,
+		Limits:  &l,
+		Now:     func() time.Time { return time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC) },
 	}
 	by := credential.Actor{Workspace: workspace.Workspace{ID: id.NewWorkspace()}, Policy: l.Tiers[limits.Ephemeral]}
 	r := contract.CreateSession{Title: "T", Entrypoint: files[0].Path, Files: files}

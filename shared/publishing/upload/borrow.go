@@ -45,7 +45,12 @@ func (c *Creator) hinted(ctx context.Context, home id.Workspace, files []declare
 	found, err := c.Hints.Hinted(ctx, home, wanted)
 	out := make(tree.Tree, 0, len(found))
 	for content, o := range found {
-		out = append(out, tree.File{Size: content.Size, SHA256: content.SHA256, Object: o, Borrowed: true})
+		out = append(out, tree.File{
+			Size:     content.Size,
+			SHA256:   content.SHA256,
+			Object:   o,
+			Borrowed: true,
+		})
 	}
 	return out, err
 }

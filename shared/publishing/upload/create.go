@@ -74,9 +74,23 @@ func (c *Creator) Create(
 		return contract.Session{}, err
 	}
 	s := Session{
-		ID: id.NewSession(), Workspace: by.Workspace.ID, Home: by.Workspace.ID, Artifact: id.NewArtifact(), Revision: id.NewRevision(), New: true,
-		Status: Pending, ExpiresAt: now.Add(limits.SessionLife), Title: d.title, Entrypoint: r.Entrypoint, Mode: media.Mode(r.RenderMode),
-		Base: r.BaseRevisionID, FileCount: len(d.files), Size: d.size(), Diffs: d.patches(), Life: by.Workspace.Life(by.Policy), CreatedAt: now,
+		ID:         id.NewSession(),
+		Workspace:  by.Workspace.ID,
+		Home:       by.Workspace.ID,
+		Artifact:   id.NewArtifact(),
+		Revision:   id.NewRevision(),
+		New:        true,
+		Status:     Pending,
+		ExpiresAt:  now.Add(limits.SessionLife),
+		Title:      d.title,
+		Entrypoint: r.Entrypoint,
+		Mode:       media.Mode(r.RenderMode),
+		Base:       r.BaseRevisionID,
+		FileCount:  len(d.files),
+		Size:       d.size(),
+		Diffs:      d.patches(),
+		Life:       by.Workspace.Life(by.Policy),
+		CreatedAt:  now,
 	}
 	var known tree.Tree
 	if r.ArtifactID != "" {
@@ -118,8 +132,11 @@ func (c *Creator) Create(
 func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
 	result, _ := json.Marshal(created{s.ID})
 	return Creation{
-		Command: cmd, Result: result, Session: s, Entries: entries,
-		Event: by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
+		Command: cmd,
+		Result:  result,
+		Session: s,
+		Entries: entries,
+		Event:   by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
 	}
 }
 
@@ -181,7 +198,12 @@ func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
 	}
 	entries, inherits := make([]Entry, len(files)), false
 	for i, f := range files {
-		e := Entry{Path: f.path, Size: f.size, SHA256: f.digest, Object: tree.Object{Session: s.ID, Entry: i}}
+		e := Entry{
+			Path:   f.path,
+			Size:   f.size,
+			SHA256: f.digest,
+			Object: tree.Object{Session: s.ID, Entry: i},
+		}
 		switch {
 		case f.size == 0:
 			e.SHA256, e.Reused, e.Object = &tree.EmptyDigest, true, tree.Object{}
@@ -225,8 +247,12 @@ func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *i
 // answer signs an upload for every entry that needs one.
 func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
 	out := contract.Session{
-		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(Pending), ExpiresAt: contract.At(s.ExpiresAt),
-		Files: make([]contract.UploadTarget, 0, len(entries)),
+		UploadSessionID: s.ID,
+		ArtifactID:      s.Artifact,
+		RevisionID:      s.Revision,
+		Status:          string(Pending),
+		ExpiresAt:       contract.At(s.ExpiresAt),
+		Files:           make([]contract.UploadTarget, 0, len(entries)),
 	}
 	until := c.Now().Add(limits.PutURLLife)
 	if s.ExpiresAt.Before(until) {
@@ -248,7 +274,11 @@ func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contr
 		}
 		expires := contract.At(put.Expires)
 		out.Files = append(out.Files, contract.UploadTarget{
-			Status: "upload_required", Path: e.Path, PutURL: put.URL, RequiredHeaders: put.Headers, ExpiresAt: &expires,
+			Status:          "upload_required",
+			Path:            e.Path,
+			PutURL:          put.URL,
+			RequiredHeaders: put.Headers,
+			ExpiresAt:       &expires,
 		})
 	}
 	return out, nil

@@ -102,8 +102,23 @@ func TestCapsAreCheckedInTheOrderOfTheContract(t *testing.T) {
 func TestKnownBytesAreReused(t *testing.T) {
 	digest := func(s string) *tree.Digest { d := tree.Digest(sha256.Sum256([]byte(s))); return &d }
 	older, lent := tree.Object{Session: id.NewSession(), Entry: 4}, tree.Object{Session: id.NewSession(), Entry: 2}
-	known := tree.Tree{{Path: "old", Size: 3, SHA256: *digest("abc"), Object: older}}
-	hinted := tree.Tree{{Size: 3, SHA256: *digest("abc"), Object: lent, Borrowed: true}, {Size: 5, SHA256: *digest("lent"), Object: lent, Borrowed: true}}
+	known := tree.Tree{{
+		Path:   "old",
+		Size:   3,
+		SHA256: *digest("abc"),
+		Object: older,
+	}}
+	hinted := tree.Tree{{
+		Size:     3,
+		SHA256:   *digest("abc"),
+		Object:   lent,
+		Borrowed: true,
+	}, {
+		Size:     5,
+		SHA256:   *digest("lent"),
+		Object:   lent,
+		Borrowed: true,
+	}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	entries := place(&s, []declared{
 		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},

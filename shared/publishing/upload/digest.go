@@ -57,7 +57,12 @@ func listed(entries []Entry) (files tree.Tree, unknown []int) {
 		if e.Deleted {
 			continue
 		}
-		file := tree.File{Path: e.Path, Size: e.Size, Object: e.Object, Borrowed: e.Borrowed}
+		file := tree.File{
+			Path:     e.Path,
+			Size:     e.Size,
+			Object:   e.Object,
+			Borrowed: e.Borrowed,
+		}
 		switch {
 		case e.SHA256 != nil:
 			file.SHA256 = *e.SHA256

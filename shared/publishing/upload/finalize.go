@@ -234,14 +234,38 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 	}
 	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
 	f := Finalization{
-		Command: a.Command, Result: result, Owner: owner, Session: s, Tree: files, At: now,
+		Command: a.Command,
+		Result:  result,
+		Owner:   owner,
+		Session: s,
+		Tree:    files,
+		At:      now,
 		Artifact: artifact.Artifact{
-			ID: s.Artifact, Owner: s.Workspace, Home: s.Home, Status: artifact.Live, ExpiresAt: s.CreatedAt.Add(s.Life), Draft: s.Revision,
-			DraftAt: now, Title: s.Title, Entrypoint: s.Entrypoint, FileCount: s.FileCount, Size: s.Size, CreatedAt: now, UpdatedAt: now,
+			ID:         s.Artifact,
+			Owner:      s.Workspace,
+			Home:       s.Home,
+			Status:     artifact.Live,
+			ExpiresAt:  s.CreatedAt.Add(s.Life),
+			Draft:      s.Revision,
+			DraftAt:    now,
+			Title:      s.Title,
+			Entrypoint: s.Entrypoint,
+			FileCount:  s.FileCount,
+			Size:       s.Size,
+			CreatedAt:  now,
+			UpdatedAt:  now,
 		},
 		Revision: artifact.Revision{
-			ID: s.Revision, Artifact: s.Artifact, Status: artifact.Draft, Title: s.Title, Entrypoint: s.Entrypoint, Entered: entered, Mode: mode,
-			FileCount: s.FileCount, Size: s.Size, CreatedAt: now,
+			ID:         s.Revision,
+			Artifact:   s.Artifact,
+			Status:     artifact.Draft,
+			Title:      s.Title,
+			Entrypoint: s.Entrypoint,
+			Entered:    entered,
+			Mode:       mode,
+			FileCount:  s.FileCount,
+			Size:       s.Size,
+			CreatedAt:  now,
 		},
 		Events: []event.Event{record(event.DraftCreated, event.OnRevision, string(s.Revision))},
 	}
@@ -253,7 +277,13 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 
 func drafted(s *Session) contract.Finalized {
 	return contract.Finalized{
-		UploadSessionID: s.ID, ArtifactID: s.Artifact, RevisionID: s.Revision, Status: string(artifact.Draft), Title: s.Title,
-		Entrypoint: s.Entrypoint, FileCount: s.FileCount, SizeBytes: s.Size,
+		UploadSessionID: s.ID,
+		ArtifactID:      s.Artifact,
+		RevisionID:      s.Revision,
+		Status:          string(artifact.Draft),
+		Title:           s.Title,
+		Entrypoint:      s.Entrypoint,
+		FileCount:       s.FileCount,
+		SizeBytes:       s.Size,
 	}
 }

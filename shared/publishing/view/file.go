@@ -55,7 +55,11 @@ func (v *Viewer) File(ctx context.Context, by credential.Actor, a *artifact.Arti
 func (v *Viewer) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
 	kind := media.Of(f.Path).ContentType
 	out := contract.FileContent{
-		Path: f.Path, SHA256: f.SHA256.String(), SizeBytes: f.Size, ContentType: kind, IsBinary: !strings.HasPrefix(kind, "text/"),
+		Path:        f.Path,
+		SHA256:      f.SHA256.String(),
+		SizeBytes:   f.Size,
+		ContentType: kind,
+		IsBinary:    !strings.HasPrefix(kind, "text/"),
 	}
 	if f.Size > limits.InlineAnswer {
 		return out, nil

@@ -147,8 +147,11 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 	}
 	public, err := v.build(state.Workspace, state.Artifact, c, r.PublicID)
 	return contract.Resolved{
-		AgentView: public, RenderMode: string(c.Revision.Mode), IframeSrc: public.RevisionContentURL, Title: state.Artifact.Title,
-		Pinned: !state.Artifact.PinnedAt.IsZero(),
+		AgentView:  public,
+		RenderMode: string(c.Revision.Mode),
+		IframeSrc:  public.RevisionContentURL,
+		Title:      state.Artifact.Title,
+		Pinned:     !state.Artifact.PinnedAt.IsZero(),
 	}, err
 }
 
@@ -189,21 +192,37 @@ func followed(s readaccess.State) id.Revision {
 func (v *Viewer) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
 	policy := v.Limits.Tiers[w.Tier()]
 	prefix, err := v.Addresses.Content(token.Claims{
-		Workspace: w.ID, Artifact: a.ID, Revision: c.Revision.ID, Link: through, NoIndex: policy.NoIndex, Scripts: policy.Scripts,
-		Expires: token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
+		Workspace: w.ID,
+		Artifact:  a.ID,
+		Revision:  c.Revision.ID,
+		Link:      through,
+		NoIndex:   policy.NoIndex,
+		Scripts:   policy.Scripts,
+		Expires:   token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
 	})
 	if err != nil {
 		return contract.PublicAgentView{}, err
 	}
 	out := contract.PublicAgentView{
-		ArtifactID: a.ID, RevisionID: c.Revision.ID, Title: a.Title, CreatedAt: contract.At(a.CreatedAt), ExpiresAt: contract.At(a.ExpiresAt),
-		Entrypoint: c.Revision.Entrypoint, RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
-		Files: make([]contract.AgentViewFile, len(c.Tree)), SafetyWarnings: []contract.SafetyWarning{},
-		Bundle: contract.Bundle{Status: "disabled"}, EphemeralTier: w.Tier() == limits.Ephemeral,
+		ArtifactID:         a.ID,
+		RevisionID:         c.Revision.ID,
+		Title:              a.Title,
+		CreatedAt:          contract.At(a.CreatedAt),
+		ExpiresAt:          contract.At(a.ExpiresAt),
+		Entrypoint:         c.Revision.Entrypoint,
+		RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
+		Files:              make([]contract.AgentViewFile, len(c.Tree)),
+		SafetyWarnings:     []contract.SafetyWarning{},
+		Bundle:             contract.Bundle{Status: "disabled"},
+		EphemeralTier:      w.Tier() == limits.Ephemeral,
 	}
 	for i, f := range c.Tree {
 		out.Files[i] = contract.AgentViewFile{
-			Path: f.Path, SizeBytes: f.Size, ContentType: media.Of(f.Path).ContentType, URL: prefix + address.Escape(f.Path), SHA256: f.SHA256.String(),
+			Path:        f.Path,
+			SizeBytes:   f.Size,
+			ContentType: media.Of(f.Path).ContentType,
+			URL:         prefix + address.Escape(f.Path),
+			SHA256:      f.SHA256.String(),
 		}
 	}
 	return out, nil

@@ -45,17 +45,33 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p, err := provider.Open(provider.Options{Issuer: issuer, Data: o.Data, Now: o.Now, Client: client(s.Origins, secret)})
-	s.Identity = Identity{Provider: p, Issuer: issuer, secretFile: file, client: boot.OIDC{
-		Issuer: issuer, ClientID: clientID, ClientSecret: secret, Logout: oidc.RPInitiatedLogout,
-	}}
+	p, err := provider.Open(provider.Options{
+		Issuer: issuer,
+		Data:   o.Data,
+		Now:    o.Now,
+		Client: client(s.Origins, secret),
+	})
+	s.Identity = Identity{
+		Provider:   p,
+		Issuer:     issuer,
+		secretFile: file,
+		client: boot.OIDC{
+			Issuer:       issuer,
+			ClientID:     clientID,
+			ClientSecret: secret,
+			Logout:       oidc.RPInitiatedLogout,
+		},
+	}
 	return listeners, err
 }
 
 // client is what the provider knows about the hosts.
 func client(o address.Origins, secret string) provider.Client {
 	return provider.Client{
-		ID: clientID, Secret: secret, Callbacks: []string{o.App + boot.CallbackPath}, SignedOut: []string{o.App + boot.SignedOutPath},
+		ID:        clientID,
+		Secret:    secret,
+		Callbacks: []string{o.App + boot.CallbackPath},
+		SignedOut: []string{o.App + boot.SignedOutPath},
 	}
 }
 

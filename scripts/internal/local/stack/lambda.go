@@ -102,9 +102,15 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	c = localapi.Config{Processes: cmp.Or(o.Processes, processes), Waiting: waiting, Output: o.Output, Log: o.Log, Given: map[string]string{
-		env.Region: o.Engines.Region, env.AccessKeyID: o.Engines.AccessKey, env.SecretAccessKey: o.Engines.SecretKey,
-	}}
+	c = localapi.Config{
+		Processes: cmp.Or(o.Processes, processes),
+		Waiting:   waiting,
+		Output:    o.Output,
+		Log:       o.Log,
+		Given: map[string]string{
+			env.Region: o.Engines.Region, env.AccessKeyID: o.Engines.AccessKey, env.SecretAccessKey: o.Engines.SecretKey,
+		},
+	}
 	if c.Deployment, err = template.Read(folder); err != nil {
 		return c, err
 	}

@@ -160,14 +160,29 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 }
 
 func withEdge(o Options, upload http.Handler) http.Handler {
-	return edge.New(edge.Config{Address: hostOf(o.Engines.S3), Host: o.Engines.S3Host(), Next: upload, Log: o.Log})
+	return edge.New(edge.Config{
+		Address: hostOf(o.Engines.S3),
+		Host:    o.Engines.S3Host(),
+		Next:    upload,
+		Log:     o.Log,
+	})
 }
 
 func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	return boot.Config{
-		Environment: credential.Preview, Origins: origins, Tables: dynamo.Named(o.Tables), Bucket: o.Engines.Bucket,
-		Rings: rings, OIDC: o.identity.client, AWS: o.Engines.AWS(), DynamoDBEndpoint: o.Engines.DynamoDB, S3Endpoint: o.Engines.S3,
-		S3Domain: o.Engines.S3Domain, Limits: o.Limits, Now: o.Now, Middleware: o.Middleware,
+		Environment:      credential.Preview,
+		Origins:          origins,
+		Tables:           dynamo.Named(o.Tables),
+		Bucket:           o.Engines.Bucket,
+		Rings:            rings,
+		OIDC:             o.identity.client,
+		AWS:              o.Engines.AWS(),
+		DynamoDBEndpoint: o.Engines.DynamoDB,
+		S3Endpoint:       o.Engines.S3,
+		S3Domain:         o.Engines.S3Domain,
+		Limits:           o.Limits,
+		Now:              o.Now,
+		Middleware:       o.Middleware,
 	}
 }
 
@@ -175,8 +190,10 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 func origins(ports [hostCount]int) address.Origins {
 	local := func(name string, port int) string { return "http://" + net.JoinHostPort(name, strconv.Itoa(port)) }
 	return address.Origins{
-		API: local("localhost", ports[apiHost]), Upload: local("localhost", ports[uploadHost]), Content: local("127.0.0.1", ports[contentHost]),
-		App: local("localhost", ports[appHost]),
+		API:     local("localhost", ports[apiHost]),
+		Upload:  local("localhost", ports[uploadHost]),
+		Content: local("127.0.0.1", ports[contentHost]),
+		App:     local("localhost", ports[appHost]),
 	}
 }
 
@@ -216,8 +233,11 @@ const (
 
 func (s *Stack) serve(h http.Handler, listeners []net.Listener) {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
-		ErrorLog: slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug), // may quote URLs
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug), // may quote URLs
 	}
 	s.servers = append(s.servers, server)
 	for _, l := range listeners {

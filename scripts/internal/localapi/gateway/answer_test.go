@@ -71,10 +71,25 @@ func wantHeaders(t *testing.T, w *httptest.ResponseRecorder, header http.Header,
 func TestMappingsBringHeadersBack(t *testing.T) {
 	route := everything()
 	route.Mappings = []template.Mapping{
-		{Status: 401, Action: "overwrite", Header: "www-authenticate", From: "x-challenge"},
+		{
+			Status: 401,
+			Action: "overwrite",
+			Header: "www-authenticate",
+			From:   "x-challenge",
+		},
 		{Status: 401, Action: "remove", Header: "x-challenge"},
-		{Status: 401, Action: "append", Header: "x-added", Text: "ours"},
-		{Status: 403, Action: "overwrite", Header: "www-authenticate", From: "x-challenge"},
+		{
+			Status: 401,
+			Action: "append",
+			Header: "x-added",
+			Text:   "ours",
+		},
+		{
+			Status: 403,
+			Action: "overwrite",
+			Header: "www-authenticate",
+			From:   "x-challenge",
+		},
 	}
 	for name, c := range map[string]struct {
 		answer string

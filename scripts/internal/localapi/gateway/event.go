@@ -57,12 +57,31 @@ func (x *exchange) httpEvent(body []byte, parameters map[string]string) httpEven
 	r, sent := x.r, x.headers(len(body))
 	name := domainName(r)
 	e := httpEvent{
-		Version: "2.0", RouteKey: x.route.Key, RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery, Cookies: cookies(sent),
-		Headers: map[string]string{}, QueryStringParameters: map[string]string{}, PathParameters: parameters,
+		Version:               "2.0",
+		RouteKey:              x.route.Key,
+		RawPath:               r.URL.Path,
+		RawQueryString:        r.URL.RawQuery,
+		Cookies:               cookies(sent),
+		Headers:               map[string]string{},
+		QueryStringParameters: map[string]string{},
+		PathParameters:        parameters,
 		RequestContext: httpContext{
-			AccountID: accountID, APIID: x.API.ID, DomainName: name, DomainPrefix: prefixOf(name), RequestID: x.id, RouteKey: x.route.Key,
-			Stage: x.API.Stage, Time: x.began.UTC().Format(timeFormat), TimeEpoch: x.began.UnixMilli(),
-			HTTP: httpRequest{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
+			AccountID:    accountID,
+			APIID:        x.API.ID,
+			DomainName:   name,
+			DomainPrefix: prefixOf(name),
+			RequestID:    x.id,
+			RouteKey:     x.route.Key,
+			Stage:        x.API.Stage,
+			Time:         x.began.UTC().Format(timeFormat),
+			TimeEpoch:    x.began.UnixMilli(),
+			HTTP: httpRequest{
+				Method:    r.Method,
+				Path:      r.URL.Path,
+				Protocol:  r.Proto,
+				SourceIP:  sourceIP(r),
+				UserAgent: r.UserAgent(),
+			},
 		},
 	}
 	for name, values := range sent {

@@ -33,8 +33,18 @@ func odd() *http.Request {
 
 func TestEventsHaveTheShapeOfAWS(t *testing.T) {
 	for name, a := range map[string]*template.API{
-		"http": httpAPI(&template.Route{Key: "POST /things/{id}/{rest+}", Method: "POST", Path: "/things/{id}/{rest+}", Timeout: 1e9}),
-		"rest": restAPI(&template.Route{Key: "/things/{id}/{rest+}", Method: "POST", Path: "/things/{id}/{rest+}", Timeout: 1e9}),
+		"http": httpAPI(&template.Route{
+			Key:     "POST /things/{id}/{rest+}",
+			Method:  "POST",
+			Path:    "/things/{id}/{rest+}",
+			Timeout: 1e9,
+		}),
+		"rest": restAPI(&template.Route{
+			Key:     "/things/{id}/{rest+}",
+			Method:  "POST",
+			Path:    "/things/{id}/{rest+}",
+			Timeout: 1e9,
+		}),
 	} {
 		f := &fake{answer: `{"statusCode":200}`}
 		w := serve(a, f, odd())

@@ -50,7 +50,13 @@ func New(c Config) http.Handler { return &gateway{Config: c, routes: newTable(c.
 
 // ServeHTTP implements http.Handler.
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{gateway: g, w: w, r: r, id: newID(), began: time.Now()}
+	x := &exchange{
+		gateway: g,
+		w:       w,
+		r:       r,
+		id:      newID(),
+		began:   time.Now(),
+	}
 	w.Header().Set(g.idHeader(), x.id)
 	if why := x.serve(); why != nil {
 		x.warn(why.of(g.API).status, why.reason)

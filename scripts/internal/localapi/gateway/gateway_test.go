@@ -32,11 +32,22 @@ func (f *fake) Invoke(_ context.Context, event []byte) ([]byte, error) {
 func (f *fake) Stream(context.Context, []byte) (*runtime.Answer, error) { return nil, f.err }
 
 func httpAPI(routes ...*template.Route) *template.API {
-	return &template.API{ID: "api1", Name: "shop", Stage: "$default", Routes: routes}
+	return &template.API{
+		ID:     "api1",
+		Name:   "shop",
+		Stage:  "$default",
+		Routes: routes,
+	}
 }
 
 func restAPI(routes ...*template.Route) *template.API {
-	return &template.API{ID: "rest1", Name: "shop", REST: true, Stage: "live", Routes: routes}
+	return &template.API{
+		ID:     "rest1",
+		Name:   "shop",
+		REST:   true,
+		Stage:  "live",
+		Routes: routes,
+	}
 }
 
 // everything is a route for all requests.
@@ -45,7 +56,12 @@ func everything() *template.Route {
 }
 
 func at(method, path string) *template.Route {
-	return &template.Route{Key: path, Method: method, Path: path, Timeout: time.Minute}
+	return &template.Route{
+		Key:     path,
+		Method:  method,
+		Path:    path,
+		Timeout: time.Minute,
+	}
 }
 
 // serve answers one request with a gateway in front of a function.

@@ -25,17 +25,25 @@ type said struct {
 
 var (
 	noRoute = refusal{
-		http: said{404, "Not Found"}, rest: said{403, "Missing Authentication Token"}, kind: "MISSING_AUTHENTICATION_TOKEN", reason: "no route",
+		http:   said{404, "Not Found"},
+		rest:   said{403, "Missing Authentication Token"},
+		kind:   "MISSING_AUTHENTICATION_TOKEN",
+		reason: "no route",
 	}
 	unreadable = refusal{
-		http: said{400, "Bad Request"}, rest: said{400, "Bad Request"}, kind: "BAD_REQUEST_BODY", reason: "the body cannot be read",
+		http:   said{400, "Bad Request"},
+		rest:   said{400, "Bad Request"},
+		kind:   "BAD_REQUEST_BODY",
+		reason: "the body cannot be read",
 	}
 	headersTooLarge = refusal{
 		http: said{431, "Request Header Fields Too Large"}, rest: said{431, "Request Header Fields Too Large"}, reason: "more than 10240 bytes of headers",
 	}
 	bodyTooLarge = refusal{
-		http: said{413, "Request Entity Too Large"}, rest: said{413, "HTTP content length exceeded 10485760 bytes."},
-		kind: "REQUEST_TOO_LARGE", reason: "more than 10 MB of body",
+		http:   said{413, "Request Entity Too Large"},
+		rest:   said{413, "HTTP content length exceeded 10485760 bytes."},
+		kind:   "REQUEST_TOO_LARGE",
+		reason: "more than 10 MB of body",
 	}
 	eventTooLarge = refusal{http: said{413, "Request Too Long"}, rest: said{413, "Request Too Long"}, kind: "REQUEST_TOO_LARGE"}
 	throttled     = refusal{http: said{503, "Service Unavailable"}, rest: said{429, "Too Many Requests"}, kind: "THROTTLED"}

@@ -62,12 +62,26 @@ type restIdentity struct {
 func (x *exchange) restEvent(body []byte, parameters map[string]string) restEvent {
 	r, name := x.r, domainName(x.r)
 	e := restEvent{
-		Resource: x.route.Key, Path: r.URL.EscapedPath(), HTTPMethod: r.Method, MultiValueHeaders: x.headers(len(body)),
+		Resource:          x.route.Key,
+		Path:              r.URL.EscapedPath(),
+		HTTPMethod:        r.Method,
+		MultiValueHeaders: x.headers(len(body)),
 		RequestContext: restContext{
-			ResourceID: "local", ResourcePath: x.route.Key, HTTPMethod: r.Method, ExtendedRequestID: x.id, RequestID: x.id,
-			RequestTime: x.began.UTC().Format(timeFormat), RequestTimeEpoch: x.began.UnixMilli(), Path: r.URL.EscapedPath(),
-			AccountID: accountID, APIID: x.API.ID, Protocol: r.Proto, Stage: x.API.Stage, DomainName: name, DomainPrefix: prefixOf(name),
-			Identity: restIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
+			ResourceID:        "local",
+			ResourcePath:      x.route.Key,
+			HTTPMethod:        r.Method,
+			ExtendedRequestID: x.id,
+			RequestID:         x.id,
+			RequestTime:       x.began.UTC().Format(timeFormat),
+			RequestTimeEpoch:  x.began.UnixMilli(),
+			Path:              r.URL.EscapedPath(),
+			AccountID:         accountID,
+			APIID:             x.API.ID,
+			Protocol:          r.Proto,
+			Stage:             x.API.Stage,
+			DomainName:        name,
+			DomainPrefix:      prefixOf(name),
+			Identity:          restIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
 		},
 	}
 	e.Headers = lastOf(e.MultiValueHeaders)

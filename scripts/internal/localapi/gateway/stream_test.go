@@ -93,7 +93,12 @@ func (e *ending) Read(b []byte) (int, error) {
 func streaming(t *testing.T) *httptest.Server {
 	t.Helper()
 	f := runtime.New(runtime.Config{
-		Name: "content", Program: os.Args[0], Environment: map[string]string{functionVariable: "1"}, Timeout: time.Minute, Processes: 2, Log: t.Output(),
+		Name:        "content",
+		Program:     os.Args[0],
+		Environment: map[string]string{functionVariable: "1"},
+		Timeout:     time.Minute,
+		Processes:   2,
+		Log:         t.Output(),
 	})
 	t.Cleanup(f.Close)
 	route := at("ANY", "/{proxy+}")

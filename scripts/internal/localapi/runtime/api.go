@@ -52,7 +52,13 @@ func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
 	if i == nil {
 		return
 	}
-	a := &Answer{ContentType: r.Header.Get("Content-Type"), process: p, request: r, invocation: i, closed: make(chan struct{})}
+	a := &Answer{
+		ContentType: r.Header.Get("Content-Type"),
+		process:     p,
+		request:     r,
+		invocation:  i,
+		closed:      make(chan struct{}),
+	}
 	if !i.begin(a, nil) {
 		refuse(w, http.StatusBadRequest, &Failure{"InvalidStateTransition", "the invocation is answered already"})
 		return

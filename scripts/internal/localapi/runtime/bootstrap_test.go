@@ -108,7 +108,12 @@ func (c command) event() []byte {
 // actAsParent starts a function that never ends, says which process it is, and waits to be killed.
 func actAsParent() {
 	f := New(Config{
-		Name: "child", Program: os.Args[0], Environment: map[string]string{roleVariable: roleFunction}, Timeout: time.Hour, Processes: 1, Log: os.Stderr,
+		Name:        "child",
+		Program:     os.Args[0],
+		Environment: map[string]string{roleVariable: roleFunction},
+		Timeout:     time.Hour,
+		Processes:   1,
+		Log:         os.Stderr,
 	})
 	answer, err := f.Invoke(context.Background(), command{Do: "tell"}.event())
 	fmt.Println(string(answer), err)

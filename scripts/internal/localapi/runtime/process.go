@@ -37,8 +37,13 @@ func start(f *Function) (*process, error) {
 	stdout, stderr := newLines(f.Name, f.Log), newLines(f.Name, f.Log)
 	p.output = []*lines{stdout, stderr}
 	p.command = &exec.Cmd{
-		Path: f.Program, Args: []string{f.Program}, Env: p.environment(listener.Addr().String()), Stdout: stdout, Stderr: stderr,
-		SysProcAttr: ownGroup(), WaitDelay: time.Second,
+		Path:        f.Program,
+		Args:        []string{f.Program},
+		Env:         p.environment(listener.Addr().String()),
+		Stdout:      stdout,
+		Stderr:      stderr,
+		SysProcAttr: ownGroup(),
+		WaitDelay:   time.Second,
 	}
 	if err := p.command.Start(); err != nil {
 		listener.Close()

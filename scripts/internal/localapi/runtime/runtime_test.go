@@ -20,8 +20,14 @@ import (
 func function(t *testing.T, change ...func(*Config)) *Function {
 	t.Helper()
 	c := Config{
-		Name: "obey", Program: os.Args[0], Environment: map[string]string{roleVariable: roleFunction, "OWN": "setting"},
-		Timeout: time.Minute, MemoryMB: 256, Processes: 1, Waiting: 8, Log: t.Output(),
+		Name:        "obey",
+		Program:     os.Args[0],
+		Environment: map[string]string{roleVariable: roleFunction, "OWN": "setting"},
+		Timeout:     time.Minute,
+		MemoryMB:    256,
+		Processes:   1,
+		Waiting:     8,
+		Log:         t.Output(),
 	}
 	for _, f := range change {
 		f(&c)

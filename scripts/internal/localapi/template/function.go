@@ -61,9 +61,15 @@ func (s *stack) function(id string) (*Function, error) {
 	}
 	host, _ := metadata["vitrine:host"].(string)
 	return &Function{
-		Stack: s.name, ID: id, Host: host, Environment: p.Environment.Variables, Placeholders: s.placeholders(id),
-		Asset: filepath.Join(s.folder, asset), Architecture: p.Architectures[0],
-		Timeout: time.Duration(p.Timeout * float64(time.Second)), MemoryMB: p.MemorySize,
+		Stack:        s.name,
+		ID:           id,
+		Host:         host,
+		Environment:  p.Environment.Variables,
+		Placeholders: s.placeholders(id),
+		Asset:        filepath.Join(s.folder, asset),
+		Architecture: p.Architectures[0],
+		Timeout:      time.Duration(p.Timeout * float64(time.Second)),
+		MemoryMB:     p.MemorySize,
 	}, nil
 }
 

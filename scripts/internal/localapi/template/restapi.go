@@ -19,7 +19,14 @@ func (g *gateways) restAPI(id string) error {
 	if err := g.stack.properties(id, &p); err != nil {
 		return err
 	}
-	g.apis[id] = &API{Stack: g.stack.name, ID: id, Name: p.Name, REST: true, BinaryTypes: p.BinaryMediaTypes, Refusals: map[string]Refusal{}}
+	g.apis[id] = &API{
+		Stack:       g.stack.name,
+		ID:          id,
+		Name:        p.Name,
+		REST:        true,
+		BinaryTypes: p.BinaryMediaTypes,
+		Refusals:    map[string]Refusal{},
+	}
 	return nil
 }
 

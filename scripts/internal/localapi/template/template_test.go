@@ -19,35 +19,94 @@ func TestADeploymentIsReadFromItsTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := &Function{
-		Stack: "Shop-Api", ID: "Fn1", Host: "api", Asset: filepath.Join(deployment, "asset.1.zip"), Architecture: "arm64",
-		Timeout: 28 * time.Second, MemoryMB: 512, Placeholders: []string{"ROLE", "SELF", "TABLE"},
+		Stack:        "Shop-Api",
+		ID:           "Fn1",
+		Host:         "api",
+		Asset:        filepath.Join(deployment, "asset.1.zip"),
+		Architecture: "arm64",
+		Timeout:      28 * time.Second,
+		MemoryMB:     512,
+		Placeholders: []string{"ROLE", "SELF", "TABLE"},
 		Environment: map[string]string{
 			"PLAIN": "text", "TABLE": "Table1", "REGION": "us-east-1", "PLACE": "in-aws-b", "ROLE": "Role1.Arn",
 			"SELF": "me at Role1.Arn of Shop-Api, ${literally}",
 		},
 	}
 	content := &Function{
-		Stack: "Shop-Content", ID: "Fn2", Host: "content", Asset: filepath.Join(deployment, "asset.2"), Architecture: "x86_64",
-		Timeout: 3 * time.Second, MemoryMB: 128,
+		Stack:        "Shop-Content",
+		ID:           "Fn2",
+		Host:         "content",
+		Asset:        filepath.Join(deployment, "asset.2"),
+		Architecture: "x86_64",
+		Timeout:      3 * time.Second,
+		MemoryMB:     128,
 	}
 	mappings := []Mapping{
-		{Status: 200, Action: "append", Header: "x-made-by", Text: "us"},
-		{Status: 401, Action: "overwrite", Header: "www-authenticate", From: "x-challenge"},
+		{
+			Status: 200,
+			Action: "append",
+			Header: "x-made-by",
+			Text:   "us",
+		},
+		{
+			Status: 401,
+			Action: "overwrite",
+			Header: "www-authenticate",
+			From:   "x-challenge",
+		},
 		{Status: 401, Action: "remove", Header: "x-challenge"},
 	}
 	want := &Deployment{
 		Functions: []*Function{api, content},
 		APIs: []*API{
-			{Stack: "Shop-Api", ID: "Api1", Name: "Shop-Api", Stage: "$default", Domains: []string{"api.shop.example"}, Routes: []*Route{
-				{Key: "GET /things/{id}", Method: "GET", Path: "/things/{id}", Function: api, Timeout: 5 * time.Second, Mappings: mappings},
-				{Key: "$default", Method: "ANY", Function: api, Timeout: 5 * time.Second, Mappings: mappings},
-			}},
 			{
-				Stack: "Shop-Content", ID: "Rest1", Name: "Shop-Content", REST: true, Stage: "live", Domains: []string{"content.shop.example"},
+				Stack:   "Shop-Api",
+				ID:      "Api1",
+				Name:    "Shop-Api",
+				Stage:   "$default",
+				Domains: []string{"api.shop.example"},
+				Routes: []*Route{
+					{
+						Key:      "GET /things/{id}",
+						Method:   "GET",
+						Path:     "/things/{id}",
+						Function: api,
+						Timeout:  5 * time.Second,
+						Mappings: mappings,
+					},
+					{
+						Key:      "$default",
+						Method:   "ANY",
+						Function: api,
+						Timeout:  5 * time.Second,
+						Mappings: mappings,
+					},
+				},
+			},
+			{
+				Stack:       "Shop-Content",
+				ID:          "Rest1",
+				Name:        "Shop-Content",
+				REST:        true,
+				Stage:       "live",
+				Domains:     []string{"content.shop.example"},
 				BinaryTypes: []string{"*/*"},
 				Routes: []*Route{
-					{Key: "/", Method: "GET", Path: "/", Function: content, Timeout: 29 * time.Second},
-					{Key: "/v/{proxy+}", Method: "ANY", Path: "/v/{proxy+}", Function: content, Timeout: 15 * time.Minute, Stream: true},
+					{
+						Key:      "/",
+						Method:   "GET",
+						Path:     "/",
+						Function: content,
+						Timeout:  29 * time.Second,
+					},
+					{
+						Key:      "/v/{proxy+}",
+						Method:   "ANY",
+						Path:     "/v/{proxy+}",
+						Function: content,
+						Timeout:  15 * time.Minute,
+						Stream:   true,
+					},
 				},
 				Refusals: map[string]Refusal{
 					"DEFAULT_4XX": {Status: 418, Headers: map[string]string{"Cache-Control": "no-store"}, Body: `{"id":"$context.requestId"}`},

@@ -53,8 +53,13 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 		p.form(w, http.StatusBadRequest, q, "An e-mail address has an @ in it.")
 	default:
 		code := p.keep(p.codes, grant{
-			person: Person{Email: email, Subject: q.Get("sub"), Groups: groups(q)}, redirect: q.Get("redirect_uri"), nonce: q.Get("nonce"),
-			challenge: q.Get("code_challenge"), algorithm: q.Get("alg"), hostile: h, ends: p.now().Add(codeLife),
+			person:    Person{Email: email, Subject: q.Get("sub"), Groups: groups(q)},
+			redirect:  q.Get("redirect_uri"),
+			nonce:     q.Get("nonce"),
+			challenge: q.Get("code_challenge"),
+			algorithm: q.Get("alg"),
+			hostile:   h,
+			ends:      p.now().Add(codeLife),
 		})
 		p.back(w, r, q, url.Values{"code": {code}})
 	}

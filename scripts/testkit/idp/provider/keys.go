@@ -53,8 +53,18 @@ func makeKeys() (keys, error) {
 		return keys{}, err
 	}
 	return keys{jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
-		{Key: r, KeyID: "rsa-" + rand.Text()[:8], Algorithm: "RS256", Use: "sig"},
-		{Key: e, KeyID: "ec-" + rand.Text()[:8], Algorithm: "ES256", Use: "sig"},
+		{
+			Key:       r,
+			KeyID:     "rsa-" + rand.Text()[:8],
+			Algorithm: "RS256",
+			Use:       "sig",
+		},
+		{
+			Key:       e,
+			KeyID:     "ec-" + rand.Text()[:8],
+			Algorithm: "ES256",
+			Use:       "sig",
+		},
 	}}}, nil
 }
 

@@ -34,7 +34,15 @@ type field struct{ Name, Value string }
 
 // form asks who it is. What came with the request goes on, so that nothing is kept meanwhile.
 func (p *Provider) form(w http.ResponseWriter, status int, q url.Values, wrong string) {
-	shown := page{Title: "Sign in", Form: true, Wrong: wrong, Email: q.Get("email"), Groups: q.Get("groups"), Choice: Hostilities, Chosen: Hostile(q.Get("hostile"))}
+	shown := page{
+		Title:  "Sign in",
+		Form:   true,
+		Wrong:  wrong,
+		Email:  q.Get("email"),
+		Groups: q.Get("groups"),
+		Choice: Hostilities,
+		Chosen: Hostile(q.Get("hostile")),
+	}
 	for name := range q {
 		if !slices.Contains([]string{"email", "groups", "hostile", "cancel", "login_hint"}, name) {
 			shown.Hidden = append(shown.Hidden, field{name, q.Get(name)})

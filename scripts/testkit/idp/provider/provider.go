@@ -54,7 +54,14 @@ func Open(o Options) (*Provider, error) {
 	if o.Client.ID == "" || o.Client.Secret == "" || len(o.Client.Callbacks) == 0 {
 		return nil, errors.New("a client needs an id, a secret and a callback")
 	}
-	p := &Provider{issuer: o.Issuer, client: o.Client, now: o.Now, broken: map[string]Break{}, codes: map[string]grant{}, tokens: map[string]grant{}}
+	p := &Provider{
+		issuer: o.Issuer,
+		client: o.Client,
+		now:    o.Now,
+		broken: map[string]Break{},
+		codes:  map[string]grant{},
+		tokens: map[string]grant{},
+	}
 	if p.keys, err = openKeys(o.Data); err != nil {
 		return nil, err
 	}

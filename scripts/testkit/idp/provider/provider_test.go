@@ -36,9 +36,17 @@ func newStand(t testing.TB, data string) *stand {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Provider.ServeHTTP(w, r) }))
 	s.url = "http://" + server.Listener.Addr().String()
 	var err error
-	s.Provider, err = Open(Options{Issuer: s.url, Data: data, Now: func() time.Time { return s.at }, Client: Client{
-		ID: "vitrine", Secret: strings.Repeat("s", 40), Callbacks: []string{callback}, SignedOut: []string{"http://localhost:1/"},
-	}})
+	s.Provider, err = Open(Options{
+		Issuer: s.url,
+		Data:   data,
+		Now:    func() time.Time { return s.at },
+		Client: Client{
+			ID:        "vitrine",
+			Secret:    strings.Repeat("s", 40),
+			Callbacks: []string{callback},
+			SignedOut: []string{"http://localhost:1/"},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
