@@ -144,7 +144,9 @@ func (i *identity) find(data map[string]string) {
 	}
 	i.Logout = byCognito
 	if data["Issuer"] != "" && data["ClientId"] != "" && data["ClientSecret"] != "" {
-		i.Issuer, i.ClientID, i.SecretARN = data["Issuer"], data["ClientId"], data["ClientSecret"]
+		i.Issuer = data["Issuer"]
+		i.ClientID = data["ClientId"]
+		i.SecretARN = data["ClientSecret"]
 	}
 }
 

@@ -113,7 +113,9 @@ func (b *browser) send(method, target string, form url.Values) {
 			}
 			return
 		}
-		method, target, form = "GET", response.Header.Get("Location"), nil
+		method = "GET"
+		target = response.Header.Get("Location")
+		form = nil
 		if strings.Contains(target, "/authorize?") && !strings.HasPrefix(target, b.app) {
 			target += "&login_hint=ada%40example.org"
 		}

@@ -135,7 +135,9 @@ var errNewer = errors.New("a newer revision is there")
 
 // run edits the newest revision. If somebody publishes another meanwhile, the edits are made anew on that one.
 func (e *editing) run(ctx context.Context) error {
-	idem, newer, waits := e.idem, 0, 0
+	idem := e.idem
+	newer := 0
+	waits := 0
 	for {
 		err := e.once(ctx)
 		switch {

@@ -40,7 +40,9 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 	}
 	p.checkBase(s)
 	p.mu.Lock()
-	p.opened, p.order, p.files = s, nil, map[string]*stored{}
+	p.opened = s
+	p.order = nil
+	p.files = map[string]*stored{}
 	hook := p.onStart
 	p.mu.Unlock()
 	if hook != nil {
@@ -169,7 +171,9 @@ func (p *peer) begin(s contract.CreateSession, last string) {
 			RequiredHeaders: headers,
 		})
 	}
-	p.session, p.last, p.signed = out, last, 0
+	p.session = out
+	p.last = last
+	p.signed = 0
 }
 
 // nextRevision is the id of the revision under way.

@@ -95,7 +95,9 @@ func newPeer() *peer {
 			DailyNewArtifactAllowance: 20,
 		},
 	}
-	api, upload, content := http.NewServeMux(), http.NewServeMux(), http.NewServeMux()
+	api := http.NewServeMux()
+	upload := http.NewServeMux()
+	content := http.NewServeMux()
 	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
 	p.route(api, "POST /v1/ephemeral/provision", "provision", p.provision)
 	p.route(api, "GET /v1/usage-policy", "policy", p.usagePolicy)
@@ -110,7 +112,9 @@ func newPeer() *peer {
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { p.object("asked for %s %s", r.Method, r.URL.Path) })
 	}
-	p.api, p.upload, p.content = httptest.NewUnstartedServer(api), httptest.NewUnstartedServer(upload), httptest.NewUnstartedServer(content)
+	p.api = httptest.NewUnstartedServer(api)
+	p.upload = httptest.NewUnstartedServer(upload)
+	p.content = httptest.NewUnstartedServer(content)
 	p.upload.Start() // first: the api host names its address
 	p.content.Start()
 	p.api.Start()

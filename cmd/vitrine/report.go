@@ -37,11 +37,16 @@ func (a *app) report(p *publication) error {
 		UploadStats:   p.stats,
 	}
 	if l := p.link; l.URL != "" {
-		r.URL, r.UnlistedURL, r.AccessLinkID, r.LinkExpiresAt = l.URL, l.URL, l.ID, l.ExpiresAt
+		r.URL = l.URL
+		r.UnlistedURL = l.URL
+		r.AccessLinkID = l.ID
+		r.LinkExpiresAt = l.ExpiresAt
 	}
 	if t := p.trial; t != nil {
 		r.ClaimURL, r.ClaimToken = p.account.Hosts.AppURL+"/claim#"+t.ClaimToken, t.ClaimToken
-		r.ClaimTokenID, r.WorkspaceID, r.APIKeyID = string(t.ClaimTokenID), string(t.WorkspaceID), string(t.APIKeyID)
+		r.ClaimTokenID = string(t.ClaimTokenID)
+		r.WorkspaceID = string(t.WorkspaceID)
+		r.APIKeyID = string(t.APIKeyID)
 	}
 	if err := r.check(p.trial); err != nil {
 		return err

@@ -43,7 +43,9 @@ func TestPartOf(t *testing.T) {
 			part, ok := partOf(whole, base)
 			want := whole
 			if tt.ok {
-				want.BaseRevisionID, want.Files, want.DeletedPaths = revision, tt.sent, tt.deleted
+				want.BaseRevisionID = revision
+				want.Files = tt.sent
+				want.DeletedPaths = tt.deleted
 			}
 			if diff := cmp.Diff(want, part, cmpopts.IgnoreUnexported(contract.CreateSession{})); diff != "" || ok != tt.ok {
 				t.Errorf("ok %v\n%s", ok, diff)

@@ -47,7 +47,9 @@ func parseTarget(text string) (target, error) {
 		}
 	}
 	if before, last, ok := cut(path, "/al/"); ok && publicForm.MatchString(last) && blobForm.MatchString(u.Fragment) {
-		t.public, t.blob, t.app = id.Public(last), u.Fragment, t.app+before
+		t.public = id.Public(last)
+		t.blob = u.Fragment
+		t.app = t.app + before
 		return t, nil
 	}
 	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")

@@ -58,7 +58,9 @@ func withAgents(t *testing.T) *authority {
 			Now:         time.Now,
 		},
 	}
-	a.host.Agents, a.host.AgentTokens, a.host.AssertionKeys = service, service, signer.JWKS()
+	a.host.Agents = service
+	a.host.AgentTokens = service
+	a.host.AssertionKeys = signer.JWKS()
 	a.host.Addresses = &address.Book{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))

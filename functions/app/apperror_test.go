@@ -17,7 +17,9 @@ import (
 func (s apps) Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, _ netip.Addr) (oauth.Refused, error) {
 	r := s.house.refused
 	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: s.client}
-	r.RedirectHost, r.Code, r.Description = "client.example", fault.OAuthInvalidTarget, "this client can get tokens for https://mcp.example only"
+	r.RedirectHost = "client.example"
+	r.Code = fault.OAuthInvalidTarget
+	r.Description = "this client can get tokens for https://mcp.example only"
 	r.RedirectTo, r.Trusted = s.redirect, r.Trusted && by.Member == memberID
 	if a.ClientID == "" {
 		return oauth.Refused{}, fault.Bare(fault.InvalidRequest)

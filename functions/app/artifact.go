@@ -24,7 +24,9 @@ import (
 // artifactRoutes are what members see of an artifact and do with it.
 func (h *Host) artifactRoutes() []route {
 	const all, one = "/artifacts", "/artifacts/{artifactId}"
-	see, publish, admin := credential.Read, credential.Publish, credential.Admin
+	see := credential.Read
+	publish := credential.Publish
+	admin := credential.Admin
 	change := func(right credential.Scope, handle memberHandler) handler {
 		return h.command(all, needs(right, unchanged(handle)))
 	}
@@ -137,8 +139,13 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 	if err != nil {
 		return err
 	}
-	p.Shell, p.Artifact, p.Once = v.shell("/artifacts"), artifactRow(a.WebArtifactRow), once()
-	p.Entrypoint, p.Files, p.Size, p.ExpiresAt = a.Entrypoint, a.FileCount, a.SizeBytes, endOf(found)
+	p.Shell = v.shell("/artifacts")
+	p.Artifact = artifactRow(a.WebArtifactRow)
+	p.Once = once()
+	p.Entrypoint = a.Entrypoint
+	p.Files = a.FileCount
+	p.Size = a.SizeBytes
+	p.ExpiresAt = endOf(found)
 	if p.Error == "" {
 		p.Name = a.Title
 	}
@@ -305,7 +312,9 @@ func (h *Host) ask(w http.ResponseWriter, r *http.Request, v visit, question fun
 		return fault.New(fault.NotFound, "the artifact has ended")
 	}
 	p := question(a)
-	p.Shell, p.Back, p.Once = v.shell("/artifacts"), artifactPath(a.ID), once()
+	p.Shell = v.shell("/artifacts")
+	p.Back = artifactPath(a.ID)
+	p.Once = once()
 	p.Subject, p.Detail = a.Title, string(a.ID)
 	return h.page(w, http.StatusOK, p)
 }

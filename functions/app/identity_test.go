@@ -263,7 +263,11 @@ var storedField = regexp.MustCompile(`<input id="(title|name)" name="(title|name
 func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	s := newHouse()
 	const name = "x\r\nSet-Cookie: stolen=1\r\n\r\n<script>alert(1)</script><img src=x onerror=alert(2)>\"'>\u202Etxt.exe\u2066"
-	s.name, s.title, s.device, s.client, s.email = name, name, name, name, name
+	s.name = name
+	s.title = name
+	s.device = name
+	s.client = name
+	s.email = name
 	h := s.handler()
 	check := func(path string, r *http.Response) {
 		t.Helper()

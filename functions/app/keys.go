@@ -57,7 +57,9 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v visit, stat
 }
 
 func (h *Host) showKeys(w http.ResponseWriter, v visit, status int, p pages.Keys, list contract.WebKeyList) error {
-	p.Shell, p.APIURL, p.Once = v.shell("/keys"), h.APIURL, once()
+	p.Shell = v.shell("/keys")
+	p.APIURL = h.APIURL
+	p.Once = once()
 	for _, k := range list.Items {
 		row := keyOf(k.APIKeySummary)
 		row.Revoked = k.Revoked

@@ -42,7 +42,9 @@ func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pa
 	if asked.Error == "" {
 		asked.Name, asked.Days = stored.WorkspaceName, strconv.Itoa(stored.AutoDeletionDays)
 	}
-	asked.Once, asked.Least, asked.Most = once(), stored.AutoDeletionBounds.MinDays, stored.AutoDeletionBounds.MaxDays
+	asked.Once = once()
+	asked.Least = stored.AutoDeletionBounds.MinDays
+	asked.Most = stored.AutoDeletionBounds.MaxDays
 	p.Change = &asked
 	return h.page(w, status, p)
 }

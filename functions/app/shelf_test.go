@@ -388,7 +388,9 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	case l != shareID && i >= 0:
 		row = s.links().Items[i]
 	case s.wanted.Type == "revision": // the link that Create made
-		row.Type, row.RevisionID, row.ExpiresAt = "revision", &s.wanted.RevisionID, s.wanted.ExpiresAt
+		row.Type = "revision"
+		row.RevisionID = &s.wanted.RevisionID
+		row.ExpiresAt = s.wanted.ExpiresAt
 	}
 	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
 }

@@ -51,7 +51,9 @@ func (h *Host) routes() []web.Route {
 		},
 	}
 	head := get
-	head.ID, head.Method, head.Summary = "content.head", http.MethodHead, "What GET would answer, without the file"
+	head.ID = "content.head"
+	head.Method = http.MethodHead
+	head.Summary = "What GET would answer, without the file"
 	head.Answers = []web.Answer{
 		{Status: http.StatusOK, Description: "the headers that GET answers"},
 		{Status: http.StatusNotModified, Description: "the client's copy is current"},

@@ -47,7 +47,9 @@ func TestItStopsWhenItsTimeIsOver(t *testing.T) {
 }
 
 func TestAJobThatCannotGoOnIsInNobodysWay(t *testing.T) {
-	broken, left, failures := errors.New("broken"), 3, 0
+	broken := errors.New("broken")
+	left := 3
+	failures := 0
 	h, _, log := newHost(
 		Job{"broken", func(context.Context) (Round, error) { failures++; return Round{More: false}, broken }},
 		Job{"many", func(context.Context) (Round, error) { left--; return Round{More: left > 0}, nil }},

@@ -44,7 +44,11 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, src, used, old, mine := s.claimant(t), s.source(t), s.source(t), s.source(t), s.source(t)
+	c := s.claimant(t)
+	src := s.source(t)
+	used := s.source(t)
+	old := s.source(t)
+	mine := s.source(t)
 	s.claimed(t, c, used.ClaimToken)
 	right := must(parsedClaim(src.ClaimToken))(t)
 	swapped := right
@@ -149,7 +153,9 @@ func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
 func TestAClaimIsReplayedFromItsRecord(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, src, other := s.claimant(t), s.source(t), s.source(t)
+	c := s.claimant(t)
+	src := s.source(t)
+	other := s.source(t)
 	p, key := published(t, src.Agent, "claimed"), wire.NewKey()
 	s.worn.On("TransactWriteItems").After(chaos.Crash) // it took effect and nobody heard
 	if _, err := s.claims(t, c, key, src.ClaimToken); err == nil {
@@ -201,7 +207,9 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, src, other := s.claimant(t), s.source(t), s.source(t)
+	c := s.claimant(t)
+	src := s.source(t)
+	other := s.source(t)
 	wanted := wire.Declare("late", page("late"))
 	late := s.overtaken(t, "TransactWriteItems", func() (wire.Answer, error) { return s.create(other.Agent, wire.NewKey(), wanted) }, func() {
 		s.claimed(t, c, other.ClaimToken)

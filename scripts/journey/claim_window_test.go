@@ -122,7 +122,9 @@ func TestF31AClaimOfManyArtifactsIsWholeAtOnce(t *testing.T) {
 func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, late, lost := s.claimant(t), s.source(t), s.source(t)
+	c := s.claimant(t)
+	late := s.source(t)
+	lost := s.source(t)
 	p, q := published(t, late.Agent, "late"), published(t, lost.Agent, "lost")
 	s.claimed(t, c, late.ClaimToken)
 	s.claimed(t, c, lost.ClaimToken)
@@ -271,12 +273,17 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
 	c, src := s.claimant(t), s.source(t)
-	gone, revised, drafted, left := published(t, src.Agent, "gone"), published(t, src.Agent, "revised"), s.blank(t, src.Agent, ""), published(t, src.Agent, "left")
+	gone := published(t, src.Agent, "gone")
+	revised := published(t, src.Agent, "revised")
+	drafted := s.blank(t, src.Agent, "")
+	left := published(t, src.Agent, "left")
 	earlier := published(t, src.Agent, "deleted before")
 	tryDelete(t, src.Agent, earlier.ArtifactID)
 	s.clock.pass(limits.EphemeralArtifact - 2*time.Minute)
 	s.claimed(t, c, src.ClaimToken)
-	revised, left, gone = s.fresh(t, c, revised), s.fresh(t, c, left), s.fresh(t, c, gone)
+	revised = s.fresh(t, c, revised)
+	left = s.fresh(t, c, left)
+	gone = s.fresh(t, c, gone)
 	s.clock.pass(3 * time.Minute) // all would be over now but for the claim
 	next := must(c.PublishFiles(ctx, "next", revised.ArtifactID, page("next")))(t)
 	must(c.Publish(ctx, wire.NewKey(), drafted.ArtifactID, drafted.RevisionID))(t)
@@ -342,7 +349,9 @@ func revisionOf(a id.Artifact, words string) contract.CreateSession {
 func (s *claimStand) fresh(t testing.TB, c *claimant, p contract.Published) contract.Published {
 	t.Helper()
 	v := must(c.AgentView(ctx, p.ArtifactID))(t)
-	p.RevisionContentURL, p.AgentViewURL, p.UnlistedURL = v.RevisionContentURL, v.RevisionContentURL, ""
+	p.RevisionContentURL = v.RevisionContentURL
+	p.AgentViewURL = v.RevisionContentURL
+	p.UnlistedURL = ""
 	return p
 }
 
@@ -376,7 +385,10 @@ func (s *claimStand) web(t testing.TB, c *claimant, limit int) (ids []id.Artifac
 func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	c, other, src, third := s.claimant(t), s.claimant(t), s.source(t), s.source(t)
+	c := s.claimant(t)
+	other := s.claimant(t)
+	src := s.source(t)
+	third := s.source(t)
 	p := published(t, src.Agent, "mine")
 	s.claimed(t, c, src.ClaimToken)
 	s.claimed(t, other, third.ClaimToken)

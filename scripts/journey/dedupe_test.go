@@ -109,7 +109,9 @@ func TestAnOlderRevisionsBytesAreFound(t *testing.T) {
 func TestF69BytesOfAnotherWorkspaceAreNeverReused(t *testing.T) {
 	t.Parallel()
 	s := newJobStand(t)
-	owner, stranger, src := s.claimant(t), s.claimant(t), s.source(t)
+	owner := s.claimant(t)
+	stranger := s.claimant(t)
+	src := s.source(t)
 	s.withLogo(t, owner.Agent, "owner's")
 	for name, g := range map[string]*wire.Agent{"a member": stranger.Agent, "an agent": src.Agent} {
 		if _, statuses := declares(t, g, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {

@@ -72,7 +72,9 @@ func faultRoutes(g *wire.Agent, a id.Artifact, r id.Revision, u id.Session) map[
 func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 	t.Parallel()
 	s := newFaultStand(t)
-	owner, guest, member := s.agent(t), s.agent(t), s.agent(t)
+	owner := s.agent(t)
+	guest := s.agent(t)
+	member := s.agent(t)
 	s.change(t, "W#"+string(parsed(t, member).Workspace), "META", map[string]any{"claimed_at": s.options.Now()})
 	p, deleted := published(t, owner, "mine"), published(t, owner, "gone")
 	u := s.uploaded(t, owner, "", "mine, too")
@@ -108,7 +110,10 @@ func (s *faultStand) alike(t *testing.T, which string, foreign, unknown map[stri
 func TestT75EveryKeyThatIsNoneCostsOneRead(t *testing.T) {
 	t.Parallel()
 	s := newFaultStand(t)
-	g, revoked, expired, closed := s.agent(t), s.agent(t), s.agent(t), s.agent(t)
+	g := s.agent(t)
+	revoked := s.agent(t)
+	expired := s.agent(t)
+	closed := s.agent(t)
 	do(t, revoked, "POST", s.Origins.API+"/v1/api-keys/current/revoke", nil)
 	s.change(t, "K#"+string(parsed(t, expired).Public), "K", map[string]any{"exp": s.options.Now()})
 	s.change(t, "W#"+string(parsed(t, closed).Workspace), "META", map[string]any{"lock": "lkd_00000000000000000000000000"})

@@ -82,7 +82,10 @@ type replays struct {
 // doneOnce does every command once.
 func doneOnce(t *testing.T, g *wire.Agent) (r replays) {
 	t.Helper()
-	r.createKey, r.finalizeKey, r.pubKey, r.deleteKey = wire.NewKey(), wire.NewKey(), wire.NewKey(), wire.NewKey()
+	r.createKey = wire.NewKey()
+	r.finalizeKey = wire.NewKey()
+	r.pubKey = wire.NewKey()
+	r.deleteKey = wire.NewKey()
 	r.create = wire.Declare("T", page("p"))
 	r.session = must(g.Create(ctx, r.createKey, r.create))(t)
 	must(g.Put(ctx, r.session.Files[0], page("p").Body))(t)

@@ -101,7 +101,9 @@ func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 		add := func(host, name, line string, code fault.Code, headers ...string) {
 			attacks = append(attacks, attack{name + ", " + form, host, line, "", append(headers, bearer(g.Key)), 404, code})
 		}
-		art, rev, idem := string(id.NewArtifact()), string(id.NewRevision()), "Idempotency-Key: "+wire.NewKey()
+		art := string(id.NewArtifact())
+		rev := string(id.NewRevision())
+		idem := "Idempotency-Key: " + wire.NewKey()
 		add("api", "view", "GET /v1/artifacts/"+x+"/agent-view", fault.NotFound)
 		add("api", "pinned view", "GET /v1/artifacts/"+art+"/revisions/"+x+"/agent-view", fault.NotFound)
 		add("api", "pinned view of", "GET /v1/artifacts/"+x+"/revisions/"+rev+"/agent-view", fault.NotFound)

@@ -36,7 +36,10 @@ type outage struct {
 func newOutage(t testing.TB) *outage {
 	t.Helper()
 	o := &outage{probe: agents(t, func(o *stack.Options) {
-		o.Limits.Actor.Limit, o.Limits.Workspace.Limit, o.Limits.SignIn.Limit, o.Limits.TokenFailure.Limit = 1000, 1000, 1000, 1000
+		o.Limits.Actor.Limit = 1000
+		o.Limits.Workspace.Limit = 1000
+		o.Limits.SignIn.Limit = 1000
+		o.Limits.TokenFailure.Limit = 1000
 	}), ask: map[string]func() (wire.Answer, error){}}
 	o.window = o.signedIn(t, "ada@example.org")
 	o.pages(t)

@@ -266,7 +266,9 @@ func (c *scene) claims(who *person) (wire.Answer, error) {
 var operations []operation
 
 func init() { // what they do refers to them
-	ends, claimed, waits := []string{"delete", "lock artifact", "jobs"}, []int{owned, moving}, []int{unclaimed}
+	ends := []string{"delete", "lock artifact", "jobs"}
+	claimed := []int{owned, moving}
+	waits := []int{unclaimed}
 	operations = []operation{
 		{
 			name:   "finalize",

@@ -62,7 +62,9 @@ func (c *terminal) types(t *testing.T, exit int, input string, args ...string) (
 	t.Helper()
 	run := c.command(t, args...)
 	var out, said strings.Builder
-	run.Stdin, run.Stdout, run.Stderr = strings.NewReader(input), &out, &said
+	run.Stdin = strings.NewReader(input)
+	run.Stdout = &out
+	run.Stderr = &said
 	err := run.Run()
 	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
 		t.Fatal(err)

@@ -337,7 +337,12 @@ func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {
 	t.Parallel()
 	p := limited(t, func(l *limits.Limits) {
 		tier(func(p *limits.Policy) { p.NewArtifactsPerDay, p.FileSize = 1, 100 })(l)
-		l.Off, l.Actor.Limit, l.Workspace.Limit, l.Artifact.Limit, l.ProvisionAddress.Limit, l.ProvisionGlobal.Limit = true, 1, 1, 1, 1, 1
+		l.Off = true
+		l.Actor.Limit = 1
+		l.Workspace.Limit = 1
+		l.Artifact.Limit = 1
+		l.ProvisionAddress.Limit = 1
+		l.ProvisionGlobal.Limit = 1
 	})
 	g := p.agent(t)
 	for range limits.ProvisionGate + 5 {

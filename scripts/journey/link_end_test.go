@@ -154,7 +154,10 @@ func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 	s := newLinkStand(t)
 	a := s.made.ArtifactID
 	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
-	first, kept, lifted, loose := keyed(), keyed(), keyed(), keyed()
+	first := keyed()
+	kept := keyed()
+	lifted := keyed()
+	loose := keyed()
 	tell := func(path string, idem []string, locked bool) {
 		t.Helper()
 		if got := asks[contract.WebArtifact](t, s.who, 200, "POST", path, nil, idem...); got.Lockdown != locked {
@@ -174,7 +177,10 @@ func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 	if done := s.events(t, s.agent); done["access_link.lockdown.set"] != 1 || done["access_link.lockdown.lifted"] != 1 {
 		t.Errorf("%v", done)
 	}
-	pinned, still, unpinned, never := keyed(), keyed(), keyed(), keyed()
+	pinned := keyed()
+	still := keyed()
+	unpinned := keyed()
+	never := keyed()
 	keep := func(path string, idem []string, want bool) {
 		t.Helper()
 		if got := asks[contract.WebArtifact](t, s.who, 200, "POST", path, nil, idem...); got.Pinned != want {

@@ -112,7 +112,9 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
-	op, a, w := s.operator(t), string(s.made.ArtifactID), string(s.who.workspace)
+	op := s.operator(t)
+	a := string(s.made.ArtifactID)
+	w := string(s.who.workspace)
 	url := minted(t, s.agent, links(t, s.agent, s.made.ArtifactID, shareLink).ID)
 	asks[contract.WebArtifact](t, s.who, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown", nil, keyed()...)
 	locks(t, op, "artifact", a)
@@ -164,7 +166,9 @@ func TestWhatCannotBeLockedIsRefused(t *testing.T) {
 func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
-	op, w, idem := s.operator(t), string(s.who.workspace), []string{"Idempotency-Key", wire.NewKey()}
+	op := s.operator(t)
+	w := string(s.who.workspace)
+	idem := []string{"Idempotency-Key", wire.NewKey()}
 	s.faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
 	refused(t, tries(t, op, "POST", locksPath, lockOf("workspace", w), idem...), 503, fault.DatabaseUnavailable)
 	first := asks[contract.Lockdown](t, op, 201, "POST", locksPath, lockOf("workspace", w), idem...)
@@ -183,7 +187,9 @@ func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 func TestT50ALockdownThatIsInEffectIsAnsweredOnceToo(t *testing.T) {
 	t.Parallel()
 	s := newLinkStand(t)
-	op, a, idem := s.operator(t), string(s.made.ArtifactID), keyed()
+	op := s.operator(t)
+	a := string(s.made.ArtifactID)
+	idem := keyed()
 	set := locks(t, op, "artifact", a)
 	s.clock.pass(time.Second)
 	kept := asks[contract.Lockdown](t, op, 201, "POST", locksPath, lockOf("artifact", a), idem...)
@@ -237,7 +243,9 @@ func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
 func TestF33ALockHoldsForWhatIsStillMovedAfterAClaim(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	op, c, src := s.operator(t), s.claimant(t), s.source(t)
+	op := s.operator(t)
+	c := s.claimant(t)
+	src := s.source(t)
 	shown := published(t, src.Agent, "claimed")
 	s.claimed(t, c, src.ClaimToken)
 	s.opens(t, c.Agent, shown)
@@ -253,7 +261,9 @@ func TestF33ALockHoldsForWhatIsStillMovedAfterAClaim(t *testing.T) {
 func TestF33AnArtifactIsLockedBeforeAndAfterItIsMoved(t *testing.T) {
 	t.Parallel()
 	s := newClaimStand(t)
-	op, c, src := s.operator(t), s.claimant(t), s.source(t)
+	op := s.operator(t)
+	c := s.claimant(t)
+	src := s.source(t)
 	shown := published(t, src.Agent, "claimed")
 	s.claimed(t, c, src.ClaimToken)
 	locks(t, op, "artifact", string(shown.ArtifactID))
@@ -275,7 +285,9 @@ func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
 		t.Run(of, func(t *testing.T) {
 			t.Parallel()
 			s := newClaimStand(t)
-			op, c, src := s.operator(t), s.claimant(t), s.source(t)
+			op := s.operator(t)
+			c := s.claimant(t)
+			src := s.source(t)
 			shown := published(t, src.Agent, "claimed")
 			target := map[string]id.Workspace{"destination": c.workspace, "source": src.WorkspaceID}[of]
 			claimed := make(chan error)

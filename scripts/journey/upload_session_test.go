@@ -248,7 +248,11 @@ func TestF66BytesOfARevisionThatIsGoneAreNotReused(t *testing.T) {
 func TestCapsHoldExactlyAndInOrder(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited, func(o *stack.Options) {
-		tier(func(p *limits.Policy) { p.FileCount, p.FileSize, p.ArtifactSize = 3, 100, 250 })(&o.Limits)
+		tier(func(p *limits.Policy) {
+			p.FileCount = 3
+			p.FileSize = 100
+			p.ArtifactSize = 250
+		})(&o.Limits)
 	})
 	g := p.agent(t)
 	sized := func(sizes ...int) (files []wire.File) {

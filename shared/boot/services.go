@@ -75,7 +75,9 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 	}
 	surface := s.Public(title, origin, log)
 	surface.Metadata = s.Config.Origins.API + "/.well-known/oauth-protected-resource"
-	surface.Authenticate, surface.Touch, surface.Limiter = a.Open, a.Touch, s.Limiter(host)
+	surface.Authenticate = a.Open
+	surface.Touch = a.Touch
+	surface.Limiter = s.Limiter(host)
 	return surface, err
 }
 

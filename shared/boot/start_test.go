@@ -112,7 +112,9 @@ var broken = map[string]struct {
 		return nil
 	}, env.PepperRing + " names a file"},
 	"production with the development identity provider": {func(variables map[string]string, _ string) error {
-		variables[env.Environment], variables[env.OIDCIssuer], variables[env.OIDCClientID] = "production", "http://localhost:8706", "vitrine"
+		variables[env.Environment] = "production"
+		variables[env.OIDCIssuer] = "http://localhost:8706"
+		variables[env.OIDCClientID] = "vitrine"
 		return nil
 	}, env.OIDCIssuer},
 }

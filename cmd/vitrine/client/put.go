@@ -91,7 +91,9 @@ func (c *Caller) stored(p parcel, resp *http.Response) error {
 	f.Advise("Run the command again; if it stays, a proxy on the way may change the requests.")
 	switch {
 	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
-		f.Exit, f.Code, f.Transient = failure.ExitOf(status), fault.StorageUnavailable, true
+		f.Exit = failure.ExitOf(status)
+		f.Code = fault.StorageUnavailable
+		f.Transient = true
 		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code + ")"
 		f.Advise("Run the command again in a minute.")
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":

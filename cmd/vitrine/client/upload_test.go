@@ -72,7 +72,9 @@ func TestUploadSendsSixFilesAtATime(t *testing.T) {
 		for i := range 20 {
 			files = append(files, text(fmt.Sprint(i), "0123456789"))
 		}
-		plan, sum, done := planOf(t, a, files...), &tally{}, make(chan error)
+		plan := planOf(t, a, files...)
+		sum := &tally{}
+		done := make(chan error)
 		go func() { done <- a.Upload(t.Context(), plan, sum) }()
 		for stored := range 14 {
 			synctest.Wait()

@@ -97,7 +97,11 @@ func listen(t *testing.T, name string) error {
 
 func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	dir := t.TempDir()
-	socket, toSocket, nowhere, toFile, file := filepath.Join(dir, "s"), filepath.Join(dir, "to-s"), filepath.Join(dir, "nowhere"), filepath.Join(dir, "to-file"), filepath.Join(dir, "file")
+	socket := filepath.Join(dir, "s")
+	toSocket := filepath.Join(dir, "to-s")
+	nowhere := filepath.Join(dir, "nowhere")
+	toFile := filepath.Join(dir, "to-file")
+	file := filepath.Join(dir, "file")
 	for _, err := range []error{
 		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere), os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
 	} {

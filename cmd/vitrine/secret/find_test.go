@@ -141,7 +141,9 @@ func TestFinderHoldsLittle(t *testing.T) {
 }
 
 func TestAdded(t *testing.T) {
-	token, other, key := mint(), mint(), pemKey(t)
+	token := mint()
+	other := mint()
+	key := pemKey(t)
 	for _, tt := range []struct{ name, before, after, want string }{
 		{"nothing", "a", "b", ""},
 		{"a secret", "a", "b" + token, "a secret of Vitrine (ap_rt_...)"},

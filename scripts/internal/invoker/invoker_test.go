@@ -47,7 +47,9 @@ func brokenS3(t *testing.T, endpoint string, after int) string {
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
+			r.Out.URL.Scheme = target.Scheme
+			r.Out.URL.Host = target.Host
+			r.Out.Host = r.In.Host
 		},
 		ModifyResponse: func(r *http.Response) error {
 			r.Body = struct {

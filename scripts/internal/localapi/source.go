@@ -38,7 +38,9 @@ func (s Sources) Templates(ctx context.Context) (string, error) {
 		}
 		fmt.Fprintln(s.Log, "the templates in cdk.out are missing or old: scripts/synth makes them")
 		synth := exec.CommandContext(ctx, filepath.Join(s.Root, "scripts", "synth"))
-		synth.Dir, synth.Stdout, synth.Stderr = s.Root, s.Log, s.Log
+		synth.Dir = s.Root
+		synth.Stdout = s.Log
+		synth.Stderr = s.Log
 		if err := synth.Run(); err != nil {
 			return fmt.Errorf("scripts/synth failed, see above: %w", err)
 		}

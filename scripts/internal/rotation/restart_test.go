@@ -99,7 +99,9 @@ func hold(t *testing.T, anyone *wire.Agent) (h holding) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.link, h.view, h.file = p.UnlistedURL, p.AgentViewURL, view.Files[0].URL
+		h.link = p.UnlistedURL
+		h.view = p.AgentViewURL
+		h.file = view.Files[0].URL
 	}
 	first := do(t, g, "GET", g.At.APIURL+"/v1/artifacts?limit=1", nil)
 	var page contract.ArtifactList

@@ -51,7 +51,9 @@ func next(a *artifact, ends int64) int64 {
 // checkRevisions is I4.
 func (s *snapshot) checkRevisions(b *breaches) {
 	for _, a := range s.artifacts {
-		numbers, drafts, newest := map[int64]string{}, []string{}, a.meta.number("no")
+		numbers := map[int64]string{}
+		drafts := []string{}
+		newest := a.meta.number("no")
 		for r, i := range a.revisions {
 			_, there := a.trees[r]
 			if !there && i.text("status") != retained {

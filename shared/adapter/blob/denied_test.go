@@ -39,7 +39,9 @@ func refusing(t *testing.T, code string) *blob.Store {
 
 // Who may read an object but not list the bucket is not told that it is gone.
 func TestADeniedReadIsAnObjectThatIsGone(t *testing.T) {
-	s, home, o := refusing(t, "AccessDenied"), id.NewWorkspace(), tree.Object{Session: id.NewSession()}
+	s := refusing(t, "AccessDenied")
+	home := id.NewWorkspace()
+	o := tree.Object{Session: id.NewSession()}
 	_, err := s.Open(t.Context(), home, o, 0, 1)
 	wantCode(t, err, fault.NotFound)
 	_, err = s.Head(t.Context(), home, o)

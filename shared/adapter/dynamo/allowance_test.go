@@ -62,7 +62,9 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 		t.Errorf("%d sessions of %d bytes were opened, %d counted of %d", won, each, sum, bound)
 	}
 	tomorrow := creation(w, k, "")
-	tomorrow.Bytes, tomorrow.BytesADay, tomorrow.Session.CreatedAt = each, bound, now().Add(limits.Day)
+	tomorrow.Bytes = each
+	tomorrow.BytesADay = bound
+	tomorrow.Session.CreatedAt = now().Add(limits.Day)
 	if err := s.Create(ctx, tomorrow); err != nil {
 		t.Error("tomorrow:", err)
 	}

@@ -72,7 +72,9 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	d.happened(t, p.home.ID, who, event.BySystem(), key, operator, admin, event.BySystem(), event.BySystem(), event.BySystem(), who)
 	d.happened(t, other.home.ID, event.ByMember(other.member.ID))
 	seen := map[string]bool{}
-	last, pages, next := time.Time{}, 0, ""
+	last := time.Time{}
+	pages := 0
+	next := ""
 	for more := true; more; pages++ {
 		list, err := auditor.List(ctx, by, account.Page{Limit: 2, Cursor: next})
 		if err != nil || len(list.Items) > 2 || pages > 3 {

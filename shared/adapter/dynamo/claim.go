@@ -92,7 +92,9 @@ func (s *Store) verify(t *transaction, m claim.Move) {
 		v["unclaimed"] = string(agentauth.Unclaimed)
 	} else {
 		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
-		v["into"], v["list"], v["sort"] = string(m.Destination), registrationsOf(m.Destination), stamped(m.At, m.Registration)
+		v["into"] = string(m.Destination)
+		v["list"] = registrationsOf(m.Destination)
+		v["sort"] = stamped(m.At, m.Registration)
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}

@@ -71,7 +71,12 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := g
-	next.Previous, next.Refresh, next.Turns, next.RotatedAt, next.IdleAt, next.Chain = g.Refresh, mac('s'), 5, now().Add(time.Second), now().Add(time.Hour), 8
+	next.Previous = g.Refresh
+	next.Refresh = mac('s')
+	next.Turns = 5
+	next.RotatedAt = now().Add(time.Second)
+	next.IdleAt = now().Add(time.Hour)
+	next.Chain = 8
 	next.Access = []oauth.Issued{g.Access[1], {Hash: mac('c'), ExpiresAt: now().Add(time.Hour)}}
 	if moved, err := s.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
 		t.Fatal(moved, err)

@@ -56,7 +56,9 @@ func elsewhere(by credential.Actor) credential.Actor {
 
 func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	l, by, p := newLogins(t)
-	one, two, own := l.key(t, by), l.key(t, by), l.key(t, elsewhere(by))
+	one := l.key(t, by)
+	two := l.key(t, by)
+	own := l.key(t, elsewhere(by))
 	other := l.person(t, func(q *person) {
 		q.member, q.home = p.member, p.home
 		q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID

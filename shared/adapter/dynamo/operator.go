@@ -53,7 +53,9 @@ func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, aft
 		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
 		return recordPage(rows, floor, limit, err)
 	}
-	day, last, start := after.At, since.UTC().Truncate(limits.Day), time.Now()
+	day := after.At
+	last := since.UTC().Truncate(limits.Day)
+	start := time.Now()
 	if after.ID == "" {
 		day = now.Add(limits.AssertionLeeway) // clocks differ
 	}
@@ -99,7 +101,9 @@ func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, a
 	}
 	for range parts {
 		one := <-strips
-		rows, floor, err = append(rows, one.rows...), max(floor, one.end), cmp.Or(err, one.err)
+		rows = append(rows, one.rows...)
+		floor = max(floor, one.end)
+		err = cmp.Or(err, one.err)
 	}
 	rows = slices.DeleteFunc(rows, func(e event.Event) bool { return placeOf(e) < floor })
 	slices.SortFunc(rows, func(x, y event.Event) int { return strings.Compare(placeOf(y), placeOf(x)) })

@@ -149,9 +149,13 @@ func (s *Store) Strip(ctx context.Context, a id.Artifact, r id.Revision) error {
 
 // Purged implements sweep.Purges.
 func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
-	k, condition, v := artifactKey(p.Artifact), "#status <> :live", values{"live": string(artifact.Live)}
+	k := artifactKey(p.Artifact)
+	condition := "#status <> :live"
+	v := values{"live": string(artifact.Live)}
 	if p.Revision != "" {
-		k, condition, v = revisionKey(p.Artifact, p.Revision), "#status = :retained", values{"retained": string(artifact.Retained)}
+		k = revisionKey(p.Artifact, p.Revision)
+		condition = "#status = :retained"
+		v = values{"retained": string(artifact.Retained)}
 	}
 	_, _, err := s.change(ctx, k, "REMOVE #g2p, #g2s", condition, v)
 	return err

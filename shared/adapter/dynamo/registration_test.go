@@ -21,7 +21,9 @@ import (
 // enrolled is a registration that is stored, with its claim token.
 func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
 	t.Helper()
-	at, public, ws := now(), id.NewPublic(), id.NewWorkspace()
+	at := now()
+	public := id.NewPublic()
+	ws := id.NewWorkspace()
 	r := agentauth.Registration{
 		ID:         id.RegistrationOf(public),
 		Kind:       agentauth.Anonymous,
@@ -63,7 +65,10 @@ func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
 // full has a value in every field that changes over a registration's life.
 func full(r agentauth.Registration) agentauth.Registration {
 	at := now()
-	r.State, r.Generation, r.Workspace, r.Member = agentauth.Verified, 7, id.NewWorkspace(), id.NewMember()
+	r.State = agentauth.Verified
+	r.Generation = 7
+	r.Workspace = id.NewWorkspace()
+	r.Member = id.NewMember()
 	r.Attempt = agentauth.Attempt{
 		Number:    3,
 		Tries:     2,
@@ -71,9 +76,17 @@ func full(r agentauth.Registration) agentauth.Registration {
 		Token:     credential.Hash{Pepper: 1, MAC: []byte("token")},
 		Code:      credential.Hash{Pepper: 2, MAC: []byte("code")},
 	}
-	r.Starts, r.Started, r.Wrong, r.Locked, r.Refused = 4, agentauth.Window{Since: at, Count: 2}, 5, true, true
-	r.CompletedAt, r.Redeemed, r.RedeemedKey = at.Add(time.Second), 2, id.NewPublic()
-	r.PollTokens, r.PolledAt, r.Exchanged = 3, at.Add(2*time.Second), agentauth.Window{Since: at.Add(3 * time.Second), Count: 9}
+	r.Starts = 4
+	r.Started = agentauth.Window{Since: at, Count: 2}
+	r.Wrong = 5
+	r.Locked = true
+	r.Refused = true
+	r.CompletedAt = at.Add(time.Second)
+	r.Redeemed = 2
+	r.RedeemedKey = id.NewPublic()
+	r.PollTokens = 3
+	r.PolledAt = at.Add(2 * time.Second)
+	r.Exchanged = agentauth.Window{Since: at.Add(3 * time.Second), Count: 9}
 	r.Keys = []id.Public{id.NewPublic(), id.NewPublic()}
 	return r
 }
@@ -168,7 +181,9 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	at, m, asked := now(), id.NewMember(), was
+	at := now()
+	m := id.NewMember()
+	asked := was
 	asked.State, asked.Attempt = agentauth.ClaimPending, agentauth.Attempt{Number: 1, ExpiresAt: was.ExpiresAt}
 	if err := s.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
 		t.Fatal(err)
@@ -208,7 +223,12 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		t.Error("a token was made in a consumed workspace", i, err)
 	}
 	want := was
-	want.State, want.Generation, want.Version, want.Workspace, want.Member, want.CompletedAt = agentauth.Verified, 2, 3, home.ID, m, at
+	want.State = agentauth.Verified
+	want.Generation = 2
+	want.Version = 3
+	want.Workspace = home.ID
+	want.Member = m
+	want.CompletedAt = at
 	r, _, err := s.Registration(ctx, was.ID, home.ID)
 	if err != nil || !reflect.DeepEqual(*r, want) {
 		t.Errorf("%+v %v, want %+v", r, err, want)
@@ -242,7 +262,9 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 	}
 	lost := id.NewPublic()
 	for n, c := range []agentauth.Change{{Key: &k}, {Ends: []id.Public{public, lost}}, {Ends: []id.Public{public}}} {
-		c.Was, c.To, c.At = was, was, at.Add(time.Duration(n)*time.Minute)
+		c.Was = was
+		c.To = was
+		c.At = at.Add(time.Duration(n) * time.Minute)
 		if err := s.Change(ctx, c); err != nil {
 			t.Fatal(err)
 		}

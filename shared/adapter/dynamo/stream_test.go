@@ -32,7 +32,9 @@ func acquired(t *testing.T, s *Store, st rate.Stream, most int, at time.Time) (b
 }
 
 func TestASlotHasOneStream(t *testing.T) {
-	s, subject, at := newStore(t), string(id.NewPublic()), now()
+	s := newStore(t)
+	subject := string(id.NewPublic())
+	at := now()
 	until := at.Add(240 * time.Second)
 	first, second := streamAt(subject, 2, until), streamAt(subject, 2, until.Add(time.Nanosecond))
 	if ok, _ := acquired(t, s, first, 4, at); !ok {
@@ -56,7 +58,9 @@ func TestASlotHasOneStream(t *testing.T) {
 }
 
 func TestAReleasedSlotIsFreeAndAnotherHoldersIsNot(t *testing.T) {
-	s, subject, at := newStore(t), string(id.NewPublic()), now()
+	s := newStore(t)
+	subject := string(id.NewPublic())
+	at := now()
 	until := at.Add(240 * time.Second)
 	first, second := streamAt(subject, 0, until), streamAt(subject, 0, until.Add(time.Nanosecond))
 	acquired(t, s, first, 1, at)
@@ -77,7 +81,9 @@ func TestAReleasedSlotIsFreeAndAnotherHoldersIsNot(t *testing.T) {
 }
 
 func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
-	s, subject, at := newStore(t), string(id.NewPublic()), now()
+	s := newStore(t)
+	subject := string(id.NewPublic())
+	at := now()
 	until := at.Add(240 * time.Second)
 	acquired(t, s, streamAt(subject, 0, until), 1, at)
 	next := streamAt(subject, 0, until.Add(240*time.Second))
@@ -95,7 +101,9 @@ func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
 
 // TestSlotsAreExact lets many streams race for each of a few slots.
 func TestSlotsAreExact(t *testing.T) {
-	s, subject, at := newStore(t), string(id.NewPublic()), now()
+	s := newStore(t)
+	subject := string(id.NewPublic())
+	at := now()
 	const most, racers = 4, 24
 	var wait sync.WaitGroup
 	won := make(chan int, racers)

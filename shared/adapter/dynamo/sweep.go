@@ -74,7 +74,9 @@ func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e e
 	gone := " REMOVE #draft, #draft_at"
 	condition := "#draft = :draft AND #ver = :version AND attribute_not_exists(#pin_at)"
 	if !a.PinnedAt.IsZero() { // nothing falls due of it any more
-		set, gone, condition = "SET #updated = :now", gone+", #g2p, #g2s", "#draft = :draft AND #ver = :version AND attribute_exists(#pin_at)"
+		set = "SET #updated = :now"
+		gone = gone + ", #g2p, #g2s"
+		condition = "#draft = :draft AND #ver = :version AND attribute_exists(#pin_at)"
 		delete(v, "due")
 	}
 	var t transaction

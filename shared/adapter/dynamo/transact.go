@@ -99,7 +99,9 @@ func optional(expression string) *string {
 // once; a transaction that met another one is tried again with jitter, then database_unavailable.
 func (s *Store) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval, wait.RandomizationFactor = conflictFirst, conflictMost, 0.9
+	wait.InitialInterval = conflictFirst
+	wait.MaxInterval = conflictMost
+	wait.RandomizationFactor = 0.9
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := s.attempt(ctx, t)
 		if err != nil && !errors.Is(err, errConflict) {

@@ -71,8 +71,12 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, errMalformed
 	}
-	r.Method, r.RequestURI, r.Header = method, target, e.header()
-	r.Host, r.URL.Scheme, r.URL.Host = e.host(r.Header.Get("Host")), "", ""
+	r.Method = method
+	r.RequestURI = target
+	r.Header = e.header()
+	r.Host = e.host(r.Header.Get("Host"))
+	r.URL.Scheme = ""
+	r.URL.Host = ""
 	r.Header.Del("Host") // net/http keeps these two elsewhere
 	r.Header.Del("Transfer-Encoding")
 	from := e.source()

@@ -176,7 +176,9 @@ func TestTheClientAddressIsTheGatewaysWord(t *testing.T) {
 				Path:    "/",
 				Headers: map[string]string{"x-forwarded-for": "192.0.2.1"},
 			}
-			e.Context.HTTP.Method, e.Context.HTTP.SourceIP, e.Context.Identity.SourceIP = "GET", c.sourceIP, c.sourceIP
+			e.Context.HTTP.Method = "GET"
+			e.Context.HTTP.SourceIP = c.sourceIP
+			e.Context.Identity.SourceIP = c.sourceIP
 			r, err := e.request(t.Context())
 			if err != nil || r.RemoteAddr != c.remote || web.ClientAddress(r).String() != c.address {
 				t.Errorf("%q: remote %q, address %v, %v", c.sourceIP, r.RemoteAddr, web.ClientAddress(r), err)

@@ -82,7 +82,9 @@ func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Dur
 	if err != nil {
 		return err
 	}
-	c.value, c.fetched, c.fresh = value, now, min(max(fresh, freshLeast), freshMost)
+	c.value = value
+	c.fetched = now
+	c.fresh = min(max(fresh, freshLeast), freshMost)
 	return nil
 }
 

@@ -42,7 +42,10 @@ const (
 
 func newAPI(mux humago.Mux, s *Surface) huma.API {
 	cfg := huma.DefaultConfig(s.Title, contract.Version)
-	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
+	cfg.OpenAPIPath = ""
+	cfg.DocsPath = ""
+	cfg.SchemasPath = ""
+	cfg.CreateHooks = nil
 	cfg.AllowAdditionalPropertiesByDefault = true // strict shapes say otherwise themselves
 	cfg.Formats = map[string]huma.Format{"application/json": format}
 	cfg.Transformers = []huma.Transformer{contractHeaders}

@@ -237,7 +237,9 @@ func (e entrance) wants(r *http.Request) (access.Wants, error) {
 		}
 		return w, err
 	}
-	w.Operation, w.Target, w.Client = c.Operation, target, client
+	w.Operation = c.Operation
+	w.Target = target
+	w.Client = client
 	return w, nil
 }
 

@@ -43,7 +43,9 @@ func noteOf(ctx context.Context) *note {
 func (n *note) failed(code fault.Code, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.code, n.err, n.expected = code, err, false
+	n.code = code
+	n.err = err
+	n.expected = false
 }
 
 // notSetUp stands in the log line of a request for something that the deployment is not set up to serve. It is no code
@@ -55,7 +57,9 @@ const notSetUp fault.Code = "temporarily_unavailable"
 func (n *note) unserved(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.code, n.err, n.expected = notSetUp, err, true
+	n.code = notSetUp
+	n.err = err
+	n.expected = true
 }
 
 // Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text of a client.

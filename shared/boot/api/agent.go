@@ -11,7 +11,9 @@ func agents(s *boot.Services, h *api.Host) error {
 	if err != nil {
 		return err
 	}
-	h.Agents, h.AgentTokens, h.Completer = service, service, service
+	h.Agents = service
+	h.AgentTokens = service
+	h.Completer = service
 	if service.Signer != nil {
 		h.AssertionKeys = service.Signer.JWKS()
 	}

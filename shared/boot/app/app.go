@@ -62,13 +62,31 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *add
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	h.Links, h.Sessions, h.SignIns, h.Agents, h.Claims = s.Viewer(addresses, limiter), s.Sessions(), desk, agents, claimer
-	h.Apps, h.Refusals, h.Devices, h.Keys, h.Accounts, h.Counter, h.Now = server, server, server, keeper, s.Accounts(), limiter, s.Config.Now
+	h.Links = s.Viewer(addresses, limiter)
+	h.Sessions = s.Sessions()
+	h.SignIns = desk
+	h.Agents = agents
+	h.Claims = claimer
+	h.Apps = server
+	h.Refusals = server
+	h.Devices = server
+	h.Keys = keeper
+	h.Accounts = s.Accounts()
+	h.Counter = limiter
+	h.Now = s.Config.Now
 	h.Settings, h.Audits = s.Steward(), auditor
 	sharer := s.Sharer(addresses, lister)
-	h.Artifacts, h.Revisions, h.History, h.Views = lister, lister.Store, s.Historian(), s.Viewer(addresses, limiter)
-	h.Pins, h.Titles, h.Deletions, h.Restores = s.Pinner(lister), s.Renamer(), s.Deleter(), s.Restorer()
-	h.Sharing, h.LinkLists, h.Reach = sharer, sharer, sharer
+	h.Artifacts = lister
+	h.Revisions = lister.Store
+	h.History = s.Historian()
+	h.Views = s.Viewer(addresses, limiter)
+	h.Pins = s.Pinner(lister)
+	h.Titles = s.Renamer()
+	h.Deletions = s.Deleter()
+	h.Restores = s.Restorer()
+	h.Sharing = sharer
+	h.LinkLists = sharer
+	h.Reach = sharer
 	h.ConnectedAgents, h.ConnectedApps = agents, server
 	return nil
 }

@@ -28,7 +28,9 @@ func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	if wait > 0 {
 		return r.refused(errRestarts.TooOften(wait))
 	}
-	a.Number, a.Tries, a.ExpiresAt = r.Attempt.Number+1, 0, now.Add(limits.AttemptLife)
+	a.Number = r.Attempt.Number + 1
+	a.Tries = 0
+	a.ExpiresAt = now.Add(limits.AttemptLife)
 	if r.State == PendingStepUp {
 		a.Code, a.Tries = r.Attempt.Code, r.Attempt.Tries
 	} else {
@@ -37,7 +39,9 @@ func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	if a.ExpiresAt.After(r.ExpiresAt) {
 		a.ExpiresAt = r.ExpiresAt
 	}
-	r.Attempt, r.Started, r.Refused = a, counted, false
+	r.Attempt = a
+	r.Started = counted
+	r.Refused = false
 	r.Starts++
 	return step{to: r, write: true}
 }
@@ -73,7 +77,11 @@ func (r Registration) complete(v visitor, now time.Time) step {
 	if !v.code {
 		return r.guess()
 	}
-	r.State, r.Workspace, r.Member, r.CompletedAt, r.Keys = Verified, v.workspace, v.member, now, nil
+	r.State = Verified
+	r.Workspace = v.workspace
+	r.Member = v.member
+	r.CompletedAt = now
+	r.Keys = nil
 	r.Generation++
 	return step{to: r, write: true}
 }

@@ -60,13 +60,20 @@ func asking(r *Registration) {
 // claimed was claimed at birth.
 func claimed(r *Registration) {
 	asking(r)
-	r.State, r.Workspace, r.Member, r.CompletedAt, r.Generation = Verified, home, owner, born, 2
+	r.State = Verified
+	r.Workspace = home
+	r.Member = owner
+	r.CompletedAt = born
+	r.Generation = 2
 }
 
 // vouched waits for the person that a provider named.
 func vouched(r *Registration) {
 	asking(r)
-	r.Kind, r.State, r.Member, r.ExpiresAt = Provider, PendingStepUp, owner, born.Add(limits.AttemptLife)
+	r.Kind = Provider
+	r.State = PendingStepUp
+	r.Member = owner
+	r.ExpiresAt = born.Add(limits.AttemptLife)
 }
 
 func locked(r *Registration)  { r.Locked = true }
@@ -126,7 +133,9 @@ var machine = events{
 	},
 	"exchange an assertion from before": func(r Registration, at time.Time) step {
 		c := shown(r)
-		c.Generation, c.Phase, c.Workspace = c.Generation-1, assertion.PreClaim, source
+		c.Generation = c.Generation - 1
+		c.Phase = assertion.PreClaim
+		c.Workspace = source
 		return r.exchange(c, place(r), id.NewPublic(), at, many)
 	},
 	"exchange in a consumed workspace": func(r Registration, at time.Time) step {

@@ -88,7 +88,10 @@ func (o *oracle) drain() {
 }
 
 func (o *oracle) claimedBy() {
-	o.phase, o.done, o.owner, o.held = "verified", o.now, o.by, nil
+	o.phase = "verified"
+	o.done = o.now
+	o.owner = o.by
+	o.held = nil
 	o.generation++
 	for n := range o.keys {
 		o.keys[n].dead = true
@@ -115,7 +118,10 @@ var table = map[string][]rule{
 				o.startSince, o.startCount = o.now, 0
 			}
 			o.startCount++
-			o.attempts, o.phase, o.tries, o.denied = append(o.attempts, o.now), "pending", 0, false
+			o.attempts = append(o.attempts, o.now)
+			o.phase = "pending"
+			o.tries = 0
+			o.denied = false
 		}},
 	},
 	"exchange": {
@@ -369,7 +375,9 @@ func TestRandomEventsAreAnsweredAsTheTableSays(t *testing.T) {
 	w := newWorld(t)
 	w.limits.WrongCode.Limit = 1_000_000
 	random := rand.New(rand.NewPCG(use, use))
-	began, ends, used := time.Now(), map[string]int{}, map[string]int{}
+	began := time.Now()
+	ends := map[string]int{}
+	used := map[string]int{}
 	for lives := 0; lives < 4*len(moods) && time.Since(began) < 4*time.Second; lives++ {
 		l := w.begin(random, moods[lives%len(moods)], used)
 		for after := 0; len(l.history) < 70 && after < 25; {

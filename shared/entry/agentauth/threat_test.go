@@ -164,7 +164,9 @@ func (w *world) events(of id.Workspace) (actions []event.Action) {
 
 func TestAMemberWhoTypesTenWrongCodesHasToWait(t *testing.T) {
 	w := newWorld(t)
-	a, b, p := w.agent(), w.agent(), w.person()
+	a := w.agent()
+	b := w.agent()
+	p := w.person()
 	for range 2 {
 		s := w.start(a.ClaimToken)
 		for range limits.AttemptTries {

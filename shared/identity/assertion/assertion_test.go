@@ -268,7 +268,9 @@ func TestKeysRotateWithoutBreakingAssertions(t *testing.T) {
 	first, second := keyring.New().Assertion.Keys[0], keyring.New().Assertion.Keys[0]
 	ring := func(active byte, one, two string) keyring.Ring {
 		a, b := first, second
-		a.State, b.ID, b.State = one, 2, two
+		a.State = one
+		b.ID = 2
+		b.State = two
 		return keyring.Ring{ActiveID: active, Keys: []keyring.Key{a, b}}
 	}
 	before, staged := newSigner(t, keyring.Ring{ActiveID: 1, Keys: []keyring.Key{first}}), newSigner(t, ring(1, keyring.Active, keyring.Next))

@@ -124,7 +124,9 @@ func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.A
 func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
 	s := newStand(t)
 	s.limits.SignIn.Limit = 1000
-	robot, stranger, none := s.robot(t), s.join(t), credential.Actor{}
+	robot := s.robot(t)
+	stranger := s.join(t)
+	none := credential.Actor{}
 	for _, known := range []bool{false, true} {
 		if known {
 			s.signIn(t, robot)

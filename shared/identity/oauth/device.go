@@ -214,7 +214,11 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	if err != nil {
 		return err
 	}
-	f.Answer, f.Member, f.Workspace, f.Epoch, f.SettledAt = answer, by.Member, by.Workspace.ID, by.Workspace.Epoch, s.Now()
+	f.Answer = answer
+	f.Member = by.Member
+	f.Workspace = by.Workspace.ID
+	f.Epoch = by.Workspace.Epoch
+	f.SettledAt = s.Now()
 	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
 	if err := s.Flows.Settle(ctx, *f, e); errors.Is(err, ErrGone) {

@@ -131,7 +131,10 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 		g.Chain, _ = s.Chain.Active()
 	}
 	access, next := successors(t, s.Chain, g.Chain)
-	g.Previous, g.Refresh, g.RotatedAt, g.Turns = was, next.Hash(s.Peppers), now, g.Turns+1
+	g.Previous = was
+	g.Refresh = next.Hash(s.Peppers)
+	g.RotatedAt = now
+	g.Turns = g.Turns + 1
 	g.IdleAt = g.end(now, limits.RefreshIdle)
 	g.Access = append(kept(g.Access, now), Issued{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
 	moved, err := s.GrantStore.Rotate(ctx, g, was)

@@ -302,7 +302,9 @@ const elsewhere = "https://robot.example.com/callback"
 func (s *stand) robot(t testing.TB) oauth.Authorization {
 	t.Helper()
 	a := asks()
-	a.ClientID, a.RedirectURI, a.Resource = s.register(t, elsewhere), elsewhere, mcpOrigin
+	a.ClientID = s.register(t, elsewhere)
+	a.RedirectURI = elsewhere
+	a.Resource = mcpOrigin
 	return a
 }
 

@@ -26,7 +26,10 @@ func TestIdsHaveTheFormOfTheContract(t *testing.T) {
 
 func TestIdsSurvivePacking(t *testing.T) {
 	for range 200 {
-		a, r, w, p := NewArtifact(), NewRevision(), NewWorkspace(), NewPublic()
+		a := NewArtifact()
+		r := NewRevision()
+		w := NewWorkspace()
+		p := NewPublic()
 		ab, err1 := a.Bits()
 		rb, err2 := r.Bits()
 		wb, err3 := w.Bits()

@@ -70,7 +70,9 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Haste) (Ring, error
 	out, now := r.clone(), stamp(now)
 	for i, k := range out.Keys {
 		if k.ID == r.ActiveID {
-			k.State, k.Since, k.VerifyUntil = Verify, now, time.Time{}
+			k.State = Verify
+			k.Since = now
+			k.VerifyUntil = time.Time{}
 			if drain > 0 {
 				k.VerifyUntil = now.Add(drain)
 			}

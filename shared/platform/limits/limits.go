@@ -244,9 +244,13 @@ func Default() Limits {
 	}
 	ephemeral := free
 	ephemeral.DefaultLife, ephemeral.MaxLife = EphemeralArtifact, EphemeralArtifact
-	ephemeral.NewArtifactsPerDay, ephemeral.NoIndex, ephemeral.Scripts = 20, true, false
+	ephemeral.NewArtifactsPerDay = 20
+	ephemeral.NoIndex = true
+	ephemeral.Scripts = false
 	pro := free
-	pro.FileSize, pro.ArtifactSize, pro.BundleSize = 25*MiB, 100*MiB, 100*MiB
+	pro.FileSize = 25 * MiB
+	pro.ArtifactSize = 100 * MiB
+	pro.BundleSize = 100 * MiB
 	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
 	pro.LiveArtifacts, pro.NewArtifactsPerDay = 1000, 2000
 	return Limits{

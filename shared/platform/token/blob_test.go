@@ -28,7 +28,9 @@ func blob() Blob {
 }
 
 func TestABlobSaysWhatItWasMintedFor(t *testing.T) {
-	c, want, public := linkCodec(t), blob(), id.NewPublic()
+	c := linkCodec(t)
+	want := blob()
+	public := id.NewPublic()
 	text, err := c.Mint(public, want)
 	if err != nil || len(text) != blobText {
 		t.Fatal(text, err)
@@ -44,7 +46,9 @@ func TestABlobSaysWhatItWasMintedFor(t *testing.T) {
 }
 
 func TestT60ABlobIsBoundToItsLinkScopesAndExpiry(t *testing.T) {
-	c, want, public := linkCodec(t), blob(), id.NewPublic()
+	c := linkCodec(t)
+	want := blob()
+	public := id.NewPublic()
 	text, _ := c.Mint(public, want)
 	if _, err := c.Parse(id.NewPublic(), text, now); err == nil {
 		t.Error("it opens another link")

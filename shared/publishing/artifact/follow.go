@@ -37,7 +37,9 @@ func Follow(ctx context.Context, store Workspaces, w workspace.Workspace, a *Art
 // Claims do not chain: a destination is never claimed itself.
 func (a *Artifact) ClaimedFrom(source workspace.Workspace) *Artifact {
 	b := *a
-	b.Owner, b.From, b.ExpiresAt = source.Into, source.ID, source.Until(a.ExpiresAt)
+	b.Owner = source.Into
+	b.From = source.ID
+	b.ExpiresAt = source.Until(a.ExpiresAt)
 	if source.Lock != "" {
 		b.Lock, b.LockedAt = source.Lock, source.LockedAt
 	}

@@ -76,7 +76,10 @@ func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list str
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}
-	q.Workspace, q.Claimed, q.Limit, q.Now = by.Workspace.ID, !by.Workspace.ClaimedAt.IsZero(), p.Limit, l.Now()
+	q.Workspace = by.Workspace.ID
+	q.Claimed = !by.Workspace.ClaimedAt.IsZero()
+	q.Limit = p.Limit
+	q.Now = l.Now()
 	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
 	after, err := l.Cursors.Start(of, p)
 	if err != nil {

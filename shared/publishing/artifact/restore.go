@@ -122,7 +122,12 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 		}
 	}
 	revision := *old
-	revision.Source, revision.ID, revision.Number, revision.Title, revision.CreatedAt, revision.PublishedAt = old.ID, made, a.Number+1, a.Title, now, now
+	revision.Source = old.ID
+	revision.ID = made
+	revision.Number = a.Number + 1
+	revision.Title = a.Title
+	revision.CreatedAt = now
+	revision.PublishedAt = now
 	result, _ := json.Marshal(restored{made})
 	return r.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
 		Command:   c,

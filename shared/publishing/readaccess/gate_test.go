@@ -12,7 +12,9 @@ import (
 
 func TestT57EveryClosedGateRefuses(t *testing.T) {
 	now := time.Now()
-	ws, art, public := id.NewWorkspace(), id.NewArtifact(), id.NewPublic()
+	ws := id.NewWorkspace()
+	art := id.NewArtifact()
+	public := id.NewPublic()
 	names := Names{Workspace: ws, Artifact: art, Link: public}
 	state := func(f func(*workspace.Workspace, *artifact.Artifact, *link.Link)) State {
 		w := &workspace.Workspace{ID: ws}

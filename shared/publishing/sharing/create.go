@@ -127,7 +127,9 @@ func fresh(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time
 	l := wanted
 	l.ID = id.NewLink()
 	l.Public, _ = l.ID.Public() // it has just been made
-	l.Workspace, l.Artifact, l.CreatedAt = by.Workspace.ID, a.ID, a.NextLink(now)
+	l.Workspace = by.Workspace.ID
+	l.Artifact = a.ID
+	l.CreatedAt = a.NextLink(now)
 	return l
 }
 

@@ -168,7 +168,9 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
-	s.Artifact, s.Home, s.New = a.ID, a.Home, false
+	s.Artifact = a.ID
+	s.Home = a.Home
+	s.New = false
 	if a.PinnedAt.IsZero() {
 		s.Life = a.ExpiresAt.Sub(now)
 	}
@@ -206,13 +208,17 @@ func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
 		}
 		switch {
 		case f.size == 0:
-			e.SHA256, e.Reused, e.Object = &tree.EmptyDigest, true, tree.Object{}
+			e.SHA256 = &tree.EmptyDigest
+			e.Reused = true
+			e.Object = tree.Object{}
 		case f.digest == nil:
 			e.Patch = f.patch
 		default:
 			content := tree.Content{SHA256: *f.digest, Size: f.size}
 			if from, ok := at[content]; ok {
-				e.Object, e.Borrowed, e.Reused = from.Object, from.Borrowed, true
+				e.Object = from.Object
+				e.Borrowed = from.Borrowed
+				e.Reused = true
 				inherits = inherits || from.inherited
 			} else {
 				at[content] = source{tree.File{Object: e.Object}, false}

@@ -14,7 +14,9 @@ func TestMembersLearnWhatIsLockedAndKeysDoNot(t *testing.T) {
 	member, key := credential.Actor{Member: "m", Workspace: workspace.Workspace{ID: "w"}}, credential.Actor{Workspace: workspace.Workspace{ID: "w"}}
 	open := artifact.Artifact{Owner: "w", Status: artifact.Live, ExpiresAt: now.Add(time.Hour)}
 	locked, unlinked := open, open
-	locked.Lock, locked.LockedAt, unlinked.LinksOff = "lkd_1", now, now
+	locked.Lock = "lkd_1"
+	locked.LockedAt = now
+	unlinked.LinksOff = now
 	v := &Viewer{Now: func() time.Time { return now }}
 	for name, c := range map[string]struct {
 		by             credential.Actor

@@ -75,7 +75,9 @@ func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
 			PublishedAt: now.Add(time.Duration(n-2) * time.Hour),
 		}
 		s.revisions[r.ID] = r
-		s.artifact.Current, s.artifact.Number, s.artifact.PublishedAt = r.ID, r.Number, r.PublishedAt
+		s.artifact.Current = r.ID
+		s.artifact.Number = r.Number
+		s.artifact.PublishedAt = r.PublishedAt
 		claims := token.Claims{
 			Workspace: s.workspace.ID,
 			Artifact:  s.artifact.ID,
@@ -101,19 +103,29 @@ func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
 func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 	now := time.Now()
 	type is = artifact.Artifact
-	both, none, second := [2]bool{true, true}, [2]bool{}, [2]bool{false, true}
+	both := [2]bool{true, true}
+	none := [2]bool{}
+	second := [2]bool{false, true}
 	for name, c := range map[string]struct {
 		set   func(*is)
 		opens [2]bool // the views of both revisions
 	}{
-		"nothing is closed":             {func(*is) {}, both},
-		"the links are locked":          {func(a *is) { a.LinksOff = now }, none},
-		"closed after both":             {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 2 }, none},
-		"closed, and a link made since": {func(a *is) { a.LinksClosed, a.ViewsClosed, a.LinksAt = now, 2, now.Add(1) }, none},
+		"nothing is closed":    {func(*is) {}, both},
+		"the links are locked": {func(a *is) { a.LinksOff = now }, none},
+		"closed after both":    {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 2 }, none},
+		"closed, and a link made since": {func(a *is) {
+			a.LinksClosed = now
+			a.ViewsClosed = 2
+			a.LinksAt = now.Add(1)
+		}, none},
 		"closed before the second":      {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 1 }, second},
 		"closed by older code":          {func(a *is) { a.LinksClosed = now }, none},
 		"closed by older code, between": {func(a *is) { a.LinksClosed = now.Add(-90 * time.Minute) }, second},
-		"closed and locked":             {func(a *is) { a.LinksClosed, a.ViewsClosed, a.LinksOff = now, 1, now }, none},
+		"closed and locked": {func(a *is) {
+			a.LinksClosed = now
+			a.ViewsClosed = 1
+			a.LinksOff = now
+		}, none},
 	} {
 		v, s, tokens := newViewer(t, now)
 		c.set(&s.artifact)

@@ -50,7 +50,9 @@ func (x *exchange) decode(raw []byte) (*answer, error) {
 	a := new(answer)
 	var inferred map[string]json.RawMessage
 	if !x.API.REST && json.Valid(raw) && (json.Unmarshal(raw, &inferred) != nil || inferred["statusCode"] == nil) {
-		a.StatusCode, a.Headers, a.Body = http.StatusOK, map[string]scalar{"content-type": "application/json"}, string(raw)
+		a.StatusCode = http.StatusOK
+		a.Headers = map[string]scalar{"content-type": "application/json"}
+		a.Body = string(raw)
 		var text string
 		if json.Unmarshal(raw, &text) == nil {
 			a.Body = text

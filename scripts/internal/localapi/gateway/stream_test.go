@@ -44,7 +44,9 @@ func answerByPath(_ context.Context, e events.APIGatewayProxyRequest) (any, erro
 	case "/fail":
 		return nil, errors.New("it went wrong")
 	case "/range":
-		out.StatusCode, out.Headers, out.Body = 206, map[string]string{"Content-Length": "5", "Content-Range": "bytes 0-4/9"}, strings.NewReader("01234")
+		out.StatusCode = 206
+		out.Headers = map[string]string{"Content-Length": "5", "Content-Range": "bytes 0-4/9"}
+		out.Body = strings.NewReader("01234")
 	case "/head":
 		out.Headers = map[string]string{"Content-Length": "1000"}
 	case "/nuls":
