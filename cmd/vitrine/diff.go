@@ -29,7 +29,7 @@ func (a *app) diffCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.hold(ctx, t, func(ctx context.Context, h *holding) error { return h.diff(ctx, args[1:]) })
+			return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
 		}),
 	}
 }
@@ -53,7 +53,7 @@ type difference struct {
 	Diff     string `json:"diff,omitempty"`
 }
 
-func (h *holding) diff(ctx context.Context, named []string) error {
+func (h *artifactContext) diff(ctx context.Context, named []string) error {
 	from, to, err := h.pair(ctx, named)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (h *holding) diff(ctx context.Context, named []string) error {
 }
 
 // pair finds the two revisions to compare: those that are named, the named one and the newest, else the newest two.
-func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
+func (h *artifactContext) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
 	published, err := h.published(ctx)
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (h *holding) pair(ctx context.Context, named []string) (from, to id.Revisio
 }
 
 // published lists the published revisions, the newest first.
-func (h *holding) published(ctx context.Context) ([]contract.RevisionSummary, error) {
+func (h *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
 	list, err := h.account.Revisions(ctx, h.artifact)
 	return publishedOf(list), err
 }
@@ -161,7 +161,7 @@ func pairs(before, after []contract.AgentViewFile) (changes []change) {
 }
 
 // compare makes the diff of one file.
-func (h *holding) compare(ctx context.Context, c change) (d difference, err error) {
+func (h *artifactContext) compare(ctx context.Context, c change) (d difference, err error) {
 	var before, after string
 	old, text := "/dev/null", true
 	now := old
@@ -184,7 +184,7 @@ func (h *holding) compare(ctx context.Context, c change) (d difference, err erro
 }
 
 // textOf reads a file; false if it is no text, or too large to compare.
-func (h *holding) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
+func (h *artifactContext) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
 	body, err := h.account.Fetch(ctx, f, shownMost)
 	if errors.Is(err, client.ErrLarge) {
 		return "", false, nil
@@ -192,7 +192,7 @@ func (h *holding) textOf(ctx context.Context, f contract.AgentViewFile) (string,
 	return string(body), err == nil && edits.IsText(body), err
 }
 
-func (h *holding) showDiff(d differences) error {
+func (h *artifactContext) showDiff(d differences) error {
 	if h.screen.IsJSON() {
 		return h.screen.Object(d)
 	}

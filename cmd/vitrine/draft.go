@@ -13,9 +13,9 @@ import (
 // grace is how long a publish goes on after an interrupt, once the server makes a draft of it.
 const grace = 30 * time.Second
 
-// steady is ctx, but it outlives an interrupt by grace. A draft that nobody publishes stands in the way of every later
+// uninterruptible is ctx, but it outlives an interrupt by grace. A draft that nobody publishes stands in the way of every later
 // publish for a day, so what makes one comes to its end. A ctx that has ended stays so.
-func (p *publication) steady(ctx context.Context) (context.Context, context.CancelFunc) {
+func (p *publication) uninterruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return ctx, func() {}
 	}

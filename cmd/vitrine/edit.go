@@ -41,13 +41,13 @@ func (a *app) editCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error {
+			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
 				e := &editing{
-					holding: h,
-					path:    args[1],
-					list:    list,
-					idem:    "cli_edit_" + a.chance(),
-					secrets: len(secrets) > 0,
+					artifactContext: h,
+					path:            args[1],
+					list:            list,
+					idem:            "cli_edit_" + a.newUUID(),
+					secrets:         len(secrets) > 0,
 				}
 				return e.run(ctx)
 			})
@@ -61,7 +61,7 @@ func (a *app) editCommand() *cobra.Command {
 // readEdits reads the edits, all of them, before anything else happens.
 func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) {
 	stdin := from == "" || from == "-"
-	if stdin && a.typed {
+	if stdin && a.stdinTTY {
 		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a keyboard").
 			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit tells their form.")
 	}
@@ -117,7 +117,7 @@ func readAll(in io.Reader) ([]byte, error) {
 
 // editing is one edit of a file under way.
 type editing struct {
-	*holding
+	*artifactContext
 	path    string
 	list    []edits.Edit
 	idem    string
@@ -228,7 +228,7 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
 		return err
 	}
-	steady, stop := p.steady(ctx)
+	steady, stop := p.uninterruptible(ctx)
 	defer stop()
 	draft, err := p.account.Finalize(steady, p.idem, session)
 	if err != nil {
@@ -315,7 +315,7 @@ type unchanged struct {
 	PrivateURL    string      `json:"private_url"`
 }
 
-func (h *holding) reportNothing(now contract.AgentView, why string) error {
+func (h *artifactContext) reportNothing(now contract.AgentView, why string) error {
 	if h.screen.IsJSON() {
 		return h.screen.Object(unchanged{schemaVersion, h.artifact, true, now.Title, now.PrivateURL})
 	}

@@ -19,7 +19,7 @@ import (
 
 // Kinds of access links.
 const (
-	share        = "share"
+	shareLink    = "share"
 	revisionLink = "revision"
 )
 
@@ -82,7 +82,7 @@ const urlLife = limits.LinkURLLife
 // linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
 func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
-	if failure.IsCode(err, fault.InvalidRequest) && want.Type == share && want.ExpiresAt != nil { // for what it has, or for the link that is there
+	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // for what it has, or for the link that is there
 		err = cmp.Or(lasting(ctx, by, artifact, want.ExpiresAt.Time), err)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 		RevisionID:    want.RevisionID,
 		ExpiresAt:     want.ExpiresAt,
 	}
-	if made.Type == share { // else it was made just now
+	if made.Type == shareLink { // else it was made just now
 		if err := l.learn(ctx, by); err != nil {
 			return madeLink{}, err
 		}
@@ -132,7 +132,7 @@ func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end 
 		return err
 	}
 	for _, row := range list.Items {
-		if row.Type == share && row.RevokedAt == nil && (row.ExpiresAt == nil || row.ExpiresAt.After(end)) {
+		if row.Type == shareLink && row.RevokedAt == nil && (row.ExpiresAt == nil || row.ExpiresAt.After(end)) {
 			return lasts(row.ID, row.ExpiresAt)
 		}
 	}
@@ -150,7 +150,7 @@ func lasts(l id.Link, end *contract.Time) error {
 }
 
 func (a *app) link(ctx context.Context, text, revision, expires string) error {
-	want := contract.CreateLink{Type: share}
+	want := contract.CreateLink{Type: shareLink}
 	t, err := parseTarget(text)
 	if err == nil && t.isShare() {
 		err = shareIsForReading()
@@ -170,8 +170,8 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 		return err
 	}
 	want.ExpiresAt = contract.AtOrNull(end)
-	return a.hold(ctx, t, func(ctx context.Context, h *holding) error {
-		l, err := linkTo(ctx, h.account, "cli_link_"+a.chance(), h.artifact, want)
+	return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
+		l, err := linkTo(ctx, h.account, "cli_link_"+a.newUUID(), h.artifact, want)
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ type linkList struct {
 	contract.LinkList
 }
 
-func listLinks(ctx context.Context, h *holding) error {
+func listLinks(ctx context.Context, h *artifactContext) error {
 	list, err := h.account.Links(ctx, h.artifact)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func listLinks(ctx context.Context, h *holding) error {
 }
 
 // standing tells whether a link opens.
-func (h *holding) standing(l contract.LinkRow) string {
+func (h *artifactContext) standing(l contract.LinkRow) string {
 	switch {
 	case l.RevokedAt != nil:
 		return "revoked " + date(*l.RevokedAt)

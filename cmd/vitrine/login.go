@@ -93,7 +93,7 @@ func (e *entry) byBrowser(ctx context.Context) error {
 	}
 	attempt := e.authority.Begin(l.RedirectURI(), state)
 	e.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
-	if e.app.surroundings().Open(attempt.URL) == nil {
+	if e.app.environment().Open(attempt.URL) == nil {
 		e.app.screen.Prompt("It opens in your browser now.")
 	}
 	err = e.come(ctx, l, attempt)
@@ -172,7 +172,7 @@ func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
 		return client.Key{}, unfit(err)
 	}
-	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.chance(), "CLI ("+hostname()+")")
+	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
 	if err != nil {
 		return client.Key{}, unfit(err)
 	}
@@ -228,9 +228,9 @@ func (e *entry) retire(ctx context.Context) {
 	}
 }
 
-// surroundings tell whether and how a browser can be opened.
-func (a *app) surroundings() browser.Surroundings {
-	return browser.Surroundings{
+// environment tell whether and how a browser can be opened.
+func (a *app) environment() browser.Environment {
+	return browser.Environment{
 		OS:       runtime.GOOS,
 		Terminal: a.terminal,
 		Env:      a.env,

@@ -37,18 +37,18 @@ func main() { os.Exit(int(run(system()))) }
 
 // app is one invocation of the program: what it reads of its surroundings, and the screen once flags are known.
 type app struct {
-	args     []string
-	environ  []string
-	in       io.Reader
-	out, err io.Writer
-	now      func() time.Time
-	chance   func() string // an RFC 4122 UUID
-	patience client.Patience
-	keyring  time.Duration // bounds each call to the keyring
-	browse   time.Duration // how long login waits for a browser
-	terminal bool          // a person sits in front of it
-	shows    bool          // out is a terminal
-	typed    bool          // in is a keyboard
+	args      []string
+	environ   []string
+	in        io.Reader
+	out, err  io.Writer
+	now       func() time.Time
+	newUUID   func() string // an RFC 4122 UUID
+	retry     client.RetryPolicy
+	keyring   time.Duration // bounds each call to the keyring
+	browse    time.Duration // how long login waits for a browser
+	terminal  bool          // a person sits in front of it
+	stdoutTTY bool          // out is a terminal
+	stdinTTY  bool          // in is a keyboard
 
 	flags  flags
 	screen *screen.Screen
@@ -60,25 +60,25 @@ type flags struct{ json, quiet, color, noColor, insecureHTTP bool }
 // system is the invocation as the operating system gives it.
 func system() *app {
 	return &app{
-		args:     os.Args[1:],
-		environ:  os.Environ(),
-		in:       os.Stdin,
-		out:      os.Stdout,
-		err:      os.Stderr,
-		now:      time.Now,
-		chance:   func() string { return string(id.NewWorkspace()) },
-		patience: client.DefaultPatience(),
-		keyring:  vault.KeyringTime,
-		browse:   browserTime,
-		terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-		typed:    term.IsTerminal(int(os.Stdin.Fd())),
-		shows:    term.IsTerminal(int(os.Stdout.Fd())),
+		args:      os.Args[1:],
+		environ:   os.Environ(),
+		in:        os.Stdin,
+		out:       os.Stdout,
+		err:       os.Stderr,
+		now:       time.Now,
+		newUUID:   func() string { return string(id.NewWorkspace()) },
+		retry:     client.DefaultRetryPolicy(),
+		keyring:   vault.KeyringTime,
+		browse:    browserTime,
+		terminal:  term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
+		stdinTTY:  term.IsTerminal(int(os.Stdin.Fd())),
+		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 	}
 }
 
 // run executes the command and returns the exit code.
 func run(a *app) failure.Exit {
-	ctx, stop := heeding(os.Interrupt, syscall.SIGTERM)
+	ctx, stop := notifyContext(os.Interrupt, syscall.SIGTERM)
 	defer stop(nil)
 	a.open()
 	err := a.execute(ctx)
@@ -98,8 +98,8 @@ type signalled struct{ by os.Signal }
 
 func (s signalled) Error() string { return s.by.String() }
 
-// heeding is a context that the first of these signals ends; the second one ends the program.
-func heeding(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
+// notifyContext is a context that the first of these signals ends; the second one ends the program.
+func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	came := make(chan os.Signal, 1)
 	signal.Notify(came, signals...)
@@ -119,7 +119,7 @@ func (a *app) open() {
 	a.screen = screen.New(screen.Options{
 		Out:      a.out,
 		Err:      a.err,
-		Terminal: a.shows,
+		Terminal: a.stdoutTTY,
 		Environ:  a.environ,
 		Quiet:    a.flags.quiet,
 		JSON:     a.flags.json || a.asksForJSON(),
@@ -156,7 +156,7 @@ func (a *app) caller() *client.Caller {
 		HTTP:      client.NewHTTP(),
 		UserAgent: userAgent(),
 		RequestID: "cli_" + rand.Text(),
-		Patience:  a.patience,
+		Patience:  a.retry,
 		Tell:      a.screen.Note,
 		PlainHTTP: a.flags.insecureHTTP,
 	}

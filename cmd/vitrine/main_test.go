@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		"vitrine": func() {
 			a := system()
 			a.now = func() time.Time { return epoch }
-			a.patience = client.Patience{
+			a.retry = client.RetryPolicy{
 				Tries:    3,
 				First:    time.Millisecond,
 				Longest:  time.Minute,
@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
 			}
-			a.terminal, a.typed = a.terminal || os.Getenv("TEST_TERMINAL") != "", a.typed || os.Getenv("TEST_TYPED") != ""
-			a.shows = a.shows || os.Getenv("TEST_SHOWS") != ""
+			a.terminal, a.stdinTTY = a.terminal || os.Getenv("TEST_TERMINAL") != "", a.stdinTTY || os.Getenv("TEST_TYPED") != ""
+			a.stdoutTTY = a.stdoutTTY || os.Getenv("TEST_SHOWS") != ""
 			if runtime.GOOS != "linux" { // elsewhere the environment cannot keep the program from the real keyring
 				keyring.MockInitWithError(errors.New("not in tests"))
 			}

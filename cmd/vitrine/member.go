@@ -30,7 +30,7 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := logins.Fresh(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
+	access, err := logins.AccessToken(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
 		if err := atHome(&r, deployment); err != nil {
 			return "", "", err
 		}

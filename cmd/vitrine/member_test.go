@@ -16,15 +16,15 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
 	var out bytes.Buffer
 	a := &app{
-		args:     args,
-		environ:  []string{"VITRINE_URL=" + p.api.URL, "XDG_CONFIG_HOME=" + config},
-		out:      &out,
-		err:      &out,
-		now:      func() time.Time { return epoch },
-		chance:   func() string { return string(id.NewWorkspace()) },
-		patience: client.Patience{Tries: 2, First: time.Millisecond, Haste: haste},
-		keyring:  time.Second,
-		browse:   time.Second,
+		args:    args,
+		environ: []string{"VITRINE_URL=" + p.api.URL, "XDG_CONFIG_HOME=" + config},
+		out:     &out,
+		err:     &out,
+		now:     func() time.Time { return epoch },
+		newUUID: func() string { return string(id.NewWorkspace()) },
+		retry:   client.RetryPolicy{Tries: 2, First: time.Millisecond, Haste: haste},
+		keyring: time.Second,
+		browse:  time.Second,
 	}
 	a.open()
 	return a, &out

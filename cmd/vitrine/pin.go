@@ -52,7 +52,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	if err := t.at(member.Deployment); err != nil {
 		return err
 	}
-	w, err := member.Pin(ctx, "cli_pin_"+a.chance(), t.artifact, keep)
+	w, err := member.Pin(ctx, "cli_pin_"+a.newUUID(), t.artifact, keep)
 	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
 		_ = f.Advise("Sign in again: vitrine login.") // err holds f
 	}

@@ -36,7 +36,7 @@ type publication struct {
 
 // enter finds the server and a workspace to publish in: a new one, or that of the credential.
 func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
-	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.chance()}
+	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.newUUID()}
 	if ephemeral {
 		a.tellIgnored()
 		return p, p.provision(ctx, a)
@@ -72,9 +72,9 @@ func (p *publication) provision(ctx context.Context, a *app) error {
 	return nil
 }
 
-// carry brings the files through a session to a published revision, of a new artifact or of one that is there. Only what
+// upload brings the files through a session to a published revision, of a new artifact or of one that is there. Only what
 // changed goes over the wire; if the server cannot build on what was there, everything does, once.
-func (p *publication) carry(ctx context.Context, files *folder.Folder, w wishes) error {
+func (p *publication) upload(ctx context.Context, files *folder.Folder, w publishFlags) error {
 	base, err := p.base(ctx, w)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (p *publication) mode(ctx context.Context, whole contract.CreateSession, ba
 
 // base is what a new revision builds on, nil for a new artifact. Links that would outlast the wished end are found here,
 // before anything is published.
-func (p *publication) base(ctx context.Context, w wishes) (*contract.AgentView, error) {
+func (p *publication) base(ctx context.Context, w publishFlags) (*contract.AgentView, error) {
 	if w.artifact == "" {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ func (p *publication) deliver(ctx context.Context, manifest contract.CreateSessi
 	if err := p.store(ctx, plan); err != nil {
 		return err
 	}
-	steady, stop := p.steady(ctx)
+	steady, stop := p.uninterruptible(ctx)
 	defer stop()
 	draft, err := p.account.Finalize(steady, p.idem, session)
 	if err != nil {
@@ -241,7 +241,7 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 
 func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time.Time) error {
 	if !end.IsZero() {
-		made, err := linkTo(ctx, p.account, p.idem, artifact, contract.CreateLink{Type: share, ExpiresAt: contract.AtOrNull(end)})
+		made, err := linkTo(ctx, p.account, p.idem, artifact, contract.CreateLink{Type: shareLink, ExpiresAt: contract.AtOrNull(end)})
 		p.link = made
 		return err
 	}

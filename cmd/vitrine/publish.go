@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// wishes are the flags of publish.
-type wishes struct {
+// publishFlags are the flags of publish.
+type publishFlags struct {
 	ephemeral  bool
 	artifact   string // to make a revision of, "" for a new one
 	unlisted   bool   // with a link that opens without sign-in
@@ -37,7 +37,7 @@ type wishes struct {
 var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"}
 
 func (a *app) publishCommand() *cobra.Command {
-	var w wishes
+	var w publishFlags
 	cmd := &cobra.Command{
 		Use:   "publish PATH",
 		Short: "Publish a file or folder",
@@ -74,7 +74,7 @@ func onePath(_ *cobra.Command, args []string) error {
 }
 
 // publish turns a path into a published revision. All that can be wrong here is found before the first call.
-func (a *app) publish(ctx context.Context, path string, w wishes) error {
+func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.check(a.now()); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 		return err
 	}
 	p.path, p.flags = path, w.again()
-	if err := p.carry(ctx, files, w); err != nil {
+	if err := p.upload(ctx, files, w); err != nil {
 		return p.by.refusedBy(err)
 	}
 	if w.unlisted && p.trial == nil {
@@ -116,7 +116,7 @@ func (a *app) publish(ctx context.Context, path string, w wishes) error {
 }
 
 // again are the flags without which the next publish of the same path would have other files.
-func (w *wishes) again() (flags string) {
+func (w *publishFlags) again() (flags string) {
 	if w.noIgnore {
 		flags = " --no-ignore"
 	}
@@ -127,7 +127,7 @@ func (w *wishes) again() (flags string) {
 }
 
 // check refuses what cannot be, and reads what stands in texts.
-func (w *wishes) check(now time.Time) (err error) {
+func (w *publishFlags) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
 	switch n := utf8.RuneCountInString(w.title); {
 	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):

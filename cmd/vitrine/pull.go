@@ -83,7 +83,7 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	if t.isShare() {
 		p, err = a.pullShared(ctx, t, o)
 	} else {
-		err = a.hold(ctx, t, func(ctx context.Context, h *holding) error {
+		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
 			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
 			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
 			return missing(err, o.path)

@@ -18,13 +18,13 @@ func (a *app) restoreCommand() *cobra.Command {
 		Long:  restoreGuide,
 		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
 		RunE: a.does(func(ctx context.Context, args []string) error {
-			return a.own(ctx, args[0], func(ctx context.Context, h *holding) error { return h.restore(ctx, args[1]) })
+			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error { return h.restore(ctx, args[1]) })
 		}),
 	}
 }
 
 // restore publishes the files of an older revision as a new one. They are inherited, so no bytes are sent for them.
-func (h *holding) restore(ctx context.Context, name string) error {
+func (h *artifactContext) restore(ctx context.Context, name string) error {
 	list, err := h.account.Revisions(ctx, h.artifact)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (h *holding) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
+	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
 	if err := h.again(ctx, p, old, now.Title); err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (h *holding) restore(ctx context.Context, name string) error {
 }
 
 // finish publishes a draft that was left behind, as it is.
-func (h *holding) finish(ctx context.Context, r contract.RevisionSummary) error {
-	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.chance()}
+func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
+	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
 	p.stats = client.UploadStats{
 		TotalFiles:  r.FileCount,
 		TotalBytes:  r.SizeBytes,
@@ -73,7 +73,7 @@ func (h *holding) finish(ctx context.Context, r contract.RevisionSummary) error 
 
 // again publishes an old tree. A manifest has to declare something: the file that opens first, which goes over the wire
 // only if the server does not know its bytes by their digest any more.
-func (h *holding) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
+func (h *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)
 	if err != nil {
 		return err

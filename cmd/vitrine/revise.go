@@ -10,7 +10,7 @@ import (
 )
 
 // declare is the manifest of all files.
-func declare(files *folder.Folder, w wishes) contract.CreateSession {
+func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 	s := contract.CreateSession{
 		ArtifactID: w.of.artifact,
 		Title:      files.Title,

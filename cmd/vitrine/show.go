@@ -105,7 +105,7 @@ type revisionList struct {
 	contract.RevisionList
 }
 
-func listRevisions(ctx context.Context, h *holding) error {
+func listRevisions(ctx context.Context, h *artifactContext) error {
 	l, err := h.account.Revisions(ctx, h.artifact)
 	switch {
 	case err != nil:

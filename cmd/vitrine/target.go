@@ -111,15 +111,15 @@ func (t target) at(d *client.Deployment) error {
 		Advise("Set VITRINE_URL to the server of the address, or give an id.")
 }
 
-// holding is an artifact together with the credential that acts on it.
-type holding struct {
+// artifactContext is an artifact together with the credential that acts on it.
+type artifactContext struct {
 	*app
 	account  *client.Account
 	artifact id.Artifact
 }
 
 // own finds the artifact for a command that changes it: a share URL is not enough to name it.
-func (a *app) own(ctx context.Context, text string, work func(context.Context, *holding) error) error {
+func (a *app) own(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
 	t, err := parseOwn(text)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func shareIsForReading() error {
 }
 
 // hold finds the artifact with a credential. For a share URL it is asked which artifact it opens.
-func (a *app) hold(ctx context.Context, t target, work func(context.Context, *holding) error) error {
+func (a *app) hold(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
 		return by.refusedBy(err)
@@ -150,7 +150,7 @@ func (a *app) hold(ctx context.Context, t target, work func(context.Context, *ho
 	if err := t.at(account.Deployment); err != nil {
 		return err
 	}
-	h := &holding{app: a, account: account, artifact: t.artifact}
+	h := &artifactContext{app: a, account: account, artifact: t.artifact}
 	if t.isShare() {
 		opened, err := account.Resolve(ctx, t.public, t.blob)
 		if err != nil {
@@ -164,7 +164,7 @@ func (a *app) hold(ctx context.Context, t target, work func(context.Context, *ho
 // look gives the view of a revision, "" the newest one. A share URL needs no credential; it shows one revision.
 func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
 	if !t.isShare() {
-		err = a.hold(ctx, t, func(ctx context.Context, h *holding) (err error) {
+		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
 			d = h.account.Deployment
 			v, err = h.account.View(ctx, h.artifact, revision)
 			return err

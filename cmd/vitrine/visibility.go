@@ -45,7 +45,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
 			Advise("It is private or unlisted.")
 	}
-	return a.own(ctx, text, func(ctx context.Context, h *holding) error {
+	return a.own(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		v, err := h.account.SetVisibility(ctx, h.artifact, wish)
 		switch {
 		case err != nil:

@@ -17,15 +17,15 @@ func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, erro
 	return contract.CLIVersion{Latest: contract.Release, MinSupported: contract.OldestCLI}, nil
 }
 
-func (h *Host) whoami(ctx context.Context, call *web.Call, _ *struct{}) (contract.Whoami, error) {
+func (h *Host) whoami(ctx context.Context, call *web.Request, _ *struct{}) (contract.Whoami, error) {
 	return h.Accounts.Whoami(ctx, call.Actor), nil
 }
 
-func (h *Host) usagePolicy(ctx context.Context, call *web.Call, _ *struct{}) (contract.UsagePolicy, error) {
+func (h *Host) usagePolicy(ctx context.Context, call *web.Request, _ *struct{}) (contract.UsagePolicy, error) {
 	return h.Accounts.Policy(ctx, call.Actor), nil
 }
 
-func (h *Host) revokeCurrent(ctx context.Context, call *web.Call, _ *struct{}) (contract.RevokedKey, error) {
+func (h *Host) revokeCurrent(ctx context.Context, call *web.Request, _ *struct{}) (contract.RevokedKey, error) {
 	k, err := h.Keys.Revoke(ctx, call.Actor.Key, call.Actor.RequestID)
 	if err != nil {
 		return contract.RevokedKey{}, err

@@ -30,7 +30,7 @@ func withAgents(t *testing.T) *authority {
 	store, origins := people.GrantStore.(*dynamo.Store), people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
-		err = store.OpenGate(t.Context(), ephemeral.Gate{PerMinute: limits.ProvisionGate}, time.Now())
+		err = store.OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func withAgents(t *testing.T) *authority {
 		Store:       store,
 		Mover:       store,
 		Counters:    store,
-		Tries:       store,
+		Failures:    store,
 		Limiter:     people.Limiter,
 		Limits:      &a.limits,
 		Signer:      signer,
@@ -52,7 +52,7 @@ func withAgents(t *testing.T) *authority {
 			Limiter:     people.Limiter,
 			Counters:    store,
 			Limits:      &a.limits,
-			Desk:        &pow.Desk{Keys: people.Peppers, Store: store, Now: time.Now},
+			Desk:        &pow.Service{Keys: people.Peppers, Store: store, Now: time.Now},
 			Peppers:     people.Peppers,
 			Environment: credential.Preview,
 			Now:         time.Now,
@@ -61,7 +61,7 @@ func withAgents(t *testing.T) *authority {
 	a.host.Agents = service
 	a.host.AgentTokens = service
 	a.host.AssertionKeys = signer.JWKS()
-	a.host.Addresses = &address.Book{Origins: origins}
+	a.host.Addresses = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
 	t.Cleanup(a.Close)

@@ -22,7 +22,7 @@ import (
 
 // Host is what the api host needs.
 type Host struct {
-	Surface     *web.Surface
+	Surface     *web.Server
 	Accounts    *account.Reader
 	Keys        *credential.Revoker
 	Provisioner *ephemeral.Provisioner
@@ -32,18 +32,18 @@ type Host struct {
 	Historian   *artifact.Historian
 	Renamer     *artifact.Renamer
 	Pinner      *artifact.Pinner
-	Viewer      *view.Viewer
-	Addresses   *address.Book
-	Sharer      *sharing.Sharer
+	Viewer      *view.Service
+	Addresses   *address.URLBuilder
+	Sharer      *sharing.Service
 
 	// What members ask for.
 	Keeper    *credential.Keeper
-	Steward   *account.Steward
-	Auditor   *account.Auditor
+	Steward   *account.Settings
+	Auditor   *account.AuditLog
 	Completer Completer
-	Warden    *lockdown.Warden // for operators, as Overseer
-	Overseer  *account.Overseer
-	Claimer   *claim.Claimer
+	Warden    *lockdown.Service // for operators, as Overseer
+	Overseer  *account.OperatorLog
+	Claimer   *claim.Service
 
 	// What OAuth clients ask for, people's and agents'.
 	Authorization *oauth.Server
@@ -95,11 +95,11 @@ func (h *Host) coreRoutes() []web.Route {
 		}, h.cliVersion),
 
 		web.Guarded(web.Operation{
-			ID:      "whoami.get",
-			Method:  "GET",
-			Path:    "/v1/whoami",
-			Summary: "Who the credential is and what it may do",
-			Beside:  true,
+			ID:               "whoami.get",
+			Method:           "GET",
+			Path:             "/v1/whoami",
+			Summary:          "Who the credential is and what it may do",
+			ConcurrentLimits: true,
 		}, h.whoami),
 		web.Guarded(web.Operation{
 			ID:        "usagePolicy.get",
@@ -126,13 +126,13 @@ func (h *Host) coreRoutes() []web.Route {
 		}, h.provision),
 
 		web.Guarded(web.Operation{
-			ID:      "artifacts.list",
-			Method:  "GET",
-			Path:    "/v1/artifacts",
-			Summary: "The workspace's live artifacts, newest first",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "artifacts.list",
+			Method:           "GET",
+			Path:             "/v1/artifacts",
+			Summary:          "The workspace's live artifacts, newest first",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.list),
 		web.Guarded(web.Operation{
 			ID:      "artifacts.delete",
@@ -157,41 +157,41 @@ func (h *Host) coreRoutes() []web.Route {
 		}, h.publish),
 
 		web.Guarded(web.Operation{
-			ID:      "artifacts.fileContent",
-			Method:  "GET",
-			Path:    "/v1/artifacts/{artifact_id}/file-content",
-			Summary: "One file of a revision, as text where it fits",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound, fault.StorageUnavailable},
+			ID:               "artifacts.fileContent",
+			Method:           "GET",
+			Path:             "/v1/artifacts/{artifact_id}/file-content",
+			Summary:          "One file of a revision, as text where it fits",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound, fault.StorageUnavailable},
 		}, h.fileContent),
 		web.Guarded(web.Operation{
-			ID:      "revisions.list",
-			Method:  "GET",
-			Path:    "/v1/artifacts/{artifact_id}/revisions",
-			Summary: "All revisions of an artifact",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.ArtifactNotFound},
+			ID:               "revisions.list",
+			Method:           "GET",
+			Path:             "/v1/artifacts/{artifact_id}/revisions",
+			Summary:          "All revisions of an artifact",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.ArtifactNotFound},
 		}, h.revisions),
 
 		web.Guarded(web.Operation{
-			ID:      "agentView.getLatest",
-			Method:  "GET",
-			Path:    "/v1/artifacts/{artifact_id}/agent-view",
-			Summary: "The newest revision for agents",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound},
+			ID:               "agentView.getLatest",
+			Method:           "GET",
+			Path:             "/v1/artifacts/{artifact_id}/agent-view",
+			Summary:          "The newest revision for agents",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound},
 		}, h.latest),
 		web.Guarded(web.Operation{
-			ID:      "agentView.getRevision",
-			Method:  "GET",
-			Path:    "/v1/artifacts/{artifact_id}/revisions/{revision_id}/agent-view",
-			Summary: "One revision for agents",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound, fault.RevisionRetained},
+			ID:               "agentView.getRevision",
+			Method:           "GET",
+			Path:             "/v1/artifacts/{artifact_id}/revisions/{revision_id}/agent-view",
+			Summary:          "One revision for agents",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound, fault.RevisionRetained},
 		}, h.pinned),
 		web.Public(web.Operation{
 			ID:       "agentView.public",

@@ -56,7 +56,7 @@ func (in *listInput) page() (cursor.Page, error) {
 	return cursor.Page{Cursor: in.Cursor, Limit: in.Limit}, in.refuseBlank()
 }
 
-func (h *Host) list(ctx context.Context, call *web.Call, in *listInput) (contract.ArtifactList, error) {
+func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (contract.ArtifactList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
@@ -79,7 +79,7 @@ type publishInput struct {
 	Body     *contract.Nothing
 }
 
-func target(call *web.Call) artifact.Target {
+func target(call *web.Request) artifact.Target {
 	return artifact.Target{
 		Command:  call.Command,
 		Record:   call.Record,
@@ -88,21 +88,21 @@ func target(call *web.Call) artifact.Target {
 	}
 }
 
-func (h *Host) delete(ctx context.Context, call *web.Call, _ *artifactInput) (contract.DeletedArtifact, error) {
+func (h *Host) delete(ctx context.Context, call *web.Request, _ *artifactInput) (contract.DeletedArtifact, error) {
 	return h.Deleter.Delete(ctx, call.Actor, target(call))
 }
 
-func (h *Host) publish(ctx context.Context, call *web.Call, in *publishInput) (contract.Published, error) {
+func (h *Host) publish(ctx context.Context, call *web.Request, in *publishInput) (contract.Published, error) {
 	t := target(call)
-	t.Named = id.Artifact(in.Artifact)
+	t.RequestedID = id.Artifact(in.Artifact)
 	return h.Publisher.Publish(ctx, call.Actor, t)
 }
 
-func (h *Host) latest(ctx context.Context, call *web.Call, _ *artifactInput) (contract.AgentView, error) {
+func (h *Host) latest(ctx context.Context, call *web.Request, _ *artifactInput) (contract.AgentView, error) {
 	return h.Viewer.Latest(ctx, call.Actor, call.Artifact)
 }
 
-func (h *Host) pinned(ctx context.Context, call *web.Call, _ *revisionInput) (contract.AgentView, error) {
+func (h *Host) pinned(ctx context.Context, call *web.Request, _ *revisionInput) (contract.AgentView, error) {
 	return h.Viewer.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
 }
 
@@ -112,11 +112,11 @@ type fileInput struct {
 	Revision string `query:"revision_id" doc:"published; the newest one if left out"`
 }
 
-func (h *Host) fileContent(ctx context.Context, call *web.Call, in *fileInput) (contract.FileContent, error) {
+func (h *Host) fileContent(ctx context.Context, call *web.Request, in *fileInput) (contract.FileContent, error) {
 	return h.Viewer.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
 }
 
-func (h *Host) revisions(ctx context.Context, call *web.Call, _ *artifactInput) (contract.RevisionList, error) {
+func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInput) (contract.RevisionList, error) {
 	return h.Historian.List(ctx, call.Actor, call.Artifact)
 }
 

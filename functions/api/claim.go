@@ -26,6 +26,6 @@ type claimInput struct {
 	Body contract.ClaimRequest
 }
 
-func (h *Host) claim(ctx context.Context, call *web.Call, in *claimInput) (contract.Claimed, error) {
+func (h *Host) claim(ctx context.Context, call *web.Request, in *claimInput) (contract.Claimed, error) {
 	return h.Claimer.Claim(ctx, call.Actor, call.Command, call.Record, in.Body.ClaimToken)
 }

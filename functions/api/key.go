@@ -18,13 +18,13 @@ import (
 func (h *Host) keyRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID:      "web.apiKeys.list",
-			Method:  "GET",
-			Path:    "/v1/web/keys",
-			Summary: "The workspace's API keys, newest first",
-			Scope:   credential.Admin,
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.apiKeys.list",
+			Method:           "GET",
+			Path:             "/v1/web/keys",
+			Summary:          "The workspace's API keys, newest first",
+			Scope:            credential.Admin,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.keys),
 		web.Member(web.Operation{
 			ID:      "web.apiKeys.create",
@@ -47,7 +47,7 @@ func (h *Host) keyRoutes() []web.Route {
 	}
 }
 
-func (h *Host) keys(ctx context.Context, call *web.Call, in *wideListInput) (contract.WebKeyList, error) {
+func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebKeyList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebKeyList{}, err
@@ -60,7 +60,7 @@ type createKeyInput struct {
 }
 
 // createKey makes a key without end, unless the CLI asks: it makes one at every login.
-func (h *Host) createKey(ctx context.Context, call *web.Call, in *createKeyInput) (contract.CreatedKey, error) {
+func (h *Host) createKey(ctx context.Context, call *web.Request, in *createKeyInput) (contract.CreatedKey, error) {
 	life := time.Duration(0)
 	if call.Actor.Client == oauth.CLI {
 		life = limits.CLIKeyLife
@@ -72,6 +72,6 @@ type keyInput struct {
 	Key string `path:"api_key_id"`
 }
 
-func (h *Host) revokeKey(ctx context.Context, call *web.Call, in *keyInput) (contract.RevokedKey, error) {
+func (h *Host) revokeKey(ctx context.Context, call *web.Request, in *keyInput) (contract.RevokedKey, error) {
 	return h.Keeper.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
 }

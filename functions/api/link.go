@@ -29,22 +29,22 @@ func (h *Host) linkRoutes() []web.Route {
 			Errors:  []fault.Code{fault.ArtifactNotFound, fault.NotFound},
 		}, h.createLink),
 		web.Guarded(web.Operation{
-			ID:      "accessLinks.mint",
-			Method:  "POST",
-			Path:    "/v1/access-links/{access_link_id}/mint",
-			Summary: "A fresh URL of an access link",
-			Scope:   credential.Publish,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound},
+			ID:               "accessLinks.mint",
+			Method:           "POST",
+			Path:             "/v1/access-links/{access_link_id}/mint",
+			Summary:          "A fresh URL of an access link",
+			Scope:            credential.Publish,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound},
 		}, h.mintLink),
 		web.Guarded(web.Operation{
-			ID:      "accessLinks.list",
-			Method:  "GET",
-			Path:    "/v1/artifacts/{artifact_id}/access-links",
-			Summary: "The access links of an artifact, revoked ones included",
-			Scope:   credential.Publish,
-			Beside:  true,
-			Errors:  []fault.Code{fault.ArtifactNotFound},
+			ID:               "accessLinks.list",
+			Method:           "GET",
+			Path:             "/v1/artifacts/{artifact_id}/access-links",
+			Summary:          "The access links of an artifact, revoked ones included",
+			Scope:            credential.Publish,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.ArtifactNotFound},
 		}, h.links),
 		web.Guarded(web.Operation{
 			ID:      "accessLinks.revoke",
@@ -70,22 +70,22 @@ func (h *Host) memberLinkRoutes() []web.Route {
 	lockdown := []fault.Code{fault.ArtifactNotFound, fault.NotFound}
 	return []web.Route{
 		web.Member(web.Operation{
-			ID:      "web.accessLinks.listAll",
-			Method:  "GET",
-			Path:    "/v1/web/access-links",
-			Summary: "The access links of the workspace, newest first",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.accessLinks.listAll",
+			Method:           "GET",
+			Path:             "/v1/web/access-links",
+			Summary:          "The access links of the workspace, newest first",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.allLinks),
 		web.Member(web.Operation{
-			ID:      "web.accessLinks.listForArtifact",
-			Method:  "GET",
-			Path:    "/v1/web/artifacts/{artifact_id}/access-links",
-			Summary: "The access links of an artifact, revoked ones included",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
+			ID:               "web.accessLinks.listForArtifact",
+			Method:           "GET",
+			Path:             "/v1/web/artifacts/{artifact_id}/access-links",
+			Summary:          "The access links of an artifact, revoked ones included",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.ArtifactNotFound, fault.InvalidCursor},
 		}, h.webLinks),
 		web.Member(web.Operation{
 			ID:      "web.accessLinks.create",
@@ -98,13 +98,13 @@ func (h *Host) memberLinkRoutes() []web.Route {
 			Errors:  []fault.Code{fault.ArtifactNotFound, fault.NotFound},
 		}, h.createLink),
 		web.Member(web.Operation{
-			ID:      "web.accessLinks.mint",
-			Method:  "POST",
-			Path:    "/v1/web/access-links/{access_link_id}/mint",
-			Summary: "A fresh URL of an access link",
-			Scope:   credential.Admin,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound},
+			ID:               "web.accessLinks.mint",
+			Method:           "POST",
+			Path:             "/v1/web/access-links/{access_link_id}/mint",
+			Summary:          "A fresh URL of an access link",
+			Scope:            credential.Admin,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound},
 		}, h.mintLink),
 		web.Member(web.Operation{
 			ID:      "web.accessLinks.revoke",
@@ -150,36 +150,36 @@ type visibilityInput struct {
 }
 
 // shared is what a request about the links of an artifact names.
-func shared(call *web.Call, a string) sharing.Target {
+func shared(call *web.Request, a string) sharing.Target {
 	return sharing.Target{
-		Command:  call.Command,
-		Record:   call.Record,
-		Named:    id.Artifact(a),
-		Artifact: call.Artifact,
+		Command:     call.Command,
+		Record:      call.Record,
+		RequestedID: id.Artifact(a),
+		Artifact:    call.Artifact,
 	}
 }
 
-func (h *Host) createLink(ctx context.Context, call *web.Call, in *createLinkInput) (contract.CreatedLink, error) {
+func (h *Host) createLink(ctx context.Context, call *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
 	return h.Sharer.Create(ctx, call.Actor, shared(call, in.Artifact), in.Body)
 }
 
-func (h *Host) mintLink(ctx context.Context, call *web.Call, in *linkInput) (contract.MintedLink, error) {
+func (h *Host) mintLink(ctx context.Context, call *web.Request, in *linkInput) (contract.MintedLink, error) {
 	return h.Sharer.Mint(ctx, call.Actor, id.Link(in.Link))
 }
 
-func (h *Host) revokeLink(ctx context.Context, call *web.Call, in *linkInput) (contract.RevokedLink, error) {
+func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput) (contract.RevokedLink, error) {
 	return h.Sharer.Revoke(ctx, call.Actor, id.Link(in.Link))
 }
 
-func (h *Host) links(ctx context.Context, call *web.Call, in *artifactInput) (contract.LinkList, error) {
+func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
 	return h.Sharer.List(ctx, call.Actor, shared(call, in.Artifact))
 }
 
-func (h *Host) setVisibility(ctx context.Context, call *web.Call, in *visibilityInput) (contract.Visibility, error) {
+func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
 	return h.Sharer.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
 }
 
-func (h *Host) allLinks(ctx context.Context, call *web.Call, in *wideListInput) (contract.WebLinkList, error) {
+func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebLinkList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebLinkList{}, err
@@ -202,7 +202,7 @@ func (in *artifactLinksInput) Resolve(c huma.Context) []error {
 	return in.list.Resolve(c)
 }
 
-func (h *Host) webLinks(ctx context.Context, call *web.Call, in *artifactLinksInput) (contract.WebLinkList, error) {
+func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLinksInput) (contract.WebLinkList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebLinkList{}, err
@@ -210,10 +210,10 @@ func (h *Host) webLinks(ctx context.Context, call *web.Call, in *artifactLinksIn
 	return h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact), p)
 }
 
-func (h *Host) lockLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
 	return h.Sharer.Lock(ctx, call.Actor, shared(call, in.Artifact))
 }
 
-func (h *Host) unlockLinks(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+func (h *Host) unlockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
 	return h.Sharer.Unlock(ctx, call.Actor, shared(call, in.Artifact))
 }

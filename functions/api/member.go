@@ -23,12 +23,12 @@ type Completer interface {
 func (h *Host) memberRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID:       "mcp.whoami",
-			Method:   "GET",
-			Path:     "/v1/mcp/whoami",
-			Summary:  "For whom a token of the MCP host acts",
-			Security: web.MCPToken,
-			Beside:   true,
+			ID:               "mcp.whoami",
+			Method:           "GET",
+			Path:             "/v1/mcp/whoami",
+			Summary:          "For whom a token of the MCP host acts",
+			Security:         web.MCPToken,
+			ConcurrentLimits: true,
 		}, h.delegate),
 		web.Member(web.Operation{
 			ID:        "web.auth.callback",
@@ -38,38 +38,38 @@ func (h *Host) memberRoutes() []web.Route {
 			Unlimited: true,
 		}, h.callback),
 		web.Member(web.Operation{
-			ID:      "web.workspace.get",
-			Method:  "GET",
-			Path:    "/v1/web/workspace",
-			Summary: "The member's workspace and its limits",
-			Beside:  true,
+			ID:               "web.workspace.get",
+			Method:           "GET",
+			Path:             "/v1/web/workspace",
+			Summary:          "The member's workspace and its limits",
+			ConcurrentLimits: true,
 		}, h.workspace),
 		web.Member(web.Operation{
-			ID:      "web.audit.list",
-			Method:  "GET",
-			Path:    "/v1/web/audit",
-			Summary: "What was done in the workspace, newest first",
-			Scope:   credential.Admin,
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.audit.list",
+			Method:           "GET",
+			Path:             "/v1/web/audit",
+			Summary:          "What was done in the workspace, newest first",
+			Scope:            credential.Admin,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.audit),
 		web.Member(web.Operation{
-			ID:      "web.artifacts.list",
-			Method:  "GET",
-			Path:    "/v1/web/artifacts",
-			Summary: "The workspace's artifacts, gone ones included, newest first",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.artifacts.list",
+			Method:           "GET",
+			Path:             "/v1/web/artifacts",
+			Summary:          "The workspace's artifacts, gone ones included, newest first",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.webArtifacts),
 		web.Member(web.Operation{
-			ID:      "web.artifacts.get",
-			Method:  "GET",
-			Path:    "/v1/web/artifacts/{artifact_id}",
-			Summary: "One artifact with what shows it",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.NotFound},
+			ID:               "web.artifacts.get",
+			Method:           "GET",
+			Path:             "/v1/web/artifacts/{artifact_id}",
+			Summary:          "One artifact with what shows it",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.NotFound},
 		}, h.webArtifact),
 		web.Member(web.Operation{
 			ID:      "web.agentAuth.claimComplete",
@@ -81,33 +81,33 @@ func (h *Host) memberRoutes() []web.Route {
 	}
 }
 
-func (h *Host) delegate(_ context.Context, call *web.Call, _ *struct{}) (contract.MCPWhoami, error) {
+func (h *Host) delegate(_ context.Context, call *web.Request, _ *struct{}) (contract.MCPWhoami, error) {
 	return h.Accounts.Delegate(call.Actor, *call.Member), nil
 }
 
-func (h *Host) callback(_ context.Context, call *web.Call, _ *struct{}) (contract.AuthCallback, error) {
+func (h *Host) callback(_ context.Context, call *web.Request, _ *struct{}) (contract.AuthCallback, error) {
 	return h.Accounts.Callback(call.Actor, *call.Member), nil
 }
 
-func (h *Host) workspace(_ context.Context, call *web.Call, _ *struct{}) (contract.WebWorkspace, error) {
+func (h *Host) workspace(_ context.Context, call *web.Request, _ *struct{}) (contract.WebWorkspace, error) {
 	return h.Accounts.Workspace(call.Actor, *call.Member), nil
 }
 
-func (h *Host) audit(ctx context.Context, call *web.Call, in *listInput) (contract.AuditList, error) {
+func (h *Host) audit(ctx context.Context, call *web.Request, in *listInput) (contract.AuditList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.AuditList{}, err
 	}
 	return h.Auditor.List(ctx, call.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
 }
 
-func (h *Host) webArtifacts(ctx context.Context, call *web.Call, in *listInput) (contract.WebArtifactList, error) {
+func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInput) (contract.WebArtifactList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.WebArtifactList{}, err
 	}
 	return h.Lister.Web(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
 }
 
-func (h *Host) webArtifact(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
 	return h.Lister.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
 }
 
@@ -115,6 +115,6 @@ type completeInput struct {
 	Body contract.CompleteClaim
 }
 
-func (h *Host) completeClaim(ctx context.Context, call *web.Call, in *completeInput) (contract.CompletedClaim, error) {
+func (h *Host) completeClaim(ctx context.Context, call *web.Request, in *completeInput) (contract.CompletedClaim, error) {
 	return h.Completer.Complete(ctx, call.Actor, in.Body)
 }

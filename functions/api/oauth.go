@@ -126,7 +126,7 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 
 // refusePage tells a person why they do not get on. It is plain markup without script or style.
 func refusePage(w http.ResponseWriter, r *http.Request, err error) {
-	refused, status := fault.RefusalOf(err), http.StatusBadRequest
+	refused, status := fault.OAuthErrorOf(err), http.StatusBadRequest
 	switch {
 	case refused.Limited:
 		status = http.StatusTooManyRequests
@@ -158,7 +158,7 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 	}
 	switch grant := f["grant_type"]; grant {
 	case "":
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "grant_type is missing")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "grant_type is missing")
 	case contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias:
 		return h.agentToken(ctx, f, guest, request)
 	default:
@@ -182,7 +182,7 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 
 func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, requestID string) (contract.Token, error) {
 	if h.AgentTokens == nil {
-		return contract.Token{}, fault.Refuse(fault.OAuthUnsupportedGrant, "agents cannot register here")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthUnsupportedGrant, "agents cannot register here")
 	}
 	if f["grant_type"] == contract.GrantJWTBearer {
 		assertion := cmp.Or(f["assertion"], f["identity_assertion"])
@@ -194,7 +194,7 @@ func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, r
 // clientOf is the client that a form or an Authorization header names. All clients are public: a secret that is not
 // empty belongs to none.
 func clientOf(r *http.Request, f web.Form) (string, error) {
-	unknown := fault.Refuse(fault.OAuthInvalidClient, "clients here are public: send client_id in the form and no secret")
+	unknown := fault.NewOAuth(fault.OAuthInvalidClient, "clients here are public: send client_id in the form and no secret")
 	client, sent := f["client_id"], r.Header.Values("Authorization")
 	if f["client_secret"] != "" || f["client_assertion"] != "" || len(sent) > 1 {
 		return "", unknown
@@ -220,12 +220,12 @@ func (h *Host) startDevice(r *http.Request, f web.Form) (contract.DeviceAuthoriz
 	return h.Authorization.StartDevice(r.Context(), client, f["scope"], f["device_name"], web.ClientAddress(r))
 }
 
-func (h *Host) revoke(r *http.Request, f web.Form) (web.Nothing, error) {
+func (h *Host) revoke(r *http.Request, f web.Form) (web.Empty, error) {
 	err := h.Authorization.MayRevoke(r.Context(), web.ClientAddress(r))
 	if err == nil {
 		err = h.Authorization.Revoke(r.Context(), f["token"], web.RequestID(r.Context()))
 	}
-	return web.Nothing{}, err
+	return web.Empty{}, err
 }
 
 func (h *Host) register(r *http.Request, in contract.RegisterClient) (contract.RegisteredClient, error) {

@@ -76,7 +76,7 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	a.host = &Host{
-		Surface: &web.Surface{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
+		Surface: &web.Server{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
 		Authorization: &oauth.Server{
 			GrantStore:  store,
 			Clients:     store,
@@ -85,8 +85,8 @@ func newAuthority(t *testing.T) *authority {
 			Flows:       store,
 			Polls:       store,
 			Keys:        store,
-			People:      store,
-			Tries:       store,
+			Members:     store,
+			Failures:    store,
 			Limiter:     &rate.Limiter{Counters: store, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
 			Limits:      &a.limits,
 			Peppers:     peppers,
@@ -123,7 +123,7 @@ func newAuthority(t *testing.T) *authority {
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := store.Admit(t.Context(), member.Admission{Member: m, Workspace: w, Event: made}); err != nil {
+	if err := store.AddMember(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
 		t.Fatal(err)
 	}
 	a.by = credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w}
@@ -370,12 +370,12 @@ func TestTheTokenEndpointSendsEachGrantWhereItBelongs(t *testing.T) {
 func TestAnAddressThatFailsOftenIsSlowedDownAtEveryGrant(t *testing.T) {
 	a := newAuthority(t)
 	a.limits.TokenFailure.Limit = 3
-	waiting := fault.Refuse(fault.OAuthAuthorizationPending, "wait")
+	waiting := fault.NewOAuth(fault.OAuthAuthorizationPending, "wait")
 	a.host.AgentTokens = agents(func(grant, _ string) error {
 		if grant == "claim" {
 			return waiting
 		}
-		return fault.Refuse(fault.OAuthInvalidGrant, "no")
+		return fault.NewOAuth(fault.OAuthInvalidGrant, "no")
 	})
 	bearer := "grant_type=" + url.QueryEscape(contract.GrantJWTBearer) + "&assertion=x"
 	claim := "grant_type=" + url.QueryEscape(contract.GrantClaim) + "&claim_token=x"

@@ -27,12 +27,12 @@ func (h *Host) operatorRoutes() []web.Route {
 			Command: web.Command{Operation: idempotency.SetLockdown},
 		}, h.lock),
 		web.Operator(web.Operation{
-			ID:      "web.admin.lockdown.list",
-			Method:  "GET",
-			Path:    "/v1/web/admin/lockdowns",
-			Summary: "All lockdowns, lifted ones included, newest first",
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.admin.lockdown.list",
+			Method:           "GET",
+			Path:             "/v1/web/admin/lockdowns",
+			Summary:          "All lockdowns, lifted ones included, newest first",
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.lockdowns),
 		web.Operator(web.Operation{
 			ID:      "web.admin.lockdown.lift",
@@ -42,12 +42,12 @@ func (h *Host) operatorRoutes() []web.Route {
 			Command: web.Command{Operation: idempotency.LiftLockdown, Target: "target_id"},
 		}, h.unlock),
 		web.Operator(web.Operation{
-			ID:      "web.admin.events.list",
-			Method:  "GET",
-			Path:    "/v1/web/admin/events",
-			Summary: "What was done in all workspaces, newest first",
-			Beside:  true,
-			Errors:  []fault.Code{fault.InvalidCursor},
+			ID:               "web.admin.events.list",
+			Method:           "GET",
+			Path:             "/v1/web/admin/events",
+			Summary:          "What was done in all workspaces, newest first",
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.InvalidCursor},
 		}, h.record),
 	}
 }
@@ -56,11 +56,11 @@ type lockInput struct {
 	Body contract.SetLockdown
 }
 
-func (h *Host) lock(ctx context.Context, call *web.Call, in *lockInput) (contract.Lockdown, error) {
+func (h *Host) lock(ctx context.Context, call *web.Request, in *lockInput) (contract.Lockdown, error) {
 	return h.Warden.Set(ctx, call.Actor, call.Command, call.Record, in.Body)
 }
 
-func (h *Host) lockdowns(ctx context.Context, call *web.Call, in *listInput) (contract.LockdownList, error) {
+func (h *Host) lockdowns(ctx context.Context, call *web.Request, in *listInput) (contract.LockdownList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.LockdownList{}, err
 	}
@@ -72,7 +72,7 @@ type lockdownInput struct {
 	Target string `path:"target_id"`
 }
 
-func (h *Host) unlock(ctx context.Context, call *web.Call, in *lockdownInput) (contract.Lockdown, error) {
+func (h *Host) unlock(ctx context.Context, call *web.Request, in *lockdownInput) (contract.Lockdown, error) {
 	return h.Warden.Lift(ctx, call.Actor, call.Command, call.Record, lockdown.Scope(in.Scope), in.Target)
 }
 
@@ -88,14 +88,14 @@ type recordInput struct {
 	Focus      string `query:"focus" doc:"all, security or lifecycle"`
 
 	page  listInput
-	asked account.Asked
+	asked account.Query
 }
 
 // Resolve implements huma.Resolver.
 func (in *recordInput) Resolve(c huma.Context) []error {
 	u := c.URL()
 	q := u.Query()
-	in.asked = account.Asked{
+	in.asked = account.Query{
 		Workspace:  sent(q, "workspace_id"),
 		ActorType:  sent(q, "actor_type"),
 		Action:     sent(q, "action"),
@@ -116,7 +116,7 @@ func sent(q url.Values, name string) *string {
 	return &value
 }
 
-func (h *Host) record(ctx context.Context, call *web.Call, in *recordInput) (contract.OperatorEventList, error) {
+func (h *Host) record(ctx context.Context, call *web.Request, in *recordInput) (contract.OperatorEventList, error) {
 	if err := in.page.refuseBlank(); err != nil {
 		return contract.OperatorEventList{}, err
 	}

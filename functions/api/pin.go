@@ -34,13 +34,13 @@ func (h *Host) keepRoutes() []web.Route {
 			Errors:  []fault.Code{fault.ArtifactNotFound},
 		}, h.unpin),
 		web.Member(web.Operation{
-			ID:      "web.revisions.list",
-			Method:  "GET",
-			Path:    "/v1/web/artifacts/{artifact_id}/revisions",
-			Summary: "All revisions of an artifact",
-			Scope:   credential.Read,
-			Beside:  true,
-			Errors:  []fault.Code{fault.ArtifactNotFound},
+			ID:               "web.revisions.list",
+			Method:           "GET",
+			Path:             "/v1/web/artifacts/{artifact_id}/revisions",
+			Summary:          "All revisions of an artifact",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
+			Errors:           []fault.Code{fault.ArtifactNotFound},
 		}, h.webRevisions),
 		web.Guarded(web.Operation{
 			ID:      "artifacts.updateDisplayMetadata",
@@ -54,19 +54,19 @@ func (h *Host) keepRoutes() []web.Route {
 }
 
 // pinning is what a member wants to pin, by the id in the path: the pinner reads it.
-func pinning(call *web.Call, in *artifactInput) artifact.Target {
-	return artifact.Target{Command: call.Command, Record: call.Record, Named: id.Artifact(in.Artifact)}
+func pinning(call *web.Request, in *artifactInput) artifact.Target {
+	return artifact.Target{Command: call.Command, Record: call.Record, RequestedID: id.Artifact(in.Artifact)}
 }
 
-func (h *Host) pin(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+func (h *Host) pin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
 	return h.Pinner.Pin(ctx, call.Actor, pinning(call, in))
 }
 
-func (h *Host) unpin(ctx context.Context, call *web.Call, in *artifactInput) (contract.WebArtifact, error) {
+func (h *Host) unpin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
 	return h.Pinner.Unpin(ctx, call.Actor, pinning(call, in))
 }
 
-func (h *Host) webRevisions(ctx context.Context, call *web.Call, in *artifactInput) (contract.RevisionList, error) {
+func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifactInput) (contract.RevisionList, error) {
 	a, err := h.Lister.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
 	if err != nil {
 		return contract.RevisionList{}, err
@@ -79,6 +79,6 @@ type renameInput struct {
 	Body     contract.UpdateMetadata
 }
 
-func (h *Host) rename(ctx context.Context, call *web.Call, in *renameInput) (contract.DisplayMetadata, error) {
+func (h *Host) rename(ctx context.Context, call *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
 	return h.Renamer.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
 }

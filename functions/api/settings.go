@@ -12,12 +12,12 @@ import (
 func (h *Host) settingsRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
-			ID:      "web.settings.get",
-			Method:  "GET",
-			Path:    "/v1/web/settings",
-			Summary: "The settings of the workspace",
-			Scope:   credential.Admin,
-			Beside:  true,
+			ID:               "web.settings.get",
+			Method:           "GET",
+			Path:             "/v1/web/settings",
+			Summary:          "The settings of the workspace",
+			Scope:            credential.Admin,
+			ConcurrentLimits: true,
 		}, h.settings),
 		web.Member(web.Operation{
 			ID:      "web.settings.update",
@@ -30,14 +30,14 @@ func (h *Host) settingsRoutes() []web.Route {
 	}
 }
 
-func (h *Host) settings(_ context.Context, call *web.Call, _ *struct{}) (contract.Settings, error) {
-	return h.Steward.Settings(call.Actor)
+func (h *Host) settings(_ context.Context, call *web.Request, _ *struct{}) (contract.Settings, error) {
+	return h.Steward.Get(call.Actor)
 }
 
 type settingsInput struct {
 	Body contract.UpdateSettings
 }
 
-func (h *Host) updateSettings(ctx context.Context, call *web.Call, in *settingsInput) (contract.Settings, error) {
+func (h *Host) updateSettings(ctx context.Context, call *web.Request, in *settingsInput) (contract.Settings, error) {
 	return h.Steward.Update(ctx, call.Actor, call.Command, call.Record, in.Body)
 }

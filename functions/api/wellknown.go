@@ -68,7 +68,7 @@ type belowInput struct {
 
 func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.ResourceMetadata, error) {
 	if in.Document != resourceDocument {
-		return contract.ResourceMetadata{}, fault.Bare(fault.NotFound)
+		return contract.ResourceMetadata{}, fault.NewCode(fault.NotFound)
 	}
 	return h.resource(), nil
 }

@@ -30,7 +30,7 @@ func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 	case q.Has("claim_token"):
 		redirect(w, agentPath+"?begun=no")
 	case q.Get("begun") == "no":
-		return explained{fault.Bare(fault.InvalidRequest), pages.Message{
+		return explained{fault.NewCode(fault.InvalidRequest), pages.Message{
 			Heading: "The agent has to ask first",
 			Text:    "This link holds the agent’s own token, which is not for people. Tell the agent to start a claim: it then gets a link and six digits for you. If it showed you this link by mistake, nothing is lost.",
 			Links:   []pages.Link{{Path: "/", Text: "Front page"}},
@@ -55,36 +55,36 @@ func cookieSafe(token string) string {
 	return token
 }
 
-func (h *Host) agentRequest(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) agentRequest(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.showAgent(w, r, v, http.StatusOK, "")
 }
 
 // showAgent shows who asks; problem is what was wrong with the code.
-func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v visit, status int, problem string) error {
+func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSession, status int, problem string) error {
 	token := attempt(r)
 	if token == "" {
-		return agentOver(fault.Bare(fault.InvalidRequest))
+		return agentOver(fault.NewCode(fault.InvalidRequest))
 	}
-	asked, err := h.Agents.Look(r.Context(), v.Actor, token)
+	asked, err := h.Agents.Preview(r.Context(), v.Actor, token)
 	if err != nil {
 		return agentOver(err)
 	}
 	return h.page(w, status, pages.AgentRequest{
-		Shell:        v.shell(""),
-		Parcel:       parcel(asked.Artifacts, asked.Count, limits.ClaimListed),
-		RegisteredAt: asked.CreatedAt,
-		ExpiresAt:    asked.ExpiresAt,
-		EndsAt:       asked.CreatedAt.Add(limits.RegistrationLife),
-		Network:      asked.Network,
-		Attempt:      mark(token),
-		Error:        problem,
+		Layout:          v.shell(""),
+		ArtifactSummary: artifactSummary(asked.Artifacts, asked.Count, limits.ClaimListed),
+		RegisteredAt:    asked.CreatedAt,
+		ExpiresAt:       asked.ExpiresAt,
+		EndsAt:          asked.CreatedAt.Add(limits.RegistrationLife),
+		Network:         asked.Network,
+		Attempt:         mark(token),
+		Error:           problem,
 	})
 }
 
 // attempt is the token that the browser came with.
 func attempt(r *http.Request) string {
 	token := cookie(r, attemptCookie)
-	web.Hide(r.Context(), token)
+	web.RedactSecret(r.Context(), token)
 	return token
 }
 
@@ -101,7 +101,7 @@ func meant(r *http.Request, form map[string]string) bool {
 	return token == "" || form["attempt"] == mark(token)
 }
 
-func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) err
 	}
 	dropCookie(w, attemptCookie)
 	return h.page(w, http.StatusOK, pages.Done{
-		Shell:   v.shell(""),
+		Layout:  v.shell(""),
 		Heading: "The agent is in",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
@@ -130,7 +130,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v visit) err
 	})
 }
 
-func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -146,9 +146,9 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v visit) error 
 }
 
 // denied says that somebody was turned away.
-func denied(v visit, point string) pages.Done {
+func denied(v browserSession, point string) pages.Done {
 	return pages.Done{
-		Shell:   v.shell(""),
+		Layout:  v.shell(""),
 		Heading: "Denied",
 		Points:  []string{"Nothing was changed.", point},
 		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},

@@ -61,7 +61,7 @@ func (e explained) Unwrap() error { return e.error }
 
 // unchanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
 func unchanged(handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		err := handle(w, r, v)
 		if kind := fault.KindOf(err); kind != fault.KindNotFound && kind != fault.KindGone {
 			return err
@@ -109,13 +109,13 @@ func classify(err error) (*fault.Fault, int) {
 	case fault.KindConflict:
 		return f, http.StatusConflict
 	case fault.KindNotFound, fault.KindGone:
-		return fault.Bare(fault.NotFound), http.StatusNotFound
+		return fault.NewCode(fault.NotFound), http.StatusNotFound
 	case fault.KindLimited:
 		return f.After(cmp.Or(f.RetryAfter, time.Minute)), http.StatusTooManyRequests
 	case fault.KindUnavailable:
-		return fault.Bare(f.Code), http.StatusServiceUnavailable
+		return fault.NewCode(f.Code), http.StatusServiceUnavailable
 	}
-	return fault.Bare(fault.Internal), http.StatusInternalServerError
+	return fault.NewCode(fault.Internal), http.StatusInternalServerError
 }
 
 func (h *Host) problem(w http.ResponseWriter, r *http.Request, status int, f *fault.Fault) {

@@ -48,7 +48,7 @@ type Host struct {
 	Deletions       Deletions
 	Sharing         Sharing
 	LinkLists       LinkLists
-	Reach           Reach
+	Reach           Visibility
 	Keys            Keys
 	Accounts        Accounts
 	Settings        Settings
@@ -59,7 +59,7 @@ type Host struct {
 	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
 	ContentURL, AppURL, APIURL string
 	// Surface writes the log; its headers and its refusals are this host's own.
-	Surface *web.Surface
+	Surface *web.Server
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -225,7 +225,7 @@ func foreign(http.ResponseWriter, *http.Request) error {
 	}}
 }
 
-func notFound(http.ResponseWriter, *http.Request) error { return fault.Bare(fault.NotFound) }
+func notFound(http.ResponseWriter, *http.Request) error { return fault.NewCode(fault.NotFound) }
 
 // methodNotAllowed carries the methods of the path; the contract has no code for it.
 type methodNotAllowed string

@@ -56,7 +56,7 @@ func host(links Resolver) (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	return &Host{
 		Links:      links,
-		Surface:    &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
 		AppURL:     "http://localhost:8704",
 		ContentURL: "http://127.0.0.1:8703",
 		APIURL:     "http://localhost:8701",
@@ -200,7 +200,7 @@ func TestHeaders(t *testing.T) {
 
 func TestNotFoundIsOneAnswer(t *testing.T) {
 	var first string
-	for i, err := range []error{fault.New(fault.NotFound, "revoked"), fault.New(fault.NotFound, "expired at noon"), fault.Bare(fault.ArtifactNotFound)} {
+	for i, err := range []error{fault.New(fault.NotFound, "revoked"), fault.New(fault.NotFound, "expired at noon"), fault.NewCode(fault.ArtifactNotFound)} {
 		h, _ := host(refuses(err))
 		r := send(h.Handler(), "POST", "/api/access-links/resolve", opening, "X-Request-Id", "request-17")
 		body := text(t, r)

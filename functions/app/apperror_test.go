@@ -22,7 +22,7 @@ func (s apps) Refused(ctx context.Context, by credential.Actor, a oauth.Authoriz
 	r.Description = "this client can get tokens for https://mcp.example only"
 	r.RedirectTo, r.Trusted = s.redirect, r.Trusted && by.Member == memberID
 	if a.ClientID == "" {
-		return oauth.Refused{}, fault.Bare(fault.InvalidRequest)
+		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
 	}
 	return r, s.called(ctx, "Refused "+a.ClientID+" "+a.State)
 }
@@ -75,7 +75,7 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 			t.Errorf("%q: %d", bad, r.StatusCode)
 		}
 	}
-	s.fail = fault.Bare(fault.RateLimitedActor)
+	s.fail = fault.NewCode(fault.RateLimitedActor)
 	if r := send(h, "GET", path, ""); r.StatusCode != 429 {
 		t.Errorf("too often: %d", r.StatusCode)
 	}

@@ -110,12 +110,12 @@ func together(steps ...func() error) error {
 	return first
 }
 
-func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.showArtifact(w, r, v, http.StatusOK, pages.Exhibit{})
+func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.showArtifact(w, r, v, http.StatusOK, pages.ArtifactPage{})
 }
 
 // showArtifact shows an artifact, and one page of its links, around what p tells already.
-func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Exhibit) error {
+func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage) error {
 	var a contract.WebArtifact
 	var found *artifact.Artifact
 	var links contract.WebLinkList
@@ -139,7 +139,7 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 	if err != nil {
 		return err
 	}
-	p.Shell = v.shell("/artifacts")
+	p.Layout = v.shell("/artifacts")
 	p.Artifact = artifactRow(a.WebArtifactRow)
 	p.Once = once()
 	p.Entrypoint = a.Entrypoint
@@ -160,7 +160,7 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v visit, sta
 
 // showLinks shows a page of the links of an artifact, which began after a cursor, if it is not empty. What is not on
 // the page is known from the artifact.
-func (h *Host) showLinks(p *pages.Exhibit, of *artifact.Artifact, after string, links contract.WebLinkList) {
+func (h *Host) showLinks(p *pages.ArtifactPage, of *artifact.Artifact, after string, links contract.WebLinkList) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
 		numbers[row.ID] = row.Number
@@ -176,7 +176,7 @@ func (h *Host) showLinks(p *pages.Exhibit, of *artifact.Artifact, after string, 
 	}
 }
 
-func (h *Host) history(ctx context.Context, v visit, named id.Artifact) (*artifact.Artifact, contract.RevisionList, error) {
+func (h *Host) history(ctx context.Context, v browserSession, named id.Artifact) (*artifact.Artifact, contract.RevisionList, error) {
 	a, err := h.Artifacts.Find(ctx, v.Actor, named)
 	if err != nil {
 		return nil, contract.RevisionList{}, err
@@ -230,12 +230,12 @@ func shownByBrowsers(entrypoint string) bool {
 }
 
 // target is what a form does to the artifact in the path.
-func target(r *http.Request, v visit, operation idempotency.Operation, form map[string]string) (artifact.Target, error) {
+func target(r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
-	return artifact.Target{Command: command, Named: named(r)}, err
+	return artifact.Target{Command: command, RequestedID: named(r)}, err
 }
 
-func (h *Host) pin(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
@@ -246,13 +246,13 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v visit) error {
 	return err
 }
 
-func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin, "")
 }
 
 // keep changes the artifact in the path and shows it again, at a section of its page.
 func (h *Host) keep(
-	w http.ResponseWriter, r *http.Request, v visit, operation idempotency.Operation,
+	w http.ResponseWriter, r *http.Request, v browserSession, operation idempotency.Operation,
 	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error), section string,
 ) error {
 	form, err := readForm(r)
@@ -266,11 +266,11 @@ func (h *Host) keep(
 	if _, err := change(r.Context(), v.Actor, t); err != nil {
 		return err
 	}
-	redirect(w, artifactPath(t.Named)+section)
+	redirect(w, artifactPath(t.RequestedID)+section)
 	return nil
 }
 
-func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
 	_, err = h.Titles.Rename(r.Context(), v.Actor, a, form["title"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.Exhibit{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
+		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
 	}
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v visit) error {
 	return nil
 }
 
-func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Delete this artifact?",
@@ -303,7 +303,7 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v visit) error 
 }
 
 // ask asks whether to do something to an artifact that has not ended.
-func (h *Host) ask(w http.ResponseWriter, r *http.Request, v visit, question func(contract.WebArtifact) pages.Confirm) error {
+func (h *Host) ask(w http.ResponseWriter, r *http.Request, v browserSession, question func(contract.WebArtifact) pages.Confirm) error {
 	a, err := h.Artifacts.Detail(r.Context(), v.Actor, named(r))
 	if err != nil {
 		return err
@@ -312,14 +312,14 @@ func (h *Host) ask(w http.ResponseWriter, r *http.Request, v visit, question fun
 		return fault.New(fault.NotFound, "the artifact has ended")
 	}
 	p := question(a)
-	p.Shell = v.shell("/artifacts")
+	p.Layout = v.shell("/artifacts")
 	p.Back = artifactPath(a.ID)
 	p.Once = once()
 	p.Subject, p.Detail = a.Title, string(a.ID)
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) delete(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -328,7 +328,7 @@ func (h *Host) delete(w http.ResponseWriter, r *http.Request, v visit) error {
 	if err != nil {
 		return err
 	}
-	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.Named); err != nil {
+	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.RequestedID); err != nil {
 		return err
 	}
 	if _, err := h.Deletions.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {

@@ -156,8 +156,8 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 		why string
 	}{
 		{fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first"), "Nothing was changed: the access links of this artifact are locked; unlock them first."},
-		{fault.Bare(fault.ArtifactNotFound), "Nothing was changed: it may have ended or been deleted meanwhile."},
-		{fault.Bare(fault.RevisionRetained), "Nothing was changed: it may have ended or been deleted meanwhile."},
+		{fault.NewCode(fault.ArtifactNotFound), "Nothing was changed: it may have ended or been deleted meanwhile."},
+		{fault.NewCode(fault.RevisionRetained), "Nothing was changed: it may have ended or been deleted meanwhile."},
 	} {
 		for _, path := range []string{"/links", "/unlisted", "/private", "/lockdown", "/lockdown/lift", "/pin", "/unpin", "/title", "/delete"} {
 			s := newHouse()
@@ -169,7 +169,7 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 		}
 	}
 	s := newHouse()
-	s.fail = fault.Bare(fault.PinnedArtifactCap)
+	s.fail = fault.NewCode(fault.PinnedArtifactCap)
 	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 || !strings.Contains(text(t, r), "Unpin another one") {
 		t.Errorf("too many pins: %d", r.StatusCode)
 	}

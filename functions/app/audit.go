@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	list, err := h.Audits.List(r.Context(), v.Actor, account.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
@@ -23,24 +23,24 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v visit) error {
 	if err != nil {
 		return err
 	}
-	p := pages.Audit{Shell: v.shell("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
+	p := pages.Audit{Layout: v.shell("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
 	for _, row := range list.Items {
-		p.Items = append(p.Items, deedOf(row, v))
+		p.Items = append(p.Items, auditEntryOf(row, v))
 	}
 	return h.page(w, http.StatusOK, p)
 }
 
-// deedOf is a line of the record in words.
-func deedOf(row contract.AuditRow, v visit) pages.Deed {
-	d := pages.Deed{
+// auditEntryOf is a line of the record in words.
+func auditEntryOf(row contract.AuditRow, v browserSession) pages.AuditEntry {
+	d := pages.AuditEntry{
 		At:      row.Time.Time,
-		By:      thing(row.Actor),
-		On:      thing(row.Target),
+		By:      refOf(row.Actor),
+		On:      refOf(row.Target),
 		Request: row.RequestID,
 	}
 	d.What, d.Detail, _ = strings.Cut(row.ChangeSummary, ": ")
 	if row.Actor == "member:"+string(v.Member.ID) {
-		d.By = pages.Thing{Kind: "you"}
+		d.By = pages.Ref{Kind: "you"}
 	}
 	return d
 }
@@ -52,10 +52,10 @@ var kinds = map[string]string{
 	"agent_auth_registration": "agent", "session": "sign-in", "oauth_client": "app", "device": "device",
 }
 
-// thing is an actor or a target, which the record spells as type:id.
-func thing(of string) pages.Thing {
+// refOf is an actor or a target, which the record spells as type:id.
+func refOf(of string) pages.Ref {
 	kind, name, _ := strings.Cut(of, ":")
-	t := pages.Thing{Kind: cmp.Or(kinds[kind], kind), ID: name}
+	t := pages.Ref{Kind: cmp.Or(kinds[kind], kind), ID: name}
 	if kind == "artifact" {
 		t.Path = artifactPath(id.Artifact(name))
 	}

@@ -21,7 +21,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	p := pages.Claim{SignIn: signInPath("/claim")}
 	switch v, err := h.visitor(r); {
 	case err == nil:
-		p.SignedIn, p.Shell = true, v.shell("")
+		p.SignedIn, p.Layout = true, v.shell("")
 	case fault.CodeOf(err) != fault.NotAuthenticated:
 		return err
 	}
@@ -29,14 +29,14 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showClaim shows what a token would bring; nothing changes.
-func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	token := strings.TrimSpace(form["claim_token"])
-	web.Hide(r.Context(), token)
-	preview, err := h.Claims.Look(r.Context(), v.Actor, token)
+	web.RedactSecret(r.Context(), token)
+	preview, err := h.Claims.Preview(r.Context(), v.Actor, token)
 	if absent(err) {
 		return h.badClaim(w, r, v, err)
 	}
@@ -44,22 +44,22 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.ClaimPreview{
-		Shell:     v.shell(""),
-		Parcel:    parcel(preview.Titles, preview.Count, limits.ClaimListed),
-		CreatedAt: preview.CreatedAt,
-		ExpiresAt: preview.ExpiresAt,
-		Token:     token,
-		Once:      once(),
+		Layout:          v.shell(""),
+		ArtifactSummary: artifactSummary(preview.Titles, preview.Count, limits.ClaimListed),
+		CreatedAt:       preview.CreatedAt,
+		ExpiresAt:       preview.ExpiresAt,
+		Token:           token,
+		Once:            once(),
 	})
 }
 
-func (h *Host) claim(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	token := form["claim_token"]
-	web.Hide(r.Context(), token)
+	web.RedactSecret(r.Context(), token)
 	command, err := commandOf(v, idempotency.ClaimWorkspace, "", form["once"], contract.ClaimRequest{ClaimToken: token})
 	if err != nil {
 		return err
@@ -75,13 +75,13 @@ func (h *Host) claim(w http.ResponseWriter, r *http.Request, v visit) error {
 }
 
 // badClaim says one thing for every token that opens nothing.
-func (h *Host) badClaim(w http.ResponseWriter, r *http.Request, v visit, err error) error {
+func (h *Host) badClaim(w http.ResponseWriter, r *http.Request, v browserSession, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	return h.page(w, http.StatusNotFound, pages.Claim{Shell: v.shell(""), SignedIn: true, Error: badClaim})
+	return h.page(w, http.StatusNotFound, pages.Claim{Layout: v.shell(""), SignedIn: true, Error: badClaim})
 }
 
 // claimed tells what changed.
-func (h *Host) claimed(v visit, c contract.Claimed) pages.Done {
+func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 	l, count := h.limits(v), len(c.ArtifactIDs)
 	what := fmt.Sprintf("%d artifacts are", count)
 	switch {
@@ -93,7 +93,7 @@ func (h *Host) claimed(v visit, c contract.Claimed) pages.Done {
 		what = "All artifacts are"
 	}
 	done := pages.Done{
-		Shell:   v.shell(""),
+		Layout:  v.shell(""),
 		Heading: "Claimed",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{

@@ -15,7 +15,7 @@ import (
 
 // connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the
 // place in the other.
-func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	at := r.URL.Query()
 	var agents []agentauth.Registration
 	var grants []oauth.Grant
@@ -37,7 +37,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v visit) erro
 	if err != nil {
 		return err
 	}
-	p := pages.Connections{Shell: v.shell("/connections"), APIURL: h.APIURL}
+	p := pages.Connections{Layout: v.shell("/connections"), APIURL: h.APIURL}
 	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
 	for _, a := range agents {
 		p.Agents = append(p.Agents, pages.Agent{
@@ -85,13 +85,13 @@ func connectionPages(at url.Values, list string, info contract.PageInfo) pages.P
 	return p
 }
 
-func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	a, err := h.ConnectedAgents.Connection(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell:   v.shell("/connections"),
+		Layout:  v.shell("/connections"),
 		Heading: "Disconnect this agent?",
 		Subject: "Agent from " + a.Network,
 		Detail:  string(a.ID),
@@ -102,7 +102,7 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v visit) e
 	})
 }
 
-func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
@@ -114,13 +114,13 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v visit) erro
 	return nil
 }
 
-func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	g, err := h.ConnectedApps.Allowed(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell:   v.shell("/connections"),
+		Layout:  v.shell("/connections"),
 		Heading: "Disconnect this app?",
 		Subject: g.Name,
 		Detail:  string(g.Public),
@@ -132,7 +132,7 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v visit) err
 	})
 }
 
-func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}

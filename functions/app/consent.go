@@ -16,15 +16,15 @@ import (
 )
 
 // consentPage shows an app that asks to act for the member.
-func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	request := r.URL.Query().Get("req")
-	web.Hide(r.Context(), request)
+	web.RedactSecret(r.Context(), request)
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
 		return consentOver(err)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
-		Shell:      v.shell(""),
+		Layout:     v.shell(""),
 		Client:     c.Client.Name,
 		ID:         string(c.Client.ID),
 		Host:       c.RedirectHost,
@@ -37,18 +37,18 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v visit) erro
 	})
 }
 
-func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.answerApp(w, r, v, h.Apps.Allow, true)
 }
 
-func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.answerApp(w, r, v, h.Apps.Deny, false)
 }
 
 // answerApp answers an app and sends the browser back to it: by a page, for browsers follow no redirect from a form to
 // another origin here.
 func (h *Host) answerApp(
-	w http.ResponseWriter, r *http.Request, v visit,
+	w http.ResponseWriter, r *http.Request, v browserSession,
 	answer func(context.Context, credential.Actor, string) (string, error), allowed bool,
 ) error {
 	form, err := readForm(r)
@@ -56,7 +56,7 @@ func (h *Host) answerApp(
 		return err
 	}
 	request := form["req"]
-	web.Hide(r.Context(), request)
+	web.RedactSecret(r.Context(), request)
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
 		return consentOver(err)
@@ -104,7 +104,7 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 		redirect(w, string(to))
 		return nil
 	}
-	web.Failed(r.Context(), fault.InvalidRequest, fault.Refuse(refused.Code, "%s", refused.Description))
+	web.Failed(r.Context(), fault.InvalidRequest, fault.NewOAuth(refused.Code, "%s", refused.Description))
 	return h.page(w, http.StatusBadRequest, pages.AppError{
 		Client:  refused.Client.Name,
 		ID:      string(refused.Client.ID),
@@ -124,7 +124,7 @@ var code = []string{"javascript", "data", "vbscript", "blob", "file", "about", "
 func leaving(to string) (template.URL, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme == "" || slices.Contains(code, u.Scheme) {
-		return "", fault.Bare(fault.Internal)
+		return "", fault.NewCode(fault.Internal)
 	}
 	return template.URL(to), nil
 }

@@ -14,8 +14,8 @@ import (
 const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."
 
 // devicePage takes a code. One in the address is filled in and does nothing until somebody sends it.
-func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.page(w, http.StatusOK, pages.Device{Shell: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
+func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.page(w, http.StatusOK, pages.Device{Layout: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
 }
 
 // typed is a code as it may stand in a field again: letters, digits and what people put between them.
@@ -30,13 +30,13 @@ func typed(code string) string {
 }
 
 // showDevice shows who asks; nothing changes.
-func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	code := form["code"]
-	web.Hide(r.Context(), code)
+	web.RedactSecret(r.Context(), code)
 	d, err := h.Devices.Device(r.Context(), v.Actor, code)
 	if absent(err) {
 		return h.badDevice(w, r, v, code, err)
@@ -45,7 +45,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.DeviceRequest{
-		Shell:     v.shell(""),
+		Layout:    v.shell(""),
 		Client:    d.Client.Name,
 		Name:      d.Name,
 		Network:   d.Network,
@@ -56,19 +56,19 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v visit) error
 	})
 }
 
-func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v visit, code string, err error) error {
+func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v browserSession, code string, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	return h.page(w, http.StatusNotFound, pages.Device{Shell: v.shell(""), Code: typed(code), Error: badDevice})
+	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.shell(""), Code: typed(code), Error: badDevice})
 }
 
 // answerDevice settles a device by one of the answers.
-func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(visit) pages.Done) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		form, err := readForm(r)
 		if err != nil {
 			return err
 		}
-		web.Hide(r.Context(), form["code"])
+		web.RedactSecret(r.Context(), form["code"])
 		err = answer(r.Context(), v.Actor, form["code"])
 		if absent(err) {
 			return h.badDevice(w, r, v, form["code"], err)
@@ -80,10 +80,10 @@ func (h *Host) answerDevice(answer func(context.Context, credential.Actor, strin
 	}
 }
 
-func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.answerDevice(h.Devices.ApproveDevice, func(v visit) pages.Done {
+func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.answerDevice(h.Devices.ApproveDevice, func(v browserSession) pages.Done {
 		return pages.Done{
-			Shell:   v.shell(""),
+			Layout:  v.shell(""),
 			Heading: "The device is in",
 			Subject: v.Actor.Workspace.Name,
 			Points:  []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
@@ -92,6 +92,6 @@ func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v visit) er
 	})(w, r, v)
 }
 
-func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v visit) error {
-	return h.answerDevice(h.Devices.DenyDevice, func(v visit) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
+func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.answerDevice(h.Devices.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
 }

@@ -81,7 +81,7 @@ func TestSigningOut(t *testing.T) {
 	if body := text(t, send(h, "GET", "/signed-out", "")); !strings.Contains(body, `href="https://id.example/logout?client_id=web"`) {
 		t.Errorf("no way out of the provider:\n%s", body)
 	}
-	s.fail = fault.Bare(fault.DatabaseUnavailable)
+	s.fail = fault.NewCode(fault.DatabaseUnavailable)
 	if r := signedIn(h, "POST", "/api/auth/sign-out", nil); r.StatusCode != 503 || cookieOf(t, r, sessionCookie) != nil {
 		t.Errorf("a session that goes on looks ended: %d %v", r.StatusCode, r.Header)
 	}
@@ -247,7 +247,7 @@ func TestEverybodyWhoReadsIsCounted(t *testing.T) {
 		if r := signedIn(h, "GET", room, nil, attemptHeader...); r.StatusCode != 200 || !slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
 			t.Errorf("%s: %d, counted %v", room, r.StatusCode, s.counted)
 		}
-		s.tooMany = fault.Bare(fault.RateLimitedActor).After(61 * time.Second)
+		s.tooMany = fault.NewCode(fault.RateLimitedActor).After(61 * time.Second)
 		r := signedIn(h, "GET", room, nil, attemptHeader...)
 		body := text(t, r)
 		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" || !strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
@@ -309,7 +309,7 @@ func TestWhatAClaimBroughtIsCountedInWords(t *testing.T) {
 		for range n {
 			c.ArtifactIDs = append(c.ArtifactIDs, artifactID)
 		}
-		if got := h.claimed(visit{}, c); got.Points[0] != want {
+		if got := h.claimed(browserSession{}, c); got.Points[0] != want {
 			t.Errorf("%d: %s", n, got.Points[0])
 		}
 	}

@@ -24,7 +24,7 @@ func readForm(r *http.Request) (web.Form, error) {
 func once() string { return "page-" + rand.Text() }
 
 // commandOf is what a form does. Its body stands for the fields that matter; a form without a name of its own is refused.
-func commandOf(v visit, operation idempotency.Operation, target, client string, body any) (idempotency.Command, error) {
+func commandOf(v browserSession, operation idempotency.Operation, target, client string, body any) (idempotency.Command, error) {
 	if err := idempotency.CheckClient(client); err != nil {
 		return idempotency.Command{}, fault.New(fault.InvalidRequest, "the form is not complete; reload the page and try again")
 	}

@@ -37,7 +37,7 @@ func (g *gallery) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	answer := g.links[r.Blob]
 	g.mu.Unlock()
 	if answer == nil || r.PublicID != publicID {
-		return contract.Resolved{}, fault.Bare(fault.NotFound)
+		return contract.Resolved{}, fault.NewCode(fault.NotFound)
 	}
 	return answer(ctx, r)
 }
@@ -81,7 +81,7 @@ func open(t *testing.T) *gallery {
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	handler = (&Host{
 		Links:      g,
-		Surface:    &web.Surface{Log: slog.New(slog.NewJSONHandler(g, nil))},
+		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		AppURL:     g.appURL,
 		ContentURL: g.content.URL,
 		APIURL:     "http://localhost:8701",

@@ -55,7 +55,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.Hide(r.Context(), link.Blob)
+	web.RedactSecret(r.Context(), link.Blob)
 	resolved, err := h.Links.Resolve(r.Context(), link)
 	if err != nil {
 		return unopened(err)
@@ -120,7 +120,7 @@ func object(raw []byte) (map[string]json.RawMessage, error) {
 func asset(w http.ResponseWriter, r *http.Request) error {
 	a, ok := pages.FindAsset(r.PathValue("name"))
 	if !ok {
-		return fault.Bare(fault.NotFound)
+		return fault.NewCode(fault.NotFound)
 	}
 	cache := "public, max-age=31536000, immutable"
 	if r.PathValue("build") != pages.Build() {

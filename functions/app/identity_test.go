@@ -305,7 +305,7 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		"old callback":  {signin.Refused(errors.New("no such sign-in")), 400, "began in another browser"},
 		"provider down": {signin.Unreachable(errors.New("dial tcp 10.0.0.1")), 503, "does not answer"},
 		"closed":        {fault.New(fault.Forbidden, "closed"), 403, "closed your workspace"},
-		"too often":     {fault.Bare(fault.RateLimitedActor).After(time.Minute), 429, "too many requests"},
+		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "too many requests"},
 		"a bug":         {errors.New("dial tcp 10.0.0.1"), 500, "our fault"},
 	} {
 		s := newHouse()

@@ -16,16 +16,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (h *Host) keys(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) keys(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.listKeys(w, r, v, "/keys", pages.Keys{})
 }
 
-func (h *Host) endedKeys(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) endedKeys(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.listKeys(w, r, v, "/keys/ended", pages.Keys{Ended: true, Kept: limits.EndedKeyLife})
 }
 
 // listKeys shows one page of a list of keys.
-func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v visit, path string, p pages.Keys) error {
+func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession, path string, p pages.Keys) error {
 	which, after := credential.LiveKeys, r.URL.Query().Get("after")
 	if p.Ended {
 		which = credential.EndedKeys
@@ -43,7 +43,7 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v visit, path st
 }
 
 // afterCreate shows the newest live keys around what p tells of a key that was asked for.
-func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v visit, status int, p pages.Keys) error {
+func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.Keys) error {
 	list, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
 	if err != nil && p.Made == nil {
 		return err
@@ -56,8 +56,8 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v visit, stat
 	return h.showKeys(w, v, status, p, list)
 }
 
-func (h *Host) showKeys(w http.ResponseWriter, v visit, status int, p pages.Keys, list contract.WebKeyList) error {
-	p.Shell = v.shell("/keys")
+func (h *Host) showKeys(w http.ResponseWriter, v browserSession, status int, p pages.Keys, list contract.WebKeyList) error {
+	p.Layout = v.shell("/keys")
 	p.APIURL = h.APIURL
 	p.Once = once()
 	for _, k := range list.Items {
@@ -68,7 +68,7 @@ func (h *Host) showKeys(w http.ResponseWriter, v visit, status int, p pages.Keys
 	return h.page(w, status, p)
 }
 
-func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v visit) error 
 	if err != nil {
 		return err
 	}
-	web.Hide(r.Context(), made.Secret)
+	web.RedactSecret(r.Context(), made.Secret)
 	shown := &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}
 	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
-func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	k, err := h.Keys.Key(r.Context(), v.Actor, id.Key(r.PathValue("keyId")))
 	if err == nil && k.Revoked {
 		err = fault.New(fault.NotFound, "this key is revoked")
@@ -110,7 +110,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) err
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell:   v.shell("/keys"),
+		Layout:  v.shell("/keys"),
 		Heading: "Revoke this key?",
 		Subject: k.Name,
 		Detail:  string(k.PublicID),
@@ -122,7 +122,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v visit) err
 	})
 }
 
-func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err

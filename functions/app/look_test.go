@@ -40,7 +40,7 @@ func TestLook(t *testing.T) {
 			`document.querySelector("details").open = true`, "document.querySelector('iframe')?.clientHeight > 2500"},
 		{"viewer-parcel", g.link("parcel", g.shows("Minutes of the meeting", "plain", "minutes-of-the-meeting.pdf", "application/pdf")), "", "document.querySelector('.parcel')?.checkVisibility()"},
 		{"viewer-gone", g.appURL + "/al/" + publicID + "#none", "", `document.querySelector('[data-view="gone"]').hidden === false`},
-		{"viewer-unavailable", g.link("down", refuses(fault.Bare(fault.DatabaseUnavailable))), "", `document.querySelector('[data-view="unavailable"]').hidden === false`},
+		{"viewer-unavailable", g.link("down", refuses(fault.NewCode(fault.DatabaseUnavailable))), "", `document.querySelector('[data-view="unavailable"]').hidden === false`},
 	}
 	p := browser.Open(t)
 	p.Media("prefers-reduced-motion", "reduce") // no picture of a half-way transition

@@ -141,7 +141,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Counter:         counter{s},
 		Settings:        steward{s},
 		Audits:          auditor{s},
-		Surface:         &web.Surface{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Surface:         &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
 		AppURL:          s.appURL,
 		ContentURL:      s.contentURL,
 		APIURL:          "http://localhost:8701",
@@ -150,16 +150,16 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 
 type sessions struct{ *house }
 
-func (s sessions) Open(ctx context.Context, given, requestID string) (session.Opened, error) {
+func (s sessions) Authenticate(ctx context.Context, given, requestID string) (session.Authenticated, error) {
 	if given != secret {
-		return session.Opened{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+		return session.Authenticated{}, fault.New(fault.NotAuthenticated, "sign in to go on")
 	}
 	if s.hang {
-		return session.Opened{}, s.called(ctx, "Open")
+		return session.Authenticated{}, s.called(ctx, "Open")
 	}
 	all := s.scopes
 	free := limits.Default().Tiers[limits.Free]
-	return session.Opened{
+	return session.Authenticated{
 		Session: session.Session{
 			Member:    memberID,
 			Workspace: homeID,
@@ -202,7 +202,7 @@ func (s signIns) Begin(ctx context.Context, returnTo string, _ netip.Addr) (sign
 	return signin.Begun{URL: "https://id.example/authorize?state=s", Cookie: "Ym91bmQ"}, s.called(ctx, "Begin")
 }
 
-func (s signIns) Finish(ctx context.Context, c signin.Callback, _ session.About, _ string) (signin.Finished, error) {
+func (s signIns) Finish(ctx context.Context, c signin.Callback, _ session.Client, _ string) (signin.Finished, error) {
 	s.back = c
 	return s.finished, s.called(ctx, "Finish")
 }
@@ -211,7 +211,7 @@ func (s signIns) SignOutURL() string { return "https://id.example/logout?client_
 
 type agents struct{ *house }
 
-func (s agents) Look(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
+func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
 	if err := s.called(ctx, "Look "+token); err != nil {
 		return agentauth.Request{}, err
 	}
@@ -290,7 +290,7 @@ func (s agents) Unlink(ctx context.Context, _ credential.Actor, r id.Registratio
 
 type claims struct{ *house }
 
-func (s claims) Look(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
+func (s claims) Preview(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
 	if err := s.called(ctx, "Look "+token); err != nil {
 		return claim.Preview{}, err
 	}

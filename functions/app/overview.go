@@ -14,20 +14,20 @@ import (
 // recent is how many artifacts the overview names.
 const recent = 5
 
-func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Limit: recent})
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
-		Shell:  v.shell("/dashboard"),
+		Layout: v.shell("/dashboard"),
 		APIURL: h.APIURL,
 		Recent: artifactRows(list.Items),
 		Limits: h.limits(v),
 	})
 }
 
-func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
@@ -38,7 +38,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v visit) error 
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Artifacts{
-		Shell:  v.shell("/artifacts"),
+		Layout: v.shell("/artifacts"),
 		APIURL: h.APIURL,
 		Items:  artifactRows(list.Items),
 		Pages:  pagesOf("/artifacts", after, list.PageInfo),
@@ -57,7 +57,7 @@ func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 	return p
 }
 
-func (h *Host) limits(v visit) pages.Limits {
+func (h *Host) limits(v browserSession) pages.Limits {
 	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
 	return pages.Limits{
 		PerDay:       p.DailyNewArtifactAllowance,

@@ -23,8 +23,8 @@ import (
 
 // Sessions keeps people signed in.
 type Sessions interface {
-	// Open finds the member behind a session's secret; not_authenticated for whatever opens nothing.
-	Open(ctx context.Context, secret, requestID string) (session.Opened, error)
+	// Authenticate finds the member behind a session's secret; not_authenticated for whatever opens nothing.
+	Authenticate(ctx context.Context, secret, requestID string) (session.Authenticated, error)
 	// End ends one session; a secret that opens nothing has ended.
 	End(ctx context.Context, secret, requestID string) error
 	// EndAll ends every session, every app and every API key of a member that is older than its commit.
@@ -37,14 +37,14 @@ type SignIns interface {
 	Begin(ctx context.Context, returnTo string, from netip.Addr) (signin.Begun, error)
 	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
 	// database_unavailable; invalid_request for all else, with signin.ErrDeclined if the provider said no.
-	Finish(ctx context.Context, c signin.Callback, about session.About, requestID string) (signin.Finished, error)
+	Finish(ctx context.Context, c signin.Callback, about session.Client, requestID string) (signin.Finished, error)
 	// SignOutURL is where people sign out of the provider; empty: nowhere.
 	SignOutURL() string
 }
 
 // Agents are let into workspaces by members. Whatever is wrong with an attempt or its code is one invalid_request.
 type Agents interface {
-	Look(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
+	Preview(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 	Refuse(ctx context.Context, by credential.Actor, attemptToken string) error
 }
@@ -64,7 +64,7 @@ type ConnectedAgents interface {
 
 // Claims moves ephemeral workspaces into those of members. Whatever is wrong with a token is one not_found.
 type Claims interface {
-	Look(ctx context.Context, by credential.Actor, claimToken string) (claim.Preview, error)
+	Preview(ctx context.Context, by credential.Actor, claimToken string) (claim.Preview, error)
 	Claim(ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string) (contract.Claimed, error)
 }
 
@@ -170,8 +170,8 @@ type Sharing interface {
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
 }
 
-// Reach says who sees an artifact without an account. Faults: as of Sharing.
-type Reach interface {
+// Visibility says who sees an artifact without an account. Faults: as of Sharing.
+type Visibility interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
 	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
 	// Lock keeps all links of an artifact from opening it, until Unlock.
@@ -197,7 +197,7 @@ type Accounts interface {
 
 // Settings keeps the settings of workspaces, for members with the right admin; forbidden for others.
 type Settings interface {
-	Settings(by credential.Actor) (contract.Settings, error)
+	Get(by credential.Actor) (contract.Settings, error)
 	// Update answers invalid_request for a bad name and for a number of days that the workspace cannot have.
 	Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error)
 }

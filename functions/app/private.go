@@ -21,7 +21,7 @@ func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 }
 
 // private is the viewer for members: the newest revision of an artifact of theirs, or the one that the query names.
-func (h *Host) private(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	a, shown, err := h.seen(r, v)
 	if kind := fault.KindOf(err); kind == fault.KindNotFound || kind == fault.KindGone {
 		return explained{err, unseen}
@@ -79,7 +79,7 @@ func shut(a id.Artifact) pages.Message {
 }
 
 // seen is what a request of the viewer names.
-func (h *Host) seen(r *http.Request, v visit) (*artifact.Artifact, contract.AgentView, error) {
+func (h *Host) seen(r *http.Request, v browserSession) (*artifact.Artifact, contract.AgentView, error) {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
 	if err != nil {
 		return nil, contract.AgentView{}, err
@@ -90,7 +90,7 @@ func (h *Host) seen(r *http.Request, v visit) (*artifact.Artifact, contract.Agen
 		return a, shown, err
 	}
 	if _, err := which.Bits(); err != nil {
-		return nil, contract.AgentView{}, fault.Bare(fault.NotFound)
+		return nil, contract.AgentView{}, fault.NewCode(fault.NotFound)
 	}
 	revision, err := h.Revisions.Revision(r.Context(), a.ID, which)
 	if err != nil {

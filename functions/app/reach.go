@@ -10,11 +10,11 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Unlisted)
+	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v visit) err
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
-func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Make it private?",
@@ -36,18 +36,18 @@ func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v visit) e
 	})
 }
 
-func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{Named: named(r)}, sharing.Private); err != nil {
+	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Private); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")
 	return nil
 }
 
-func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Lock the links?",
@@ -58,7 +58,7 @@ func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v visit) error {
 	})
 }
 
-func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Unlock the links?",
@@ -69,10 +69,10 @@ func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v visit) error 
 	})
 }
 
-func (h *Host) lock(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.keep(w, r, v, idempotency.LockLinks, h.Reach.Lock, "#links")
 }
 
-func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.keep(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock, "#links")
 }

@@ -76,11 +76,11 @@ func TestResolveFailures(t *testing.T) {
 		{"retained", fault.New(fault.RevisionRetained, "gone"), 404, "not_found", ""},
 		{"forbidden", fault.New(fault.Forbidden, "locked"), 404, "not_found", ""},
 		{"invalid", fault.New(fault.InvalidRequest, "The blob has no meaning."), 400, "invalid_request", ""},
-		{"limited", fault.Bare(fault.RateLimitedArtifact).After(12300 * time.Millisecond), 429, "rate_limited_artifact", "13"},
-		{"limited, no hint", fault.Bare(fault.RateLimitedArtifact), 429, "rate_limited_artifact", "60"},
+		{"limited", fault.NewCode(fault.RateLimitedArtifact).After(12300 * time.Millisecond), 429, "rate_limited_artifact", "13"},
+		{"limited, no hint", fault.NewCode(fault.RateLimitedArtifact), 429, "rate_limited_artifact", "60"},
 		{"unavailable", fault.Wrap(fault.DatabaseUnavailable, quoting, "down"), 503, "database_unavailable", ""},
 		{"unclassified", quoting, 503, "database_unavailable", ""},
-		{"conflict", fault.Bare(fault.UploadIncomplete), 503, "database_unavailable", ""},
+		{"conflict", fault.NewCode(fault.UploadIncomplete), 503, "database_unavailable", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h, lines := host(refuses(tt.err))

@@ -11,7 +11,7 @@ import (
 )
 
 // restore publishes an older revision of an artifact again.
-func (h *Host) restore(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v visit) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.Restores.Restore(r.Context(), v.Actor, artifact.Target{Command: command, Named: named(r)}, id.Revision(from))
+	_, err = h.Restores.Restore(r.Context(), v.Actor, artifact.Target{Command: command, RequestedID: named(r)}, id.Revision(from))
 	if m, told := unrestored[fault.CodeOf(err)]; told {
 		m.Links = []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}}
 		return explained{err, m}

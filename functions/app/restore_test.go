@@ -48,7 +48,7 @@ func TestWhyARevisionIsNotRestored(t *testing.T) {
 		fault.ArtifactNotFound:        {404, "Nothing was changed: it may have ended"},
 	} {
 		s := newHouse()
-		s.restoreRefused = fault.Bare(code)
+		s.restoreRefused = fault.NewCode(code)
 		r := signedIn(s.handler(), "POST", restorePath, doors[restorePath])
 		if body := text(t, r); r.StatusCode != want.status || !strings.Contains(body, want.words) || !strings.Contains(body, "Nothing was changed") || !strings.Contains(body, `href="`+artifactPage+`"`) {
 			t.Errorf("%s: %d\n%s", code, r.StatusCode, body)

@@ -33,7 +33,7 @@ func inWords(scopes []credential.Scope, word func(meaning) string) (out []string
 	return out
 }
 
-// parcel is what somebody published; count stops at most.
-func parcel(titles []string, count, most int) pages.Parcel {
-	return pages.Parcel{Titles: titles, Count: count, Most: count >= most}
+// artifactSummary is what somebody published; count stops at most.
+func artifactSummary(titles []string, count, most int) pages.ArtifactSummary {
+	return pages.ArtifactSummary{Titles: titles, Count: count, Most: count >= most}
 }

@@ -13,15 +13,15 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v visit) error {
+func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v browserSession) error {
 	return h.showSettings(w, v, http.StatusOK, pages.Change{})
 }
 
 // showSettings shows the workspace, with a form to those who may change it. What asked has was typed before.
-func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pages.Change) error {
+func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int, asked pages.Change) error {
 	s, m := v.Session, v.Member
 	p := pages.Settings{
-		Shell:      v.shell("/settings"),
+		Layout:     v.shell("/settings"),
 		ID:         string(v.Actor.Workspace.ID),
 		Member:     string(m.ID),
 		CreatedAt:  v.Actor.Workspace.CreatedAt,
@@ -32,7 +32,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pa
 		Browser:    s.Browser,
 		Network:    s.Network,
 	}
-	stored, err := h.Settings.Settings(v.Actor)
+	stored, err := h.Settings.Get(v.Actor)
 	switch {
 	case fault.CodeOf(err) == fault.Forbidden:
 		return h.page(w, status, p)
@@ -49,7 +49,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v visit, status int, asked pa
 	return h.page(w, status, p)
 }
 
-func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v visit) e
 }
 
 // refuseSettings says which of the two fields is wrong.
-func (h *Host) refuseSettings(w http.ResponseWriter, v visit, asked pages.Change, days int) error {
-	stored, err := h.Settings.Settings(v.Actor)
+func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pages.Change, days int) error {
+	stored, err := h.Settings.Get(v.Actor)
 	if err != nil {
 		return err
 	}

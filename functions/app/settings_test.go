@@ -21,19 +21,19 @@ import (
 // steward answers in place of what keeps settings; the rules are those of the core.
 type steward struct{ *house }
 
-func (s steward) Settings(by credential.Actor) (contract.Settings, error) {
-	return (&account.Steward{}).Settings(by)
+func (s steward) Get(by credential.Actor) (contract.Settings, error) {
+	return (&account.Settings{}).Get(by)
 }
 
 func (s steward) Update(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
 ) (contract.Settings, error) {
 	s.commands = append(s.commands, c)
-	return (&account.Steward{Store: s, Now: func() time.Time { return noon }}).Update(ctx, by, c, r, asked)
+	return (&account.Settings{Store: s, Now: func() time.Time { return noon }}).Update(ctx, by, c, r, asked)
 }
 
-// Furnish changes the house for those who look again.
-func (s steward) Furnish(ctx context.Context, f account.Furnishing) error {
+// UpdateSettings changes the house for those who look again.
+func (s steward) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
 	if err := s.called(ctx, "Furnish "+f.Name); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s auditor) List(ctx context.Context, _ credential.Actor, p account.Page) (
 		return contract.AuditList{PageInfo: contract.PageInfo{HasMore: s.more, NextCursor: s.nextPage()}}, err
 	}
 	if p.Cursor == "stale" {
-		return contract.AuditList{}, fault.Bare(fault.InvalidCursor)
+		return contract.AuditList{}, fault.NewCode(fault.InvalidCursor)
 	}
 	row := func(actor, target, said string) contract.AuditRow {
 		return contract.AuditRow{
@@ -177,11 +177,11 @@ func TestEveryKindOfTheRecordHasAWord(t *testing.T) {
 		event.ByKey("k").Type, event.ByMember("m").Type, "workspace", "api_key", "upload_session", "artifact", "revision", "agent_auth_registration", "session",
 		"oauth_client", "device", "access_link",
 	} {
-		if got := thing(kind + ":x:y"); got.Kind == "" || strings.Contains(got.Kind, "_") || got.ID != "x:y" {
+		if got := refOf(kind + ":x:y"); got.Kind == "" || strings.Contains(got.Kind, "_") || got.ID != "x:y" {
 			t.Errorf("%s is %+v", kind, got)
 		}
 	}
-	if got := thing(""); cmp.Or(got.Kind, got.ID, got.Path) != "" {
+	if got := refOf(""); cmp.Or(got.Kind, got.ID, got.Path) != "" {
 		t.Errorf("nothing is %+v", got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // accessLinks lists links of the workspace.
-func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	links, info, err := h.LinkLists.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
@@ -28,7 +28,7 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v visit) erro
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Shell: v.shell("/access-links"), Pages: pagesOf("/access-links", after, info)}
+	p := pages.AccessLinks{Layout: v.shell("/access-links"), Pages: pagesOf("/access-links", after, info)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {
@@ -70,7 +70,7 @@ func (h *Host) linkRow(l contract.WebLinkRow, of *artifact.Artifact) pages.Acces
 		row.State = pages.Expired
 	case past || of != nil && !of.Active(now):
 		row.State = pages.Ended
-	case of != nil && (of.Lock != "" || !of.LinksOff.IsZero()):
+	case of != nil && (of.Lock != "" || !of.LinksLockedAt.IsZero()):
 		row.State = pages.Locked
 	}
 	return row
@@ -108,7 +108,7 @@ func (h *Host) wanted(form map[string]string) (contract.CreateLink, error) {
 	return c, nil
 }
 
-func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v visit) error
 	if err != nil {
 		return err
 	}
-	made, err := h.Sharing.Create(r.Context(), v.Actor, sharing.Target{Command: command, Named: named(r)}, asked)
+	made, err := h.Sharing.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v visit) error
 
 // showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for a
 // while, and never longer than the link. known says that the link was there before somebody asked for one.
-func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id.Link, known bool) error {
+func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
 	minted, err := h.Sharing.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != named(r) {
 		err = sharing.NotFound()
@@ -146,9 +146,9 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id
 	if err != nil {
 		return err
 	}
-	web.Hide(r.Context(), minted.URL)
+	web.RedactSecret(r.Context(), minted.URL)
 	p := pages.Address{
-		Shell:    v.shell("/artifacts"),
+		Layout:   v.shell("/artifacts"),
 		Artifact: r.PathValue("artifactId"),
 		Link:     h.linkRow(minted.Link, minted.Artifact),
 		URL:      minted.URL,
@@ -162,7 +162,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v visit, l id
 }
 
 // find is a link of the artifact in the path; not_found if there is none.
-func (h *Host) find(r *http.Request, v visit) (pages.AccessLink, error) {
+func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
 	l, err := h.LinkLists.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
 	if err == nil && l.Link.ArtifactID != named(r) {
 		err = sharing.NotFound()
@@ -173,14 +173,14 @@ func (h *Host) find(r *http.Request, v visit) (pages.AccessLink, error) {
 	return h.linkRow(l.Link, nil), nil
 }
 
-func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
 	return h.showAddress(w, r, v, id.Link(r.PathValue("linkId")), false)
 }
 
-func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	row, err := h.find(r, v)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) er
 		return sharing.NotFound()
 	}
 	p := pages.Confirm{
-		Shell:   v.shell("/artifacts"),
+		Layout:  v.shell("/artifacts"),
 		Heading: "Revoke this link?",
 		Subject: "Link to one revision",
 		Detail:  row.Public,
@@ -204,7 +204,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v visit) er
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}

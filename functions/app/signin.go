@@ -33,7 +33,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 			return notSignedIn(signin.Refused(errors.New(name + " stands twice")))
 		}
 	}
-	web.Hide(r.Context(), q.Get("code"))
+	web.RedactSecret(r.Context(), q.Get("code"))
 	done, err := h.SignIns.Finish(r.Context(), signin.Callback{
 		State:   q.Get("state"),
 		Code:    q.Get("code"),
@@ -41,7 +41,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 		Issuer:  q.Get("iss"),
 		Cookie:  cookie(r, signinCookie),
 		Session: cookie(r, sessionCookie),
-	}, session.About{Browser: r.UserAgent(), Network: address.Network(web.ClientAddress(r))}, web.RequestID(r.Context()))
+	}, session.Client{Browser: r.UserAgent(), Network: address.Network(web.ClientAddress(r))}, web.RequestID(r.Context()))
 	if err != nil {
 		return notSignedIn(err)
 	}
@@ -87,9 +87,9 @@ func (h *Host) signOut(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v visit) error {
+func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Shell:   v.shell("/settings"),
+		Layout:  v.shell("/settings"),
 		Heading: "Sign out everywhere?",
 		Text: "Every browser of yours is signed out, this one too, and every app that you allowed has to ask again. " +
 			"The command line is signed out on every machine. All API keys that you made end too, whatever uses them: " +
@@ -100,7 +100,7 @@ func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v vi
 	})
 }
 
-func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v visit) error {
+func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}

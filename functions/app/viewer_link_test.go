@@ -19,9 +19,9 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	for name, url := range map[string]string{
 		"no fragment": base, "empty fragment": base + "#", "unknown secret": base + "#wrong",
 		"expired or revoked": g.link("expired", refuses(fault.New(fault.NotFound, "expired"))),
-		"deleted":            g.link("deleted", refuses(fault.Bare(fault.ArtifactNotFound))),
-		"locked":             g.link("locked", refuses(fault.Bare(fault.Forbidden))),
-		"malformed":          g.link("malformed", refuses(fault.Bare(fault.InvalidRequest))),
+		"deleted":            g.link("deleted", refuses(fault.NewCode(fault.ArtifactNotFound))),
+		"locked":             g.link("locked", refuses(fault.NewCode(fault.Forbidden))),
+		"malformed":          g.link("malformed", refuses(fault.NewCode(fault.InvalidRequest))),
 		"endless":            base + "#" + strings.Repeat("x", 70_000),
 		"percent signs":      base + "#%00%ff%3Cscript%3E",
 		"unknown link":       g.appURL + "/al/" + "ZZZZZZZZZZZZZZZZ#" + blob,
@@ -46,7 +46,7 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 
 func TestBusyWaitsAsLongAsAsked(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	p.Go(g.link("long", refuses(fault.Bare(fault.RateLimitedArtifact).After(90*time.Second))))
+	p.Go(g.link("long", refuses(fault.NewCode(fault.RateLimitedArtifact).After(90*time.Second))))
 	waitView(p, "busy")
 	p.Wait(`/Trying again by itself in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
 	p.Screenshot("viewer-busy-1280-light")
@@ -54,7 +54,7 @@ func TestBusyWaitsAsLongAsAsked(t *testing.T) {
 	show := g.shows("At last", "plain", "report.html", htmlType)
 	p.Go(g.link("short", func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
 		if g.count("short") == 1 {
-			return contract.Resolved{}, fault.Bare(fault.RateLimitedArtifact).After(time.Second)
+			return contract.Resolved{}, fault.NewCode(fault.RateLimitedArtifact).After(time.Second)
 		}
 		return show(ctx, r)
 	}))
@@ -74,7 +74,7 @@ func TestUnavailableOffersAnotherTry(t *testing.T) {
 	p.Go(g.link(blob, func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
 		switch g.count(blob) {
 		case 1:
-			return contract.Resolved{}, fault.Bare(fault.DatabaseUnavailable)
+			return contract.Resolved{}, fault.NewCode(fault.DatabaseUnavailable)
 		case 2:
 			panic("lost")
 		}
@@ -129,7 +129,7 @@ func TestAnAbandonedLinkShowsNothing(t *testing.T) {
 	g.link("second", g.shows("Second", "plain", "second.html", htmlType))
 	p.Go(g.link("slow", func(ctx context.Context, _ contract.ResolveRequest) (contract.Resolved, error) {
 		<-ctx.Done() // the viewer gives up
-		return contract.Resolved{}, fault.Bare(fault.NotFound)
+		return contract.Resolved{}, fault.NewCode(fault.NotFound)
 	}))
 	p.WaitText("Opening the case")
 	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "second"`))

@@ -14,7 +14,7 @@ import (
 
 // Host is what the content host needs.
 type Host struct {
-	Surface *web.Surface
+	Surface *web.Server
 	Reader  *content.Reader
 	Origins address.Origins
 	// Strict answers requests for the content origin's own name only, as in production. Otherwise the app's name alone is

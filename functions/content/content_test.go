@@ -76,12 +76,12 @@ func newStand(t testing.TB, files ...string) *stand {
 	s.state = readaccess.State{
 		Workspace: &workspace.Workspace{ID: s.claims.Workspace, ClaimedAt: s.now},
 		Artifact: &artifact.Artifact{
-			ID:        s.claims.Artifact,
-			Owner:     s.claims.Workspace,
-			Home:      s.claims.Workspace,
-			Status:    artifact.Live,
-			ExpiresAt: s.now.Add(time.Hour),
-			Current:   s.claims.Revision,
+			ID:               s.claims.Artifact,
+			Owner:            s.claims.Workspace,
+			StorageWorkspace: s.claims.Workspace,
+			Status:           artifact.Live,
+			ExpiresAt:        s.now.Add(time.Hour),
+			Current:          s.claims.Revision,
 		},
 	}
 	for i := 0; i < len(files); i += 2 {
@@ -110,7 +110,7 @@ func (s *stand) serve(contentOrigin, app string) {
 		s.t.Fatal(err)
 	}
 	s.host = host.Host{
-		Surface: &web.Surface{
+		Surface: &web.Server{
 			Title:  "Vitrine content",
 			Origin: contentOrigin,
 			Pace:   s.numbers.Pace,
@@ -132,7 +132,7 @@ func (s *stand) serve(contentOrigin, app string) {
 
 // The ports.
 
-func (s *stand) Gates(context.Context, readaccess.Names) (readaccess.State, error) {
+func (s *stand) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
 	return s.state, s.storeErr
 }
 

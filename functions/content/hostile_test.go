@@ -99,7 +99,7 @@ func TestT57ClosedGates(t *testing.T) {
 		"expired":            func(s *stand) { s.state.Artifact.ExpiresAt = s.now },
 		"locked":             func(s *stand) { s.state.Artifact.Lock = "lkd_1" },
 		"workspace locked":   func(s *stand) { s.state.Workspace.Lock = "lkd_1" },
-		"workspace claimed":  func(s *stand) { s.state.Workspace.Into = "other" },
+		"workspace claimed":  func(s *stand) { s.state.Workspace.ClaimedInto = "other" },
 		"no artifact":        func(s *stand) { s.state.Artifact = nil },
 		"no workspace":       func(s *stand) { s.state.Workspace = nil },
 		"no link":            func(s *stand) { s.claims.Link = "0123456789ABCDEF" },

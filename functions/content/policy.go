@@ -45,7 +45,7 @@ func newPolicies(app string) policies {
 }
 
 // choose picks the policy of one answer.
-func (p policies) choose(e exhibit) string {
+func (p policies) choose(e fileResponse) string {
 	switch {
 	case e.svg && e.framed:
 		return p.svgFramed

@@ -23,7 +23,7 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	}
 	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)), slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
-	e := h.exhibit(found, r)
+	e := h.fileResponse(found, r)
 	if e.unchanged(r) {
 		e.describe(w.Header())
 		w.WriteHeader(http.StatusNotModified)
@@ -65,7 +65,7 @@ func beyond(w http.ResponseWriter, p part, size int64) {
 }
 
 // open asks the object store for the bytes of a part; HEAD and empty files need none.
-func (h *Host) open(r *http.Request, e exhibit, p part) (io.ReadCloser, error) {
+func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, error) {
 	if r.Method == http.MethodHead || p.size == 0 {
 		return http.NoBody, nil
 	}
@@ -73,7 +73,7 @@ func (h *Host) open(r *http.Request, e exhibit, p part) (io.ReadCloser, error) {
 }
 
 // send writes the answer. From here on the status is told, so that a failure can only cut the connection.
-func (e exhibit) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
+func (e fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
 	status, length := http.StatusOK, e.length()
 	if p.partial {
 		status, length = http.StatusPartialContent, p.size

@@ -135,7 +135,7 @@ func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
 	if text := s.log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
 		t.Errorf("logged: %s", text)
 	}
-	s.openErr = fault.Bare(fault.NotFound) // a deletion overtook the read
+	s.openErr = fault.NewCode(fault.NotFound) // a deletion overtook the read
 	refused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
 }
 

@@ -122,8 +122,8 @@ func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 		status  int
 	}{
 		"whole":                  {func(*stand) {}, http.StatusOK},
-		"the object store fails": {func(s *stand) { s.openErr = fault.Bare(fault.StorageUnavailable) }, http.StatusServiceUnavailable},
-		"the object is gone":     {func(s *stand) { s.openErr = fault.Bare(fault.NotFound) }, http.StatusNotFound},
+		"the object store fails": {func(s *stand) { s.openErr = fault.NewCode(fault.StorageUnavailable) }, http.StatusServiceUnavailable},
+		"the object is gone":     {func(s *stand) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
 		"the body breaks off":    {func(s *stand) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } }, http.StatusOK},
 		"a panic":                {func(s *stand) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
 	} {

@@ -15,7 +15,7 @@ import (
 
 // Host is what the upload host needs.
 type Host struct {
-	Surface   *web.Surface
+	Surface   *web.Server
 	Creator   *upload.Creator
 	Finalizer *upload.Finalizer
 }
@@ -26,13 +26,13 @@ func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) 
 func (h *Host) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
-			ID:      "uploadSessions.create",
-			Method:  "POST",
-			Path:    "/v1/upload-sessions",
-			Summary: "Declare files and get a signed URL for each",
-			Scope:   credential.Publish,
-			Command: web.Command{Operation: idempotency.CreateSession},
-			Beside:  true,
+			ID:               "uploadSessions.create",
+			Method:           "POST",
+			Path:             "/v1/upload-sessions",
+			Summary:          "Declare files and get a signed URL for each",
+			Scope:            credential.Publish,
+			Command:          web.Command{Operation: idempotency.CreateSession},
+			ConcurrentLimits: true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
 				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
@@ -59,15 +59,15 @@ type createInput struct {
 	Body contract.CreateSession
 }
 
-func (h *Host) create(ctx context.Context, call *web.Call, in *createInput) (contract.Session, error) {
-	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.Permit)
+func (h *Host) create(ctx context.Context, call *web.Request, in *createInput) (contract.Session, error) {
+	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
 }
 
 type sessionInput struct {
 	Session string `path:"upload_session_id"`
 }
 
-func (h *Host) finalize(ctx context.Context, call *web.Call, _ *sessionInput) (contract.Finalized, error) {
+func (h *Host) finalize(ctx context.Context, call *web.Request, _ *sessionInput) (contract.Finalized, error) {
 	return h.Finalizer.Finalize(ctx, call.Actor, upload.Attempt{
 		Command: call.Command,
 		Record:  call.Record,

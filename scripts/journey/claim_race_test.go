@@ -69,7 +69,7 @@ func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	} {
 		before := s.state(t)
 		_, err := s.claims(t, c, wire.NewKey(), token)
-		_, unseen := s.claimer(t).Look(ctx, c.actor, token)
+		_, unseen := s.claimer(t).Preview(ctx, c.actor, token)
 		if fault.CodeOf(err) != fault.NotFound || fmt.Sprint(unseen) != err.Error() || said != "" && err.Error() != said {
 			t.Errorf("%s: claiming says %v, looking %v, others %q", name, err, unseen, said)
 		}
@@ -79,7 +79,7 @@ func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	s.change(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(mine.WorkspaceID)})
 	stranger := c.actor
 	stranger.Member = ""
-	if _, err := s.claimer(t).Look(ctx, stranger, src.ClaimToken); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := s.claimer(t).Preview(ctx, stranger, src.ClaimToken); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Errorf("an API key looks: %v", err)
 	}
 	s.claimed(t, c, src.ClaimToken)
@@ -94,7 +94,7 @@ func TestALookAtAClaimTellsWhatItBringsAndChangesNothing(t *testing.T) {
 		published(t, src.Agent, fmt.Sprint("artifact ", n))
 	}
 	before := s.state(t)
-	p := must(s.claimer(t).Look(ctx, c.actor, src.ClaimToken))(t)
+	p := must(s.claimer(t).Preview(ctx, c.actor, src.ClaimToken))(t)
 	s.unchanged(t, before)
 	if p.Workspace != src.WorkspaceID || p.Count != 12 || len(p.Titles) != 10 || p.Titles[0] != "artifact 11" || !p.ExpiresAt.After(p.CreatedAt) {
 		t.Errorf("%+v", p)

@@ -80,8 +80,8 @@ func (s *claimStand) source(t testing.TB) source {
 	return source{g, p}
 }
 
-func (s *claimStand) claimer(t testing.TB) *claim.Claimer {
-	return &claim.Claimer{
+func (s *claimStand) claimer(t testing.TB) *claim.Service {
+	return &claim.Service{
 		Store:       s.store,
 		Peppers:     s.peppers(t),
 		Environment: credential.Preview,

@@ -21,7 +21,7 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 		Mover:       s.store,
 		Admission:   admission,
 		Counters:    s.store,
-		Tries:       s.store,
+		Failures:    s.store,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Signer:      signer,

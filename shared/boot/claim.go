@@ -3,9 +3,9 @@ package boot
 import "vitrine/shared/entry/claim"
 
 // Claimer lets members take over ephemeral workspaces; it needs the ring pepper.
-func (s *Services) Claimer() (*claim.Claimer, error) {
+func (s *Services) Claimer() (*claim.Service, error) {
 	peppers, err := s.peppers()
-	return &claim.Claimer{
+	return &claim.Service{
 		Store:       s.store,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,

@@ -12,13 +12,13 @@ import (
 )
 
 // ForMembers lets members in at a surface, on the routes that want them; it needs the ring pepper.
-func (s *Services) ForMembers(surface *web.Surface) error {
+func (s *Services) ForMembers(surface *web.Server) error {
 	here, err := s.Members(s.Config.Origins.API, false)
 	if err != nil {
 		return err
 	}
 	there, err := s.Members(s.Config.Origins.Delegated(), true)
-	surface.AuthenticateMember, surface.AuthenticateMCP = here.Open, there.Open
+	surface.AuthenticateMember, surface.AuthenticateMCP = here.Authenticate, there.Authenticate
 	return err
 }
 
@@ -52,12 +52,12 @@ func (s *Services) Keeper() (*credential.Keeper, error) {
 }
 
 // Steward keeps the settings of workspaces.
-func (s *Services) Steward() *account.Steward {
-	return &account.Steward{Store: s.store, Now: s.Config.Now}
+func (s *Services) Steward() *account.Settings {
+	return &account.Settings{Store: s.store, Now: s.Config.Now}
 }
 
 // Auditor shows what was done in workspaces; it needs the ring seal.
-func (s *Services) Auditor() (*account.Auditor, error) {
+func (s *Services) Auditor() (*account.AuditLog, error) {
 	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &account.Auditor{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
+	return &account.AuditLog{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // Warden sets and lifts operators' lockdowns; it needs the ring seal.
-func (s *Services) Warden() (*lockdown.Warden, error) {
+func (s *Services) Warden() (*lockdown.Service, error) {
 	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &lockdown.Warden{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
+	return &lockdown.Service{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }
 
 // Overseer shows operators what was done in all workspaces; it needs the ring seal.
-func (s *Services) Overseer() (*account.Overseer, error) {
+func (s *Services) Overseer() (*account.OperatorLog, error) {
 	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &account.Overseer{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
+	return &account.OperatorLog{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
 }

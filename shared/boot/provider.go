@@ -121,13 +121,13 @@ func (s *Services) identityProvider() (signin.Provider, error) {
 }
 
 // Registrar knows people.
-func (s *Services) Registrar() *member.Registrar {
-	return &member.Registrar{Store: s.store, Now: s.Config.Now}
+func (s *Services) Registrar() *member.Service {
+	return &member.Service{Store: s.store, Now: s.Config.Now}
 }
 
 // Sessions keeps people signed in.
-func (s *Services) Sessions() *session.Keeper {
-	return &session.Keeper{
+func (s *Services) Sessions() *session.Service {
+	return &session.Service{
 		Store:  s.store,
 		People: s.store,
 		Limits: &s.Config.Limits,
@@ -136,10 +136,10 @@ func (s *Services) Sessions() *session.Keeper {
 }
 
 // Desk signs people in; it needs the ring pepper.
-func (s *Services) Desk(limiter *rate.Limiter) (*signin.Desk, error) {
+func (s *Services) Desk(limiter *rate.Limiter) (*signin.Service, error) {
 	provider, err1 := s.identityProvider()
 	peppers, err2 := s.peppers()
-	return &signin.Desk{
+	return &signin.Service{
 		Provider:  provider,
 		Issuer:    s.Config.OIDC.Issuer,
 		Store:     s.store,

@@ -60,11 +60,11 @@ func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err
 	}
-	return s.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, s.Config.Now())
+	return s.store.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, s.Config.Now())
 }
 
 // Guarded is the surface of a host whose callers authenticate.
-func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Surface, error) {
+func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Server, error) {
 	peppers, err := s.peppers()
 	a := &access.Authenticator{
 		Store:       s.store,
@@ -75,15 +75,15 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 	}
 	surface := s.Public(title, origin, log)
 	surface.Metadata = s.Config.Origins.API + "/.well-known/oauth-protected-resource"
-	surface.Authenticate = a.Open
+	surface.Authenticate = a.Authenticate
 	surface.Touch = a.Touch
 	surface.Limiter = s.Limiter(host)
 	return surface, err
 }
 
 // Public is the surface of a host whose callers hold signed URLs.
-func (s *Services) Public(title, origin string, log *slog.Logger) *web.Surface {
-	return &web.Surface{
+func (s *Services) Public(title, origin string, log *slog.Logger) *web.Server {
+	return &web.Server{
 		Title:   title,
 		Origin:  origin,
 		HSTS:    s.Config.HSTS,
@@ -104,9 +104,9 @@ func (s *Services) peppers() (keyring.Derived, error) {
 }
 
 // Addresses builds and checks signed URLs; it needs the rings content and links.
-func (s *Services) Addresses() (*address.Book, error) {
+func (s *Services) Addresses() (*address.URLBuilder, error) {
 	c := s.Config
-	b := &address.Book{Origins: c.Origins}
+	b := &address.URLBuilder{Origins: c.Origins}
 	var err1, err2, err3 error
 	b.ContentToken, err1 = token.New(c.Rings.Content, token.Content, c.Origins.Content)
 	b.ViewToken, err2 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
@@ -145,13 +145,13 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 		Limits:      &s.Config.Limits,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,
-		Desk:        &pow.Desk{Keys: signing, Store: s.store, Now: s.Config.Now},
+		Desk:        &pow.Service{Keys: signing, Store: s.store, Now: s.Config.Now},
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2)
 }
 
 // Publisher publishes drafts.
-func (s *Services) Publisher(addresses *address.Book) *artifact.Publisher {
+func (s *Services) Publisher(addresses *address.URLBuilder) *artifact.Publisher {
 	return &artifact.Publisher{
 		Store:     s.store,
 		Addresses: addresses,
@@ -181,14 +181,14 @@ func (s *Services) Lister() (*artifact.Lister, error) {
 func (s *Services) Historian() *artifact.Historian { return &artifact.Historian{Store: s.store} }
 
 // Files makes a viewer read files back, which needs the bucket.
-func (s *Services) Files(v *view.Viewer) *view.Viewer {
+func (s *Services) Files(v *view.Service) *view.Service {
 	v.Bytes = s.blobs
 	return v
 }
 
 // Viewer answers agent views and opens access links.
-func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.Viewer {
-	return &view.Viewer{
+func (s *Services) Viewer(addresses *address.URLBuilder, limiter *rate.Limiter) *view.Service {
+	return &view.Service{
 		Store:     s.store,
 		Addresses: addresses,
 		Limits:    &s.Config.Limits,
@@ -201,7 +201,7 @@ func (s *Services) Viewer(addresses *address.Book, limiter *rate.Limiter) *view.
 func (s *Services) Creator() *upload.Creator {
 	return &upload.Creator{
 		Store:   s.store,
-		Hints:   s.store,
+		Index:   s.store,
 		Objects: s.blobs,
 		Limits:  &s.Config.Limits,
 		Now:     s.Config.Now,
@@ -212,7 +212,7 @@ func (s *Services) Creator() *upload.Creator {
 func (s *Services) Finalizer() *upload.Finalizer {
 	return &upload.Finalizer{
 		Store:   s.store,
-		Hints:   s.store,
+		Index:   s.store,
 		Objects: s.blobs,
 		Now:     s.Config.Now,
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // Sharer keeps access links.
-func (s *Services) Sharer(addresses *address.Book, details *artifact.Lister) *sharing.Sharer {
-	return &sharing.Sharer{
+func (s *Services) Sharer(addresses *address.URLBuilder, details *artifact.Lister) *sharing.Service {
+	return &sharing.Service{
 		Store:     s.store,
 		Changes:   s.store,
 		Addresses: addresses,

@@ -17,29 +17,29 @@ func (s *Services) Sweeper() *sweep.Sweeper {
 }
 
 // Hinter ends the work of finalized sessions.
-func (s *Services) Hinter() *sweep.Hinter {
-	return &sweep.Hinter{Store: s.store, Diffs: s.blobs, Now: s.Config.Now}
+func (s *Services) Hinter() *sweep.Indexer {
+	return &sweep.Indexer{Store: s.store, Diffs: s.blobs, Now: s.Config.Now}
 }
 
 // Purger gives up the files of what ended.
 func (s *Services) Purger() *sweep.Purger {
 	return &sweep.Purger{
-		Shelf: s.store,
-		Store: s.store,
-		Rows:  s.store,
-		Finds: s.store,
-		Now:   s.Config.Now,
-		Watch: time.Now,
+		References: s.store,
+		Store:      s.store,
+		Queue:      s.store,
+		Index:      s.store,
+		Now:        s.Config.Now,
+		Watch:      time.Now,
 	}
 }
 
 // Collector deletes objects that nothing needs any more.
-func (s *Services) Collector() *sweep.Collector {
-	return &sweep.Collector{
-		Shelf: s.store,
-		Store: s.store,
-		Finds: s.store,
-		Bytes: s.blobs,
-		Now:   s.Config.Now,
+func (s *Services) Collector() *sweep.GarbageCollector {
+	return &sweep.GarbageCollector{
+		References: s.store,
+		Store:      s.store,
+		Index:      s.store,
+		Bytes:      s.blobs,
+		Now:        s.Config.Now,
 	}
 }

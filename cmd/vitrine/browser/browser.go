@@ -10,8 +10,8 @@ import (
 // errNone says that there is no browser to open.
 var errNone = errors.New("there is no browser")
 
-// Surroundings are what decides whether a person sits in front of a browser.
-type Surroundings struct {
+// Environment are what decides whether a person sits in front of a browser.
+type Environment struct {
 	OS       string // as runtime.GOOS has it
 	Terminal bool   // a person can read and type
 	Env      func(name string) string
@@ -20,7 +20,7 @@ type Surroundings struct {
 
 // Command is the command that opens an http or https address, or nil if none should be run: without a terminal and in CI
 // nobody would see it. $BROWSER is a list of commands as xdg-open reads it: separated by colons, %s for the address.
-func (s Surroundings) Command(address string) []string {
+func (s Environment) Command(address string) []string {
 	if !s.Terminal || s.Env("CI") != "" {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s Surroundings) Command(address string) []string {
 }
 
 // wishes are the commands to try, the first that exists wins.
-func (s Surroundings) wishes() []string {
+func (s Environment) wishes() []string {
 	wish := s.Env("BROWSER")
 	switch {
 	case s.OS == "windows":
@@ -64,7 +64,7 @@ func place(command []string, address string) []string {
 }
 
 // Open starts the browser and does not wait for it. What it prints is not shown.
-func (s Surroundings) Open(address string) error {
+func (s Environment) Open(address string) error {
 	command := s.Command(address)
 	if command == nil {
 		return errNone

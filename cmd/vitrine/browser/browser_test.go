@@ -31,7 +31,7 @@ func TestCommand(t *testing.T) {
 		{"CI", "linux", "DISPLAY=:0 CI=1 BROWSER=web", false, "web xdg-open", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := Surroundings{
+			s := Environment{
 				OS:       tt.os,
 				Terminal: !tt.pipe,
 				Env: func(name string) string {
@@ -57,7 +57,7 @@ func TestCommand(t *testing.T) {
 }
 
 func TestOpenTellsThatThereIsNoBrowser(t *testing.T) {
-	s := Surroundings{OS: "linux", Env: func(string) string { return "" }, Look: exec.LookPath}
+	s := Environment{OS: "linux", Env: func(string) string { return "" }, Look: exec.LookPath}
 	if err := s.Open(page); err == nil {
 		t.Error("a browser was opened without a terminal")
 	}

@@ -35,7 +35,7 @@ type Caller struct {
 	HTTP      *http.Client
 	UserAgent string
 	RequestID string // sent with every call, 8 to 128 visible ASCII characters
-	Patience  Patience
+	Patience  RetryPolicy
 	PlainHTTP bool // other machines may be asked without encryption
 	// Tell says to the person what the client is waiting for.
 	Tell func(format string, args ...any)

@@ -30,7 +30,7 @@ type permits struct {
 }
 
 // deliver sends a file, with a new URL if its own has ended.
-func (a *Account) deliver(ctx context.Context, all *permits, p parcel, sent func(int64)) error {
+func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func(int64)) error {
 	round := 0
 	for try := 0; ; try++ {
 		err := a.caller.put(ctx, p, sent)

@@ -22,7 +22,7 @@ const (
 )
 
 // put sends one file to its signed URL until it is stored or patience ends.
-func (c *Caller) put(ctx context.Context, p parcel, sent func(int64)) error {
+func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) error {
 	return c.retry(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/slowest)*time.Second)
 		defer cancel()
@@ -30,7 +30,7 @@ func (c *Caller) put(ctx context.Context, p parcel, sent func(int64)) error {
 	})
 }
 
-func (c *Caller) putOnce(ctx context.Context, p parcel, sent func(int64)) (err error) {
+func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err error) {
 	body, err := p.file.Open()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *Caller) putOnce(ctx context.Context, p parcel, sent func(int64)) (err e
 }
 
 // putRequest carries the headers that the URL was signed with and no bearer; the URL is the permission.
-func (c *Caller) putRequest(ctx context.Context, p parcel, body io.ReadCloser) (*http.Request, error) {
+func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.target.PutURL, body)
 	if err != nil {
 		return nil, bare(err)
@@ -80,7 +80,7 @@ func (c *Caller) putRequest(ctx context.Context, p parcel, body io.ReadCloser) (
 }
 
 // stored reads the answer of the storage, which speaks S3's XML. 412 says that an earlier attempt has stored the file.
-func (c *Caller) stored(p parcel, resp *http.Response) error {
+func (c *Caller) stored(p upload, resp *http.Response) error {
 	status := resp.StatusCode
 	if status >= 200 && status <= 299 || status == http.StatusPreconditionFailed {
 		return nil

@@ -45,12 +45,12 @@ type UploadStats struct {
 type Plan struct {
 	Stats UploadStats
 
-	parcels []parcel
+	parcels []upload
 	permits *permits
 }
 
-// parcel is a file with the place to send it to.
-type parcel struct {
+// upload is a file with the place to send it to.
+type upload struct {
 	file   File
 	target contract.UploadTarget
 }
@@ -100,7 +100,7 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 		}
 		s.UploadedFiles++
 		s.UploadedBytes += f.Size
-		plan.parcels = append(plan.parcels, parcel{f, t})
+		plan.parcels = append(plan.parcels, upload{f, t})
 	default:
 		return a.unsendable(f)
 	}
@@ -152,7 +152,7 @@ func ofUpload(name string) bool {
 func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	queue := make(chan parcel)
+	queue := make(chan upload)
 	var senders sync.WaitGroup
 	for range min(Parallel, len(plan.parcels)) {
 		senders.Go(func() {
@@ -174,7 +174,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 }
 
 // hand gives out the parcels until all are taken or ctx ends.
-func hand(ctx context.Context, queue chan<- parcel, parcels []parcel) {
+func hand(ctx context.Context, queue chan<- upload, parcels []upload) {
 	defer close(queue)
 	for _, p := range parcels {
 		select {

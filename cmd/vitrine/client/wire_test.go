@@ -85,7 +85,7 @@ func caller(w *wire, told *[]string) *Caller {
 		HTTP:      &http.Client{Transport: w, CheckRedirect: stay},
 		UserAgent: "vitrine/test",
 		RequestID: "cli_request",
-		Patience:  DefaultPatience(),
+		Patience:  DefaultRetryPolicy(),
 		Tell: func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()

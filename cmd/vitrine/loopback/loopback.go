@@ -101,7 +101,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	if !secret.Same(q["state"], l.state) {
-		show(w, stranger)
+		show(w, unknownPage)
 		return
 	}
 	if !l.taken.CompareAndSwap(false, true) {
@@ -114,8 +114,8 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	show(w, <-l.verdict)
 }
 
-// stranger is shown to who has not been sent by the sign-in.
-var stranger = Page{
+// unknownPage is shown to who has not been sent by the sign-in.
+var unknownPage = Page{
 	Heading: "Not the answer to this sign-in",
 	Text:    "The command waits on. Go back to the page that it named, or run vitrine login again.",
 }

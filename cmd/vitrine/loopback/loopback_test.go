@@ -113,7 +113,7 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 		"?error=access_denied", "?error=access_denied&state=t", "?error=<script>alert(1)</script>&state=t", "?state=s%00",
 	} {
 		status, header, body := visit(t, "GET", l.RedirectURI()+query, "")
-		if status != 400 || header.Get("Content-Security-Policy") != policy || !strings.Contains(body, stranger.Heading) || strings.Contains(body, "alert") {
+		if status != 400 || header.Get("Content-Security-Policy") != policy || !strings.Contains(body, unknownPage.Heading) || strings.Contains(body, "alert") {
 			t.Errorf("%q is answered with %d %s", query, status, body)
 		}
 	}

@@ -17,10 +17,10 @@ const invalidGrant = "invalid_grant"
 // Refresh exchanges a refresh token for an access token and the refresh token that replaces it.
 type Refresh func(ctx context.Context, r Record) (access, next secret.Text, err error)
 
-// Fresh gives an access token for the stored login of a server. The new refresh token is stored before the access token
+// AccessToken gives an access token for the stored login of a server. The new refresh token is stored before the access token
 // is handed out, so that a process that dies in between does not lose the login. Processes take turns; where they
 // cannot, one that comes second finds its token replaced, reads the new one and tries once more.
-func (v *Vault) Fresh(ctx context.Context, server string, refresh Refresh) (secret.Text, error) {
+func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh) (secret.Text, error) {
 	var access secret.Text
 	_, err := v.Update(ctx, server, func(r *Record) (*Record, error) {
 		if r == nil || r.RefreshToken == "" {

@@ -51,7 +51,7 @@ func TestFreshStoresTheNewTokenFirst(t *testing.T) {
 	v := open(t, nil)
 	o := rotating(t, v)
 	for n := 1; n <= 3; n++ {
-		access, err := v.Fresh(t.Context(), server, o.refresh)
+		access, err := v.AccessToken(t.Context(), server, o.refresh)
 		if err != nil || string(access) != fmt.Sprintf("access%d", n) {
 			t.Fatalf("access token %q, error %v", string(access), err)
 		}
@@ -70,7 +70,7 @@ func TestFreshTakesTurns(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			own := &Vault{Dir: v.Dir, Deadline: v.Deadline, Warn: v.Warn}
-			if _, err := own.Fresh(t.Context(), server, o.refresh); err != nil {
+			if _, err := own.AccessToken(t.Context(), server, o.refresh); err != nil {
 				t.Error(err)
 			}
 		})
@@ -90,7 +90,7 @@ func TestFreshAfterALostRace(t *testing.T) {
 	v := open(t, nil)
 	o := rotating(t, v)
 	first := true
-	access, err := v.Fresh(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
 		if first {
 			first = false
 			faster := r
@@ -121,17 +121,17 @@ func TestFreshFails(t *testing.T) {
 		}
 	}
 	v := open(t, nil)
-	if _, err := v.Fresh(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Auth {
+	if _, err := v.AccessToken(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Auth {
 		t.Errorf("without a login: %v", err)
 	}
 	o := rotating(t, v)
 	before := *v.Load(server)
-	if _, err := v.Fresh(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Server {
+	if _, err := v.AccessToken(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Server {
 		t.Errorf("without a network: %v", err)
 	}
 	holds(t, v, before)
 	o.counts = token(99) // revoked
-	_, err := v.Fresh(t.Context(), server, o.refresh)
+	_, err := v.AccessToken(t.Context(), server, o.refresh)
 	if f := failure.Of(err); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") || o.refused != 1 {
 		t.Errorf("after a revocation: %v, %d refused", err, o.refused)
 	}
@@ -144,7 +144,7 @@ func TestFreshIsNotBrokenOff(t *testing.T) {
 	v := open(t, nil)
 	o := rotating(t, v)
 	ctx, interrupt := context.WithCancel(t.Context())
-	_, err := v.Fresh(ctx, server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+	_, err := v.AccessToken(ctx, server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
 		interrupt()
 		if ctx.Err() != nil {
 			t.Error("the refresh was broken off")
@@ -161,7 +161,7 @@ func TestFreshDoesNotUseWhatItCannotStore(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	o := rotating(t, v)
-	access, err := v.Fresh(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
 		if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
 			t.Error(err)
 		}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Exhibit is one artifact and all that a member may do with it.
-type Exhibit struct {
-	Shell
+// ArtifactPage is one artifact and all that a member may do with it.
+type ArtifactPage struct {
+	Layout
 	Artifact
 	Entrypoint string
 	Files      int
@@ -26,20 +26,20 @@ type Exhibit struct {
 }
 
 // Open tells whether somebody without an account can see the artifact now, as far as is known.
-func (e Exhibit) Open() bool { return e.Linked || slices.ContainsFunc(e.Links, AccessLink.Live) }
+func (e ArtifactPage) Open() bool { return e.Linked || slices.ContainsFunc(e.Links, AccessLink.Live) }
 
 // Shared tells whether it has a share link that works, or would without the lock.
-func (e Exhibit) Shared() bool {
+func (e ArtifactPage) Shared() bool {
 	return e.Following || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
 }
 
 // Restorable tells whether one of its revisions can be published again.
-func (e Exhibit) Restorable() bool {
+func (e ArtifactPage) Restorable() bool {
 	return slices.ContainsFunc(e.Revisions, func(r Revision) bool { return r.Restore != "" })
 }
 
 // Closable tells whether it has links that are not over, as far as is known.
-func (e Exhibit) Closable() bool {
+func (e ArtifactPage) Closable() bool {
 	return e.Linked || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
 }
 
@@ -88,14 +88,14 @@ func (l AccessLink) Path() string { return "/artifacts/" + l.Artifact + "/links/
 
 // AccessLinks are links of a workspace.
 type AccessLinks struct {
-	Shell
+	Layout
 	Items []AccessLink
 	Pages
 }
 
 // Address is the address of an access link with its secret, shown this once.
 type Address struct {
-	Shell
+	Layout
 	Artifact string
 	Link     AccessLink
 	URL      string
@@ -122,7 +122,7 @@ type File struct {
 	Shown     bool // it is what the viewer shows
 }
 
-func (Exhibit) template() string     { return "artifact.html" }
-func (AccessLinks) template() string { return "links.html" }
-func (Address) template() string     { return "address.html" }
-func (Private) template() string     { return "private.html" }
+func (ArtifactPage) template() string { return "artifact.html" }
+func (AccessLinks) template() string  { return "links.html" }
+func (Address) template() string      { return "address.html" }
+func (Private) template() string      { return "private.html" }

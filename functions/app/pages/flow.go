@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Parcel is what somebody published and a member may take over: titles of the newest, and how many there are.
-type Parcel struct {
+// ArtifactSummary is what somebody published and a member may take over: titles of the newest, and how many there are.
+type ArtifactSummary struct {
 	Titles []string
 	Count  int
 	Most   bool // there may be more than Count
 }
 
 // More is how many artifacts Titles does not name.
-func (p Parcel) More() int { return max(0, p.Count-len(p.Titles)) }
+func (p ArtifactSummary) More() int { return max(0, p.Count-len(p.Titles)) }
 
 // Claim takes a claim token, from the fragment of a link or from somebody's clipboard.
 type Claim struct {
-	Shell
+	Layout
 	SignedIn bool
 	SignIn   string // path
 	Error    string
@@ -25,16 +25,16 @@ type Claim struct {
 
 // ClaimPreview shows what a claim would bring, and where.
 type ClaimPreview struct {
-	Shell
-	Parcel
+	Layout
+	ArtifactSummary
 	CreatedAt, ExpiresAt time.Time
 	Token, Once          string
 }
 
 // AgentRequest shows an agent that asks to be let in.
 type AgentRequest struct {
-	Shell
-	Parcel
+	Layout
+	ArtifactSummary
 	RegisteredAt, ExpiresAt time.Time
 	EndsAt                  time.Time // of what it may do
 	Network                 string
@@ -44,13 +44,13 @@ type AgentRequest struct {
 
 // Device asks for the code that a device shows.
 type Device struct {
-	Shell
+	Layout
 	Code, Error string
 }
 
 // DeviceRequest shows a device that asks to be let in.
 type DeviceRequest struct {
-	Shell
+	Layout
 	Client, Name, Network string
 	AskedAt, ExpiresAt    time.Time
 	Rights                []string
@@ -59,7 +59,7 @@ type DeviceRequest struct {
 
 // Consent shows an app that asks to be let in.
 type Consent struct {
-	Shell
+	Layout
 	Client, ID, Host string
 	FirstParty       bool
 	Loopback         bool

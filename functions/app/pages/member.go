@@ -2,8 +2,8 @@ package pages
 
 import "time"
 
-// Shell is what the pages of a member have around them.
-type Shell struct {
+// Layout is what the pages of a member have around them.
+type Layout struct {
 	Workspace, Email string
 	// Here is the section on show, by its path; empty on pages that ask one question and offer no way around it.
 	Here string
@@ -16,7 +16,7 @@ type section struct {
 }
 
 // Sections is the navigation; nil where there is none.
-func (s Shell) Sections() []section {
+func (s Layout) Sections() []section {
 	if s.Here == "" {
 		return nil
 	}
@@ -59,7 +59,7 @@ type Limits struct {
 
 // Overview is what a member sees first.
 type Overview struct {
-	Shell
+	Layout
 	APIURL string
 	Recent []Artifact
 	Limits Limits
@@ -67,7 +67,7 @@ type Overview struct {
 
 // Artifacts is one page of the list.
 type Artifacts struct {
-	Shell
+	Layout
 	APIURL string
 	Items  []Artifact
 	Pages
@@ -85,7 +85,7 @@ type Key struct {
 
 // Keys lists the live API keys of a workspace and makes new ones, or lists those that have ended.
 type Keys struct {
-	Shell
+	Layout
 	APIURL string
 	Ended  bool          // these have ended
 	Kept   time.Duration // how long those are listed
@@ -118,7 +118,7 @@ type App struct {
 
 // Connections lists who may act in a workspace beside its keys.
 type Connections struct {
-	Shell
+	Layout
 	APIURL     string
 	Agents     []Agent
 	AgentPages Pages
@@ -128,7 +128,7 @@ type Connections struct {
 
 // Settings tells about the workspace, the member and the session.
 type Settings struct {
-	Shell
+	Layout
 	ID, Member         string
 	CreatedAt          time.Time
 	Scopes             []string
@@ -149,29 +149,29 @@ type Change struct {
 
 // Audit is one page of what was done in a workspace, newest first.
 type Audit struct {
-	Shell
-	Items []Deed
+	Layout
+	Items []AuditEntry
 	Kept  time.Duration // entries of the record
 	Pages
 }
 
-// Deed is something that somebody did.
-type Deed struct {
+// AuditEntry is something that somebody did.
+type AuditEntry struct {
 	What, Detail string
 	At           time.Time
-	By, On       Thing
+	By, On       Ref
 	Request      string // empty: nobody knows it
 }
 
-// Thing is who did something, or what it was done to.
-type Thing struct {
+// Ref is who did something, or what it was done to.
+type Ref struct {
 	Kind, ID string
 	Path     string // empty: it has no page
 }
 
 // Confirm asks whether to do something that cannot be undone.
 type Confirm struct {
-	Shell
+	Layout
 	Heading string
 	Subject string // a name that somebody chose
 	Detail  string // an id
@@ -184,7 +184,7 @@ type Confirm struct {
 
 // Done tells what was changed.
 type Done struct {
-	Shell
+	Layout
 	Heading string
 	Subject string
 	Points  []string

@@ -10,7 +10,7 @@ import (
 func all(zero bool) map[string]Page {
 	if zero {
 		return map[string]Page{
-			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": Exhibit{}, "keys": Keys{},
+			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": ArtifactPage{}, "keys": Keys{},
 			"connections": Connections{}, "settings": Settings{}, "confirm": Confirm{}, "done": Done{}, "claim": Claim{}, "claim-preview": ClaimPreview{},
 			"audit": Audit{}, "links": AccessLinks{}, "address": Address{}, "private": Private{},
 			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "app-error": AppError{}, "signed-out": SignedOut{},
@@ -18,7 +18,7 @@ func all(zero bool) map[string]Page {
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
 	turns := Pages{Of: hostile, First: hostile, Next: hostile}
-	shell := Shell{Workspace: spoofing, Email: spoofing, Here: "/keys"}
+	shell := Layout{Workspace: spoofing, Email: spoofing, Here: "/keys"}
 	shown := Artifact{
 		ID:     hostile,
 		Title:  spoofing,
@@ -41,7 +41,7 @@ func all(zero bool) map[string]Page {
 		Open:    hostile,
 		Restore: hostile,
 	}, {ID: hostile, State: hostile}}
-	lot := Parcel{Titles: []string{spoofing}, Count: 9, Most: true}
+	lot := ArtifactSummary{Titles: []string{spoofing}, Count: 9, Most: true}
 	key := Key{
 		ID:     hostile,
 		Public: hostile,
@@ -57,16 +57,16 @@ func all(zero bool) map[string]Page {
 			RequestID: hostile,
 			Links:     links,
 		},
-		"overview": Overview{Shell: shell, APIURL: hostile, Recent: []Artifact{shown}},
-		"empty":    Overview{Shell: shell, APIURL: hostile},
+		"overview": Overview{Layout: shell, APIURL: hostile, Recent: []Artifact{shown}},
+		"empty":    Overview{Layout: shell, APIURL: hostile},
 		"artifacts": Artifacts{
-			Shell:  shell,
+			Layout: shell,
 			APIURL: hostile,
 			Items:  []Artifact{shown},
 			Pages:  turns,
 		},
-		"artifact": Exhibit{
-			Shell:      shell,
+		"artifact": ArtifactPage{
+			Layout:     shell,
 			Artifact:   shown,
 			Entrypoint: spoofing,
 			Source:     hostile,
@@ -78,9 +78,9 @@ func all(zero bool) map[string]Page {
 			Name:       hostile,
 			Error:      hostile,
 		},
-		"links": AccessLinks{Shell: shell, Items: []AccessLink{live}, Pages: turns},
+		"links": AccessLinks{Layout: shell, Items: []AccessLink{live}, Pages: turns},
 		"address": Address{
-			Shell:    shell,
+			Layout:   shell,
 			Artifact: hostile,
 			Link:     live,
 			URL:      hostile,
@@ -102,14 +102,14 @@ func all(zero bool) map[string]Page {
 			Entrypoint: spoofing,
 			Source:     hostile,
 		},
-		"download": Exhibit{
-			Shell:      shell,
+		"download": ArtifactPage{
+			Layout:     shell,
 			Artifact:   shown,
 			Entrypoint: spoofing,
 			Source:     hostile,
 		},
 		"keys": Keys{
-			Shell:  shell,
+			Layout: shell,
 			APIURL: hostile,
 			Items:  []Key{key},
 			Made:   &Made{key, hostile},
@@ -117,15 +117,15 @@ func all(zero bool) map[string]Page {
 			Name:   hostile,
 			Error:  hostile,
 		},
-		"no-keys": Keys{Shell: shell, APIURL: hostile},
+		"no-keys": Keys{Layout: shell, APIURL: hostile},
 		"ended-keys": Keys{
-			Shell: shell,
-			Ended: true,
-			Items: []Key{key},
-			Pages: turns,
+			Layout: shell,
+			Ended:  true,
+			Items:  []Key{key},
+			Pages:  turns,
 		},
 		"settings": Settings{
-			Shell:   shell,
+			Layout:  shell,
 			ID:      hostile,
 			Member:  hostile,
 			Scopes:  []string{hostile},
@@ -140,17 +140,17 @@ func all(zero bool) map[string]Page {
 			},
 		},
 		"audit": Audit{
-			Shell: shell, Pages: turns,
-			Items: []Deed{{
+			Layout: shell, Pages: turns,
+			Items: []AuditEntry{{
 				What:    spoofing,
 				Detail:  spoofing,
-				By:      Thing{Kind: spoofing, ID: spoofing},
-				On:      Thing{Kind: spoofing, ID: hostile, Path: hostile},
+				By:      Ref{Kind: spoofing, ID: spoofing},
+				On:      Ref{Kind: spoofing, ID: hostile, Path: hostile},
 				Request: spoofing,
 			}},
 		},
 		"confirm": Confirm{
-			Shell:   shell,
+			Layout:  shell,
 			Heading: hostile,
 			Subject: spoofing,
 			Detail:  hostile,
@@ -161,31 +161,31 @@ func all(zero bool) map[string]Page {
 			Once:    hostile,
 		},
 		"done": Done{
-			Shell:   shell,
+			Layout:  shell,
 			Heading: hostile,
 			Subject: spoofing,
 			Points:  []string{hostile},
 			Fine:    hostile,
 			Links:   links,
 		},
-		"claim":     Claim{Shell: shell, SignedIn: true, Error: hostile},
+		"claim":     Claim{Layout: shell, SignedIn: true, Error: hostile},
 		"claim-out": Claim{SignIn: hostile},
 		"preview": ClaimPreview{
-			Shell:  shell,
-			Parcel: lot,
-			Token:  hostile,
-			Once:   hostile,
+			Layout:          shell,
+			ArtifactSummary: lot,
+			Token:           hostile,
+			Once:            hostile,
 		},
 		"agent": AgentRequest{
-			Shell:   shell,
-			Parcel:  lot,
-			Network: hostile,
-			Attempt: hostile,
-			Error:   hostile,
+			Layout:          shell,
+			ArtifactSummary: lot,
+			Network:         hostile,
+			Attempt:         hostile,
+			Error:           hostile,
 		},
-		"device": Device{Shell: shell, Code: hostile, Error: hostile},
+		"device": Device{Layout: shell, Code: hostile, Error: hostile},
 		"request": DeviceRequest{
-			Shell:   shell,
+			Layout:  shell,
 			Client:  spoofing,
 			Name:    spoofing,
 			Network: hostile,
@@ -193,7 +193,7 @@ func all(zero bool) map[string]Page {
 			Code:    hostile,
 		},
 		"consent": Consent{
-			Shell:    shell,
+			Layout:   shell,
 			Client:   spoofing,
 			ID:       hostile,
 			Host:     hostile,
@@ -214,7 +214,7 @@ func all(zero bool) map[string]Page {
 		},
 		"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
 		"connections": Connections{
-			Shell:  shell,
+			Layout: shell,
 			APIURL: hostile,
 			Agents: []Agent{{
 				ID:           hostile,

@@ -18,7 +18,7 @@ type options struct {
 	step, ring   string
 	file, secret string // where the ring is: one of them
 	where        string // the option that said so, to be repeated in advice; empty: none did
-	haste        keyring.Haste
+	haste        keyring.Urgency
 }
 
 var (

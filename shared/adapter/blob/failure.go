@@ -18,7 +18,7 @@ var absent = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
 // failure says why an object could not be read: it is not there, or S3 did not answer.
 func failure(err error) error {
 	if hasCode(err, absent...) {
-		return fault.Bare(fault.NotFound)
+		return fault.NewCode(fault.NotFound)
 	}
 	return unavailable(err)
 }

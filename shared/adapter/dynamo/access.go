@@ -9,7 +9,7 @@ import (
 )
 
 // Find implements access.Store.
-func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Wants) (access.Found, error) {
+func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Request) (access.Found, error) {
 	b := batch{strong: true}
 	b.want(credentialKey(public))
 	b.want(workspaceKey(w))
@@ -40,7 +40,7 @@ func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, want
 }
 
 // wantRecord asks for what an actor's command did before, if the request is one, and tells where it is; empty: nowhere.
-func (b *batch) wantRecord(wants access.Wants, actor string) (record string) {
+func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 	if wants.Operation == "" || idempotency.CheckClient(wants.Client) != nil {
 		return ""
 	}

@@ -46,7 +46,7 @@ func (s *Store) within(a allowance, commit func(spend) error) error {
 			return err
 		}
 	}
-	return fault.Bare(fault.WriteAllowanceExceeded)
+	return fault.NewCode(fault.WriteAllowanceExceeded)
 }
 
 // shardCap is what one of an allowance's counters may hold; together they hold exactly the allowance.
@@ -58,8 +58,8 @@ func shardCap(allowance int64, shard int) int64 {
 	return most
 }
 
-// Used implements account.Allowance: how many artifacts a workspace published first on a UTC day.
-func (s *Store) Used(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
+// ArtifactsToday implements account.Allowance: how many artifacts a workspace published first on a UTC day.
+func (s *Store) ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
 	var b batch
 	for n := range limits.AllowanceShards {
 		b.wantHot(allowanceKey(w, day, n))

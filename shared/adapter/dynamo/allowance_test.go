@@ -108,7 +108,7 @@ func TestOneCommandCountsItsBytesOnce(t *testing.T) {
 	c.Bytes, c.BytesADay = 250, 1000
 	won := 0
 	for _, err := range parallel(8, func(int) error { return s.Create(ctx, c) }) {
-		var taken *idempotency.Taken
+		var taken *idempotency.AlreadyDone
 		if err == nil {
 			won++
 		} else if !errors.As(err, &taken) {

@@ -12,13 +12,13 @@ import (
 
 func artifactItem(a artifact.Artifact) item {
 	return newItem(artifactKey(a.ID)).
-		str("own", string(a.Owner)).str("home", string(a.Home)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
-		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksOff).str("cur", string(a.Current)).num("no", int64(a.Number)).
-		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.Share)).str("title", a.Title).str("entry", a.Entrypoint).
+		str("own", string(a.Owner)).str("home", string(a.StorageWorkspace)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
+		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksLockedAt).str("cur", string(a.Current)).num("no", int64(a.Number)).
+		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.ShareLink)).str("title", a.Title).str("entry", a.Entrypoint).
 		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
 		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
-		time("share_exp", a.ShareUntil).time("links_at", a.LinksAt).time("links_closed", a.LinksClosed).
-		num("views_closed", int64(a.ViewsClosed)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
+		time("share_exp", a.ShareLinkUntil).time("links_at", a.NewestLinkAt).time("links_closed", a.LinksRevokedBefore).
+		num("views_closed", int64(a.ViewsRevokedBefore)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
 		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 
@@ -27,38 +27,38 @@ func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 		return nil
 	}
 	return &artifact.Artifact{
-		ID:          a,
-		Owner:       id.Workspace(i.getStr("own")),
-		Home:        id.Workspace(i.getStr("home")),
-		Status:      artifact.Status(i.getStr("status")),
-		ExpiresAt:   i.getTime("exp"),
-		PinnedAt:    i.getTime("pin_at"),
-		Lock:        id.Lockdown(i.getStr("lock")),
-		LockedAt:    i.getTime("lock_at"),
-		LinksOff:    i.getTime("links_off"),
-		Current:     id.Revision(i.getStr("cur")),
-		Number:      int(i.getNum("no")),
-		Draft:       id.Revision(i.getStr("draft")),
-		DraftAt:     i.getTime("draft_at"),
-		Share:       id.Public(i.getStr("share")),
-		Title:       i.getStr("title"),
-		Entrypoint:  i.getStr("entry"),
-		FileCount:   int(i.getNum("n")),
-		Size:        i.getNum("bytes"),
-		CreatedAt:   i.getTime("created"),
-		UpdatedAt:   i.getTime("updated"),
-		PublishedAt: i.getTime("pub_at"),
-		DeletedAt:   i.getTime("deleted"),
-		ShareUntil:  i.getTime("share_exp"),
-		LinksAt:     i.getTime("links_at"),
-		LinksClosed: i.getTime("links_closed"),
-		ViewsClosed: int(i.getNum("views_closed")),
+		ID:                 a,
+		Owner:              id.Workspace(i.getStr("own")),
+		StorageWorkspace:   id.Workspace(i.getStr("home")),
+		Status:             artifact.Status(i.getStr("status")),
+		ExpiresAt:          i.getTime("exp"),
+		PinnedAt:           i.getTime("pin_at"),
+		Lock:               id.Lockdown(i.getStr("lock")),
+		LockedAt:           i.getTime("lock_at"),
+		LinksLockedAt:      i.getTime("links_off"),
+		Current:            id.Revision(i.getStr("cur")),
+		Number:             int(i.getNum("no")),
+		Draft:              id.Revision(i.getStr("draft")),
+		DraftAt:            i.getTime("draft_at"),
+		ShareLink:          id.Public(i.getStr("share")),
+		Title:              i.getStr("title"),
+		Entrypoint:         i.getStr("entry"),
+		FileCount:          int(i.getNum("n")),
+		Size:               i.getNum("bytes"),
+		CreatedAt:          i.getTime("created"),
+		UpdatedAt:          i.getTime("updated"),
+		PublishedAt:        i.getTime("pub_at"),
+		DeletedAt:          i.getTime("deleted"),
+		ShareLinkUntil:     i.getTime("share_exp"),
+		NewestLinkAt:       i.getTime("links_at"),
+		LinksRevokedBefore: i.getTime("links_closed"),
+		ViewsRevokedBefore: int(i.getNum("views_closed")),
 	}
 }
 
 func revisionItem(r artifact.Revision) item {
 	return newItem(revisionKey(r.Artifact, r.ID)).
-		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.Entered).
+		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.EntrypointExists).
 		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt).
 		str("source", string(r.Source))
 }
@@ -68,19 +68,19 @@ func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 		return nil
 	}
 	return &artifact.Revision{
-		ID:          r,
-		Artifact:    a,
-		Status:      artifact.RevisionStatus(i.getStr("status")),
-		Number:      int(i.getNum("no")),
-		Title:       i.getStr("title"),
-		Entrypoint:  i.getStr("entry"),
-		Entered:     i.getFlag("entered"),
-		Mode:        media.Mode(i.getStr("mode")),
-		FileCount:   int(i.getNum("n")),
-		Size:        i.getNum("bytes"),
-		CreatedAt:   i.getTime("created"),
-		PublishedAt: i.getTime("pub_at"),
-		Source:      id.Revision(i.getStr("source")),
+		ID:               r,
+		Artifact:         a,
+		Status:           artifact.RevisionStatus(i.getStr("status")),
+		Number:           int(i.getNum("no")),
+		Title:            i.getStr("title"),
+		Entrypoint:       i.getStr("entry"),
+		EntrypointExists: i.getFlag("entered"),
+		Mode:             media.Mode(i.getStr("mode")),
+		FileCount:        int(i.getNum("n")),
+		Size:             i.getNum("bytes"),
+		CreatedAt:        i.getTime("created"),
+		PublishedAt:      i.getTime("pub_at"),
+		Source:           id.Revision(i.getStr("source")),
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "entry": p.Revision.Entrypoint,
 		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
 	}
-	if p.Again { // the title stays
+	if p.Republish { // the title stays
 		condition += "attribute_not_exists(#draft) AND "
 	} else {
 		condition += "#draft = :rev AND "
@@ -159,14 +159,14 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 		condition += "attribute_not_exists(#pin_at) AND "
 		v["due"] = sortable(p.ExpiresAt)
 	}
-	if p.From == "" {
+	if p.ClaimedFrom == "" {
 		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
 	} else { // it ends as the claim said, whether it was moved meanwhile or not
 		condition += "#own IN (:ws, :from)"
 		set += ", #own = :ws, #g1p = :list"
-		v["from"], v["list"] = string(p.From), artifactsOf(p.Workspace)
+		v["from"], v["list"] = string(p.ClaimedFrom), artifactsOf(p.Workspace)
 	}
-	if p.Renews || p.From != "" {
+	if p.Renews || p.ClaimedFrom != "" {
 		set += ", #exp = :exp"
 		v["exp"] = p.ExpiresAt
 	}
@@ -177,7 +177,7 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 		v["share"], v["made"] = string(p.Share.Public), p.Share.At
 	}
 	t.update(s.tables.Core, artifactKey(p.Artifact), set+gone+" ADD #ver :one", condition, v, func(old item) error {
-		if a := readArtifact(old, p.Artifact); p.From == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
+		if a := readArtifact(old, p.Artifact); p.ClaimedFrom == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
 			return artifact.NotFound()
 		}
 		return artifact.ErrMoved
@@ -202,8 +202,8 @@ func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
 		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
 		"gone": goneOf(d.Workspace), "purge": due(purgeDue, string(d.Artifact.ID)), "due": sortable(d.At),
 	}
-	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.From), " AND attribute_not_exists(#pin_at)"
-	if d.Artifact.From != "" { // a claim takes it along, unless it was moved meanwhile
+	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.ClaimedFrom), " AND attribute_not_exists(#pin_at)"
+	if d.Artifact.ClaimedFrom != "" { // a claim takes it along, unless it was moved meanwhile
 		set += ", #own = :ws, #exp = :exp"
 		v["exp"] = d.Artifact.ExpiresAt
 	}

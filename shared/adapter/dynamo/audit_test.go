@@ -24,17 +24,17 @@ var (
 	noPage     account.Page
 )
 
-func newSteward(d *desk) *account.Steward {
-	return &account.Steward{Store: d.Store, Now: func() time.Time { return d.clock }}
+func newSteward(d *desk) *account.Settings {
+	return &account.Settings{Store: d.Store, Now: func() time.Time { return d.clock }}
 }
 
-func newAuditor(t *testing.T, d *desk) *account.Auditor {
+func newAuditor(t *testing.T, d *desk) *account.AuditLog {
 	t.Helper()
 	codec, err := cursor.New(keyring.New().Seal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account.Auditor{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
+	return &account.AuditLog{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
 func asked(name string, days int) contract.UpdateSettings {
@@ -175,7 +175,7 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
 	steward, by := newSteward(d), d.actor(t, p)
-	first, err := steward.Settings(by)
+	first, err := steward.Get(by)
 	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 || first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
 		t.Errorf("%+v %v", first, err)
 	}
@@ -185,7 +185,7 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 		t.Errorf("%+v %v", changed, err)
 	}
 	now := d.actor(t, p)
-	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
+	if got, err := steward.Get(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
 		t.Errorf("%+v %+v %v", got, now.Workspace, err)
 	}
 	if again, err := steward.Update(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {

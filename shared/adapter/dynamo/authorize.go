@@ -39,8 +39,8 @@ func (s *Store) Request(ctx context.Context, secret string) (*oauth.Request, err
 	}, nil
 }
 
-// Agree implements oauth.Requests.
-func (s *Store) Agree(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
+// GrantConsent implements oauth.Requests.
+func (s *Store) GrantConsent(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
 	var t transaction
 	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, ended)
 	t.create(s.tables.Core, newItem(codeKey(c.Public)).
@@ -160,8 +160,8 @@ func (s *Store) Flow(ctx context.Context, public id.Public) (*oauth.Flow, error)
 	return readFlow(i, public), err
 }
 
-// Settle implements oauth.Flows.
-func (s *Store) Settle(ctx context.Context, f oauth.Flow, e event.Event) error {
+// AnswerDevice implements oauth.Flows.
+func (s *Store) AnswerDevice(ctx context.Context, f oauth.Flow, e event.Event) error {
 	var t transaction
 	t.update(s.tables.Core, deviceKey(f.Public), "SET #status = :answer, #mem = :member, #ws = :ws, #epoch = :epoch, #settled = :now",
 		"#status = :pending AND #exp > :now",
@@ -173,8 +173,8 @@ func (s *Store) Settle(ctx context.Context, f oauth.Flow, e event.Event) error {
 	return s.commit(ctx, &t)
 }
 
-// Polled implements oauth.Polls with one write.
-func (s *Store) Polled(ctx context.Context, f, was oauth.Flow) (bool, error) {
+// RecordPoll implements oauth.Polls with one write.
+func (s *Store) RecordPoll(ctx context.Context, f, was oauth.Flow) (bool, error) {
 	_, alone, err := s.change(ctx, deviceKey(f.Public), "SET #polls = :polls, #polled = :at",
 		"#polls = :had AND #polled = :before AND #status = :pending",
 		values{"polls": f.PollTokens, "at": f.PolledAt, "had": was.PollTokens, "before": was.PolledAt, "pending": string(oauth.Pending)})

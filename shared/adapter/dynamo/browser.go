@@ -52,8 +52,8 @@ func (s *Store) Browser(ctx context.Context, h session.Hash) (*session.Session, 
 	return readBrowser(i, h), err
 }
 
-// SawBrowser implements session.Store.
-func (s *Store) SawBrowser(ctx context.Context, h session.Hash, now, since time.Time) error {
+// TouchBrowser implements session.Store.
+func (s *Store) TouchBrowser(ctx context.Context, h session.Hash, now, since time.Time) error {
 	_, _, err := s.change(ctx, browserKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
 	return err
 }

@@ -56,7 +56,7 @@ func (s *Store) Move(ctx context.Context, m claim.Move) error {
 		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})
-	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.Floor).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
+	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
 	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
 		str("g2p", due(migrationDue, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
 	for _, e := range m.Events {
@@ -106,7 +106,7 @@ func (s *Store) verify(t *transaction, m claim.Move) {
 func (s *Store) close(t *transaction, m claim.Move) {
 	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
-		values{"into": string(m.Destination), "floor": m.Floor, "now": m.At}, tooLate)
+		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, tooLate)
 	for n := range fences {
 		t.update(s.tables.Core, fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
 			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, tooLate)

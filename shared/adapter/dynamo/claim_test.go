@@ -93,7 +93,7 @@ func moveOf(c claim.Token, destination id.Workspace) claim.Move {
 		Destination: destination,
 		Token:       c,
 		Member:      member,
-		Floor:       at.Add(72 * time.Hour),
+		MinExpiry:   at.Add(72 * time.Hour),
 		At:          at,
 		Result:      []byte(`{}`),
 		Command:     &idempotency.Command{Key: idempotency.Key{Actor: string(member), Operation: idempotency.ClaimWorkspace, Client: string(id.NewPublic())}},
@@ -117,7 +117,7 @@ func registered(t testing.TB, s *Store, c *claim.Token, set func(item)) {
 		CreatedAt:  now(),
 		ExpiresAt:  now().Add(time.Hour),
 		Keys:       []id.Public{id.NewPublic()},
-		Attempt:    agentauth.Attempt{Number: 2, Tries: 4, ExpiresAt: now().Add(time.Minute)},
+		Attempt:    agentauth.Attempt{Number: 2, Failures: 4, ExpiresAt: now().Add(time.Minute)},
 	})
 	set(r)
 	store(t, s, r)
@@ -169,7 +169,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Workspace(ctx, w.ID)
-	if err != nil || got.Into != dest.ID || !got.Floor.Equal(m.Floor) || !got.ClaimedAt.Equal(m.At) || got.Open() {
+	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) || got.Open() {
 		t.Errorf("%+v %v", got, err)
 	}
 	for n := range fences {
@@ -186,7 +186,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	if due, err := s.DueMoves(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
 	}
-	var taken *idempotency.Taken
+	var taken *idempotency.AlreadyDone
 	if err := s.Move(ctx, m); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
 		t.Errorf("the same command again: %v", err)
 	}
@@ -334,7 +334,7 @@ func TestF28OneTokenIsClaimedOnce(t *testing.T) {
 	})
 	won := 0
 	for n, err := range errs {
-		var taken *idempotency.Taken
+		var taken *idempotency.AlreadyDone
 		switch {
 		case err == nil:
 			won++
@@ -375,7 +375,7 @@ func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Adopt(ctx, *stale.ClaimedFrom(*gate)); err != nil { // of another migrator that read before
+	if err := s.MoveArtifact(ctx, *stale.AfterClaimOf(*gate)); err != nil { // of another migrator that read before
 		t.Error(err)
 	}
 	if a, err := s.Artifact(ctx, r.Artifact); err != nil || !a.ExpiresAt.Equal(stale.ExpiresAt) {

@@ -57,8 +57,8 @@ func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
 	return unavailable(err)
 }
 
-// Counted implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
-func (s *Store) Counted(ctx context.Context, w rate.Window) (int, error) {
+// CountOf implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
+func (s *Store) CountOf(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err
 }

@@ -18,7 +18,7 @@ func keyItem(k credential.Key) item {
 	return newItem(credentialKey(k.Public)).
 		str("id", string(k.ID)).str("ws", string(k.Workspace)).bin("mac", k.Hash.MAC).num("pepper", int64(k.Hash.Pepper)).
 		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
-		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.Login.Grant)).time("pub_at", k.Login.At).
+		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.CLIGrant.Grant)).time("pub_at", k.CLIGrant.At).
 		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
 		str("g1p", keysOf(k.Workspace)).str("g1s", stamped(k.CreatedAt, k.ID))
 }
@@ -38,7 +38,7 @@ func readKey(i item, public id.Public) *credential.Key {
 		FromAgent:    i.getFlag("agent"),
 		Registration: id.Registration(i.getStr("reg")),
 		Member:       id.Member(i.getStr("mem")),
-		Login:        credential.Login{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
+		CLIGrant:     credential.CLIGrant{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
 		CreatedAt:    i.getTime("created"),
 		ExpiresAt:    i.getTime("exp"),
 		RevokedAt:    i.getTime("rev_at"),
@@ -63,7 +63,7 @@ func splitScopes(s string) (out []credential.Scope) {
 
 // entrust holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
 func (s *Store) entrust(t *transaction, k credential.Key) {
-	t.update(s.tables.Core, grantKey(k.Login.Grant), "ADD #api_keys :key",
+	t.update(s.tables.Core, grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
 		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
 		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
 			if grant == nil || !grant.getTime("rev_at").IsZero() {

@@ -46,7 +46,7 @@ func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *pe
 
 func (d *desk) actor(t *testing.T, p *person) credential.Actor {
 	t.Helper()
-	opened, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, "request-1")
+	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, "request-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 		Environment: credential.Preview,
 		Now:         k.Now,
 	}
-	opened, err := keys.Open(ctx, made.Secret, access.Wants{}, "")
+	opened, err := keys.Authenticate(ctx, made.Secret, access.Request{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil || !ended.RevokedAt.Equal(d.clock) || ended.APIKey.RevokedAt == nil {
 		t.Errorf("%+v %v", ended, err)
 	}
-	if _, err := keys.Open(ctx, made.Secret, access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := keys.Authenticate(ctx, made.Secret, access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("the key works on", err)
 	}
 	d.clock = d.clock.Add(time.Minute)
@@ -183,10 +183,10 @@ func TestT48KeysOfOthersAreNotThere(t *testing.T) {
 func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	d := newDesk(t)
 	k, by, p := newKeeper(t, d)
-	p.home.Into = id.NewWorkspace()
+	p.home.ClaimedInto = id.NewWorkspace()
 	d.store(t, workspaceItem(p.home))
 	for n := range fences {
-		d.store(t, newItem(fenceKey(p.home.ID, n)).str("into", string(p.home.Into)))
+		d.store(t, newItem(fenceKey(p.home.ID, n)).str("into", string(p.home.ClaimedInto)))
 	}
 	if _, err := k.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
@@ -264,7 +264,7 @@ func TestOnlyAdministratorsKeepKeysSettingsAndTheRecord(t *testing.T) {
 			return err
 		},
 		"list":     func() error { _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
-		"settings": func() error { _, err := newSteward(d).Settings(by); return err },
+		"settings": func() error { _, err := newSteward(d).Get(by); return err },
 		"update": func() error {
 			_, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))
 			return err

@@ -77,16 +77,16 @@ func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int)
 
 // row is where the item stands. Its failures count from when it was put off last: whoever sets another time for it begins
 // anew.
-func (d dueItem) row() sweep.Row {
-	r := sweep.Row{Key: d.key.pk + "\n" + d.key.sk, Due: instant(d.getStr("g2s"))}
+func (d dueItem) row() sweep.QueueItem {
+	r := sweep.QueueItem{Key: d.key.pk + "\n" + d.key.sk, Due: instant(d.getStr("g2s"))}
 	if d.getStr("tried") == d.getStr("g2s") {
 		r.Failures = int(d.getNum("tries"))
 	}
 	return r
 }
 
-// PutOff implements sweep.Rows.
-func (s *Store) PutOff(ctx context.Context, r sweep.Row, until time.Time, failures int) error {
+// Reschedule implements sweep.Rows.
+func (s *Store) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
 	var k key
 	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
 	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Gates implements readaccess.Store.
-func (s *Store) Gates(ctx context.Context, n readaccess.Names) (readaccess.State, error) {
+// ReadState implements readaccess.Store.
+func (s *Store) ReadState(ctx context.Context, n readaccess.Query) (readaccess.State, error) {
 	b := batch{strong: true}
 	b.want(workspaceKey(n.Workspace))
 	b.want(artifactKey(n.Artifact))

@@ -16,10 +16,10 @@ import (
 func grantItem(g oauth.Grant) item {
 	i := newItem(grantKey(g.Public)).
 		str("client", string(g.Client)).str("name", g.Name).str("mem", string(g.Member)).str("ws", string(g.Workspace)).
-		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.Chain)).time("op_at", g.Operator).
+		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.ChainKeyID)).time("op_at", g.Operator).
 		time("created", g.CreatedAt).time("exp", g.ExpiresAt).time("rev_at", g.RevokedAt).
 		bin("tokens", packIssued(g.Access)).bin("rt_mac", g.Refresh.MAC).num("rt_pepper", int64(g.Refresh.Pepper)).
-		bin("old_mac", g.Previous.MAC).num("old_pepper", int64(g.Previous.Pepper)).num("turns", int64(g.Turns)).time("rotated", g.RotatedAt).time("idle", g.IdleAt).
+		bin("old_mac", g.Previous.MAC).num("old_pepper", int64(g.Previous.Pepper)).num("turns", int64(g.Generation)).time("rotated", g.RotatedAt).time("idle", g.IdleAt).
 		ttl(g.ExpiresAt.Add(limits.Day))
 	if g.RevokedAt.IsZero() && len(g.Refresh.MAC) > 0 {
 		i.str("g1p", grantsOf(g.Workspace)).str("g1s", grantSort(g))
@@ -32,25 +32,25 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 		return nil
 	}
 	return &oauth.Grant{
-		Public:    public,
-		Client:    id.Client(i.getStr("client")),
-		Name:      i.getStr("name"),
-		Member:    id.Member(i.getStr("mem")),
-		Workspace: id.Workspace(i.getStr("ws")),
-		Audience:  i.getStr("aud"),
-		Scopes:    splitScopes(i.getStr("scopes")),
-		Epoch:     i.getNum("epoch"),
-		Chain:     byte(i.getNum("chain")),
-		Operator:  i.getTime("op_at"),
-		CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"),
-		RevokedAt: i.getTime("rev_at"),
-		Access:    unpackIssued(i.getBin("tokens")),
-		Refresh:   credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
-		Previous:  credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
-		Turns:     int(i.getNum("turns")),
-		RotatedAt: i.getTime("rotated"),
-		IdleAt:    i.getTime("idle"),
+		Public:     public,
+		Client:     id.Client(i.getStr("client")),
+		Name:       i.getStr("name"),
+		Member:     id.Member(i.getStr("mem")),
+		Workspace:  id.Workspace(i.getStr("ws")),
+		Audience:   i.getStr("aud"),
+		Scopes:     splitScopes(i.getStr("scopes")),
+		Epoch:      i.getNum("epoch"),
+		ChainKeyID: byte(i.getNum("chain")),
+		Operator:   i.getTime("op_at"),
+		CreatedAt:  i.getTime("created"),
+		ExpiresAt:  i.getTime("exp"),
+		RevokedAt:  i.getTime("rev_at"),
+		Access:     unpackIssued(i.getBin("tokens")),
+		Refresh:    credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
+		Previous:   credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
+		Generation: int(i.getNum("turns")),
+		RotatedAt:  i.getTime("rotated"),
+		IdleAt:     i.getTime("idle"),
 	}
 }
 
@@ -60,7 +60,7 @@ const (
 	issuedLen = 1 + 8 + macLen
 )
 
-func packIssued(tokens []oauth.Issued) []byte {
+func packIssued(tokens []oauth.AccessToken) []byte {
 	out := make([]byte, 0, len(tokens)*issuedLen)
 	for _, t := range tokens {
 		out = append(out, t.Hash.Pepper)
@@ -70,9 +70,9 @@ func packIssued(tokens []oauth.Issued) []byte {
 	return out
 }
 
-func unpackIssued(b []byte) (out []oauth.Issued) {
+func unpackIssued(b []byte) (out []oauth.AccessToken) {
 	for ; len(b) >= issuedLen; b = b[issuedLen:] {
-		out = append(out, oauth.Issued{
+		out = append(out, oauth.AccessToken{
 			Hash:      credential.Hash{Pepper: b[0], MAC: b[9:issuedLen:issuedLen]},
 			ExpiresAt: time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC(),
 		})

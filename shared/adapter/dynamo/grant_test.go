@@ -24,24 +24,24 @@ func fresh() oauth.Proof {
 func newGrant(w id.Workspace) oauth.Grant {
 	at := now()
 	return oauth.Grant{
-		Public:    id.NewPublic(),
-		Client:    oauth.CLI,
-		Name:      "CLI",
-		Member:    id.NewMember(),
-		Workspace: w,
-		Audience:  "https://api.example.com",
-		Scopes:    []credential.Scope{credential.Read},
-		Epoch:     2,
-		Chain:     7,
-		Operator:  at.Add(-time.Minute),
-		CreatedAt: at,
-		ExpiresAt: at.Add(time.Hour),
-		Access:    []oauth.Issued{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
-		Refresh:   mac('r'),
-		Previous:  mac('p'),
-		Turns:     4,
-		RotatedAt: at,
-		IdleAt:    at.Add(time.Minute),
+		Public:     id.NewPublic(),
+		Client:     oauth.CLI,
+		Name:       "CLI",
+		Member:     id.NewMember(),
+		Workspace:  w,
+		Audience:   "https://api.example.com",
+		Scopes:     []credential.Scope{credential.Read},
+		Epoch:      2,
+		ChainKeyID: 7,
+		Operator:   at.Add(-time.Minute),
+		CreatedAt:  at,
+		ExpiresAt:  at.Add(time.Hour),
+		Access:     []oauth.AccessToken{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
+		Refresh:    mac('r'),
+		Previous:   mac('p'),
+		Generation: 4,
+		RotatedAt:  at,
+		IdleAt:     at.Add(time.Minute),
 	}
 }
 
@@ -73,11 +73,11 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	next := g
 	next.Previous = g.Refresh
 	next.Refresh = mac('s')
-	next.Turns = 5
+	next.Generation = 5
 	next.RotatedAt = now().Add(time.Second)
 	next.IdleAt = now().Add(time.Hour)
-	next.Chain = 8
-	next.Access = []oauth.Issued{g.Access[1], {Hash: mac('c'), ExpiresAt: now().Add(time.Hour)}}
+	next.ChainKeyID = 8
+	next.Access = []oauth.AccessToken{g.Access[1], {Hash: mac('c'), ExpiresAt: now().Add(time.Hour)}}
 	if moved, err := s.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
 		t.Fatal(moved, err)
 	}

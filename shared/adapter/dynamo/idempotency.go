@@ -44,7 +44,7 @@ func taken(old item) error {
 	if old == nil {
 		return errConflict
 	}
-	return &idempotency.Taken{Record: *readRecord(old)}
+	return &idempotency.AlreadyDone{Record: *readRecord(old)}
 }
 
 // Claim implements upload.Finalizations.
@@ -86,7 +86,7 @@ func (s *Store) finishHeld(t *transaction, c idempotency.Command, owner string, 
 	t.update(s.tables.Hot, key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease", "#owner = :owner AND #state = :flight",
 		values{"done": done, "result": result, "owner": owner, "flight": inFlight}, func(old item) error {
 			if old == nil {
-				return &idempotency.Taken{} // released or expired under us: nobody finished it
+				return &idempotency.AlreadyDone{} // released or expired under us: nobody finished it
 			}
 			return taken(old)
 		})

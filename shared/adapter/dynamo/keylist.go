@@ -40,7 +40,7 @@ func (s *Store) listedKeys(
 		k := readKey(i, named[id.Public](i.key()))
 		k.Workspace = w.ID
 		rows[i.getStr("g1s")] = *k
-		if k.Login.At.IsZero() && k.RevokedAt.IsZero() && !k.CreatedAt.After(w.KeysEndedAt) {
+		if k.CLIGrant.At.IsZero() && k.RevokedAt.IsZero() && !k.CreatedAt.After(w.KeysEndedAt) {
 			unclear = append(unclear, i.key())
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Store) createKey(ctx context.Context, c credential.Creation) error {
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
 	s.checkFence(&t, c.Key.Workspace)
-	if c.Key.Login.Grant != "" {
+	if c.Key.CLIGrant.Grant != "" {
 		s.entrust(&t, c.Key)
 	}
 	t.update(s.tables.Core, liveKeysKey(c.Key.Workspace), "ADD #live :key, #ver :one",

@@ -54,7 +54,7 @@ func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	}
 	return credential.Actor{
 		Member:    p.member.ID,
-		Login:     credential.Login{At: l.clock},
+		CLIGrant:  credential.CLIGrant{At: l.clock},
 		Scopes:    p.member.Scopes,
 		Workspace: *w,
 	}
@@ -145,7 +145,7 @@ func TestALiveKeyIsListedHoweverManyWereRevoked(t *testing.T) {
 func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	l, cli, p := newLogins(t)
 	token := cli
-	token.Login.Grant = "" // of the dashboard client
+	token.CLIGrant.Grant = "" // of the dashboard client
 	by := l.browser(t, p)
 	secrets := []string{l.key(t, by), l.key(t, token), l.key(t, cli)}
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
@@ -313,7 +313,7 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 			Public:    token.Public,
 			Workspace: p.home.ID,
 			Member:    p.member.ID,
-			Login:     by.Login,
+			CLIGrant:  by.CLIGrant,
 			Epoch:     p.home.Epoch,
 			CreatedAt: l.clock,
 		}
@@ -364,7 +364,7 @@ func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 				Public:    public,
 				Workspace: p.home.ID,
 				Member:    p.member.ID,
-				Login:     by.Login,
+				CLIGrant:  by.CLIGrant,
 				Epoch:     p.home.Epoch,
 				CreatedAt: l.clock,
 			},

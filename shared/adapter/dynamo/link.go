@@ -106,8 +106,8 @@ func (s *Store) CreateLink(ctx context.Context, c sharing.Creation) error {
 	return s.commit(ctx, &t)
 }
 
-// KeepLink implements sharing.Changes.
-func (s *Store) KeepLink(ctx context.Context, c sharing.Creation) error {
+// RecordNoop implements sharing.Changes.
+func (s *Store) RecordNoop(ctx context.Context, c sharing.Creation) error {
 	var t transaction
 	s.finish(&t, *c.Command, c.Result, c.At)
 	v := values{"live": string(artifact.Live), "share": string(c.Link.Public)}
@@ -161,12 +161,12 @@ func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared boo
 func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
 	var t transaction
 	v := values{"at": c.At, "live": string(artifact.Live), "one": 1}
-	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.From)
-	if c.Artifact.LinksAt.IsZero() {
+	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.ClaimedFrom)
+	if c.Artifact.NewestLinkAt.IsZero() {
 		condition += " AND attribute_not_exists(#links_at)"
 	} else {
 		condition += " AND #links_at = :newest"
-		v["newest"] = c.Artifact.LinksAt
+		v["newest"] = c.Artifact.NewestLinkAt
 	}
 	if v["no"] = c.Artifact.Number; c.Artifact.Number == 0 {
 		condition += " AND (attribute_not_exists(#no) OR #no = :no)"
@@ -185,19 +185,19 @@ func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
 	var t transaction
 	s.finish(&t, l.Command, l.Result, l.At)
 	v := values{"live": string(artifact.Live), "one": 1}
-	condition := "#status = :live AND " + ownedBy(v, l.Event.Workspace, l.Artifact.From)
+	condition := "#status = :live AND " + ownedBy(v, l.Event.Workspace, l.Artifact.ClaimedFrom)
 	set := "SET #links_off = :now ADD #ver :one"
 	if l.Lift {
 		set = "REMOVE #links_off ADD #ver :one"
-	} else if !l.Kept {
+	} else if !l.Noop {
 		v["now"] = l.At
 	}
-	if l.Lift == l.Kept {
+	if l.Lift == l.Noop {
 		condition += " AND attribute_not_exists(#links_off)"
 	} else {
 		condition += " AND attribute_exists(#links_off)"
 	}
-	if l.Kept {
+	if l.Noop {
 		delete(v, "one")
 		t.check(s.tables.Core, artifactKey(l.Artifact.ID), condition, v, moved)
 	} else {
@@ -208,8 +208,8 @@ func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
 	return s.commit(ctx, &t)
 }
 
-// Exhibits implements sharing.Links.
-func (s *Store) Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
+// Artifacts implements sharing.Links.
+func (s *Store) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
 	keys := make([]key, len(of))
 	for n, a := range of {
 		keys[n] = artifactKey(a)

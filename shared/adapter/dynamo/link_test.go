@@ -162,8 +162,8 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 	for some := range slices.Chunk(items, batchMost) {
 		d.store(t, some...)
 	}
-	s := &sharing.Sharer{Store: d.Store, Now: func() time.Time { return d.clock }}
-	list, err := s.List(ctx, d.actor(t, p), sharing.Target{Named: a.ID, Artifact: a})
+	s := &sharing.Service{Store: d.Store, Now: func() time.Time { return d.clock }}
+	list, err := s.List(ctx, d.actor(t, p), sharing.Target{RequestedID: a.ID, Artifact: a})
 	if err != nil || len(list.Items) != limits.LinksListed+1 {
 		t.Fatal(len(list.Items), err)
 	}
@@ -177,12 +177,12 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
 	a := artifact.Artifact{
-		ID:        id.NewArtifact(),
-		Owner:     p.home.ID,
-		Home:      p.home.ID,
-		Status:    artifact.Live,
-		ExpiresAt: d.clock.Add(time.Hour),
-		CreatedAt: d.clock,
+		ID:               id.NewArtifact(),
+		Owner:            p.home.ID,
+		StorageWorkspace: p.home.ID,
+		Status:           artifact.Live,
+		ExpiresAt:        d.clock.Add(time.Hour),
+		CreatedAt:        d.clock,
 	}
 	d.store(t, artifactItem(a))
 	closing := func(number int) error {
@@ -210,7 +210,7 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	if err := closing(2); err != nil {
 		t.Error(err)
 	}
-	if got, err := d.Artifact(ctx, a.ID); err != nil || got.ViewsClosed != 2 || !got.LinksClosed.Equal(d.clock) {
+	if got, err := d.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 || !got.LinksRevokedBefore.Equal(d.clock) {
 		t.Errorf("%+v %v", got, err)
 	}
 }

@@ -65,7 +65,7 @@ func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact
 		return nil, false, unknown
 	}
 	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
-		var all []shelf
+		var all []references
 		for _, source := range claimed {
 			all = append(all, shelvesOf(q, source)...)
 		}
@@ -78,21 +78,21 @@ func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
 	return rows[:min(len(rows), limit)]
 }
 
-// shelf is one partition of a list.
-type shelf struct {
+// references is one partition of a list.
+type references struct {
 	list string
 	from workspace.Workspace // claimed, whose artifacts these are; zero: of the list's own workspace
 	live bool                // without those that have expired
 }
 
-func shelvesOf(q artifact.Query, w workspace.Workspace) []shelf {
+func shelvesOf(q artifact.Query, w workspace.Workspace) []references {
 	from := workspace.Workspace{}
 	if w.ID != q.Workspace {
 		from = w
 	}
-	out := []shelf{{artifactsOf(w.ID), from, !q.Gone}}
+	out := []references{{artifactsOf(w.ID), from, !q.Gone}}
 	if q.Gone {
-		out = append(out, shelf{list: goneOf(w.ID), from: from})
+		out = append(out, references{list: goneOf(w.ID), from: from})
 	}
 	return out
 }
@@ -114,10 +114,10 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 		}
 		for _, i := range found.Items {
 			out = append(out, workspace.Workspace{
-				ID:        within[id.Workspace](item(i).key()),
-				Into:      w,
-				ClaimedAt: item(i).getTime("since"),
-				Floor:     item(i).getTime("floor"),
+				ID:          within[id.Workspace](item(i).key()),
+				ClaimedInto: w,
+				ClaimedAt:   item(i).getTime("since"),
+				MinExpiry:   item(i).getTime("floor"),
 			})
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 }
 
 // shelves reads partitions one after the other and merges them: at most one row more than the page has.
-func (s *Store) shelves(ctx context.Context, q artifact.Query, all []shelf) ([]artifact.Artifact, error) {
+func (s *Store) shelves(ctx context.Context, q artifact.Query, all []references) ([]artifact.Artifact, error) {
 	rows := map[id.Artifact]artifact.Artifact{}
 	for _, one := range all {
 		found, err := s.shelf(ctx, q, one)
@@ -134,7 +134,7 @@ func (s *Store) shelves(ctx context.Context, q artifact.Query, all []shelf) ([]a
 		}
 		for _, a := range found {
 			if one.from.ID != "" && a.Owner == one.from.ID {
-				a = *a.ClaimedFrom(one.from)
+				a = *a.AfterClaimOf(one.from)
 			}
 			rows[a.ID] = a
 		}
@@ -151,7 +151,7 @@ func (s *Store) shelves(ctx context.Context, q artifact.Query, all []shelf) ([]a
 
 // shelf reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
 // them, so the query filters them and goes on until there are enough.
-func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []artifact.Artifact, err error) {
+func (s *Store) shelf(ctx context.Context, q artifact.Query, one references) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
 	if q.After.ID != "" {
@@ -167,7 +167,7 @@ func (s *Store) shelf(ctx context.Context, q artifact.Query, one shelf) (rows []
 	}
 	if filter := "#exp > :end OR attribute_exists(#pin_at)"; one.live {
 		v["end"] = q.Now
-		if q.Now.Before(one.from.Floor) { // whatever lived when it was claimed lives on
+		if q.Now.Before(one.from.MinExpiry) { // whatever lived when it was claimed lives on
 			v["end"] = one.from.ClaimedAt
 		}
 		in.FilterExpression, in.ExpressionAttributeNames = &filter, names(condition, filter)

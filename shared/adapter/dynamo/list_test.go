@@ -36,8 +36,8 @@ func TestADeletedArtifactIsGoneAtOnce(t *testing.T) {
 	if err := s.Delete(ctx, d); err != nil {
 		t.Fatal(err)
 	}
-	state, _ := s.Gates(ctx, readaccess.Names{Workspace: w.ID, Artifact: a.ID})
-	if state.Open(readaccess.Names{Workspace: w.ID, Artifact: a.ID}, now()) {
+	state, _ := s.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: a.ID})
+	if state.Allows(readaccess.Query{Workspace: w.ID, Artifact: a.ID}, now()) {
 		t.Error("it can be read")
 	}
 	d.Command = command(k, idempotency.DeleteArtifact)
@@ -135,7 +135,7 @@ func TestAKeyIsRevokedOnceAndKeepsItsFirstTime(t *testing.T) {
 	if err != nil || !again.Equal(first) {
 		t.Errorf("%s, then %s (%v)", first, again, err)
 	}
-	found, _ := s.Find(ctx, k.Public, k.Workspace, access.Wants{})
+	found, _ := s.Find(ctx, k.Public, k.Workspace, access.Request{})
 	if found.Key.Live(now(), workspace.Workspace{}) {
 		t.Error("a revoked key lives")
 	}
@@ -159,13 +159,13 @@ func TestAClosedWorkspaceTakesNoWrites(t *testing.T) {
 
 func TestTheGateSettingIsReadBack(t *testing.T) {
 	s := newStore(t)
-	if _, err := s.Gate(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
+	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		t.Error("F78: a missing setting passes", err)
 	}
-	if err := s.SetGate(ctx, ephemeral.Gate{PerMinute: 17}, now()); err != nil {
+	if err := s.SetGate(ctx, ephemeral.Quota{PerMinute: 17}, now()); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := s.Gate(ctx); err != nil || g.PerMinute != 17 {
+	if g, err := s.Quota(ctx); err != nil || g.PerMinute != 17 {
 		t.Error(g, err)
 	}
 }

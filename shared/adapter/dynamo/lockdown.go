@@ -42,8 +42,8 @@ func readLockdown(i item) *lockdown.Lockdown {
 	}
 }
 
-// Effective implements lockdown.Store.
-func (s *Store) Effective(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+// ActiveLockdown implements lockdown.Store.
+func (s *Store) ActiveLockdown(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
 	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
 	return readLockdown(i), err
 }
@@ -62,9 +62,9 @@ func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string)
 	if err != nil || w == nil {
 		return nil, err
 	}
-	t := &lockdown.Target{Workspace: w.ID, Owner: owner, Into: w.Into}
-	if owner != "" && w.Into != "" {
-		t.Workspace = w.Into
+	t := &lockdown.Target{Workspace: w.ID, Owner: owner, ClaimedInto: w.ClaimedInto}
+	if owner != "" && w.ClaimedInto != "" {
+		t.Workspace = w.ClaimedInto
 	}
 	return t, nil
 }
@@ -76,7 +76,7 @@ func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
 	v := values{"id": string(l.ID), "at": c.At}
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.At)
-	if c.Kept {
+	if c.Noop {
 		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, relocked)
 		return s.commit(ctx, &t)
 	}

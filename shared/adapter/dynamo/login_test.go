@@ -44,13 +44,13 @@ func (l *logins) key(t testing.TB, by credential.Actor) string {
 }
 
 func (l *logins) works(secret string) bool {
-	_, err := l.keys.Open(ctx, secret, access.Wants{}, "")
+	_, err := l.keys.Authenticate(ctx, secret, access.Request{}, "")
 	return err == nil
 }
 
 // elsewhere is the same member in a browser, whose keys belong to no login.
 func elsewhere(by credential.Actor) credential.Actor {
-	by.Client, by.Login.Grant = "", ""
+	by.Client, by.CLIGrant.Grant = "", ""
 	return by
 }
 
@@ -64,7 +64,7 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 		q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID
 	})
 	second := by
-	second.Login = credential.Login{Grant: other.grant.Public, At: other.grant.CreatedAt}
+	second.CLIGrant = credential.CLIGrant{Grant: other.grant.Public, At: other.grant.CreatedAt}
 	kept := l.key(t, second)
 	first := now()
 	for _, at := range []time.Time{first, first.Add(time.Hour)} {
@@ -93,7 +93,7 @@ func TestAKeyIsMadeWhileItsLoginEnds(t *testing.T) {
 			q.grant.Member, q.grant.Workspace = p.member.ID, p.home.ID
 		})
 		by := l.actor(t, p)
-		by.Login = credential.Login{Grant: q.grant.Public, At: q.grant.CreatedAt}
+		by.CLIGrant = credential.CLIGrant{Grant: q.grant.Public, At: q.grant.CreatedAt}
 		secrets := make([]string, 4)
 		errs := parallel(4, func(n int) error {
 			if n == 3 {
@@ -141,12 +141,12 @@ func TestKeysEndWithGrantsOfTheCLIAlone(t *testing.T) {
 	d := newDesk(t)
 	for client, login := range map[id.Client]bool{oauth.CLI: true, oauth.Dashboard: false} {
 		p := d.person(t, func(p *person) { p.grant.Client = client })
-		want := credential.Login{At: p.grant.CreatedAt}
+		want := credential.CLIGrant{At: p.grant.CreatedAt}
 		if login {
 			want.Grant = p.grant.Public
 		}
-		if by := d.actor(t, p); by.Login != want {
-			t.Errorf("%s: %+v", client, by.Login)
+		if by := d.actor(t, p); by.CLIGrant != want {
+			t.Errorf("%s: %+v", client, by.CLIGrant)
 		}
 	}
 }

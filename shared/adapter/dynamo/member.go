@@ -46,8 +46,8 @@ func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*membe
 	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// Known implements member.Store.
-func (s *Store) Known(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
+// MemberByIdentity implements member.Store.
+func (s *Store) MemberByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
 	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
 	if err != nil || i == nil {
 		return nil, nil, err
@@ -59,8 +59,8 @@ func (s *Store) Known(ctx context.Context, issuer, subject string) (*member.Memb
 	return m, w, err
 }
 
-// Admit implements member.Store.
-func (s *Store) Admit(ctx context.Context, a member.Admission) error {
+// AddMember implements member.Store.
+func (s *Store) AddMember(ctx context.Context, a member.NewMember) error {
 	var t transaction
 	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
 		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
@@ -72,8 +72,8 @@ func (s *Store) Admit(ctx context.Context, a member.Admission) error {
 	return s.commit(ctx, &t)
 }
 
-// Saw implements member.Store.
-func (s *Store) Saw(ctx context.Context, m member.Member, since time.Time) error {
+// TouchMember implements member.Store.
+func (s *Store) TouchMember(ctx context.Context, m member.Member, since time.Time) error {
 	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
 		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
 		values{"email": m.Email, "now": m.SeenAt, "since": since})

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func newcomer(subject string) member.Admission {
+func newcomer(subject string) member.NewMember {
 	at := now()
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),
@@ -23,7 +23,7 @@ func newcomer(subject string) member.Admission {
 		CreatedAt: at,
 		ClaimedAt: at,
 	}
-	return member.Admission{
+	return member.NewMember{
 		Workspace: w, Event: record(w.ID, at),
 		Member: member.Member{
 			ID:        id.NewMember(),
@@ -40,15 +40,15 @@ func newcomer(subject string) member.Admission {
 
 func TestAPersonIsAdmittedOnce(t *testing.T) {
 	s := newStore(t)
-	if m, w, err := s.Known(ctx, "https://id.example", "one"); m != nil || w != nil || err != nil {
+	if m, w, err := s.MemberByIdentity(ctx, "https://id.example", "one"); m != nil || w != nil || err != nil {
 		t.Fatal(m, w, err)
 	}
-	tries := make([]member.Admission, 6)
+	tries := make([]member.NewMember, 6)
 	for i := range tries {
 		tries[i] = newcomer("one")
 	}
-	errs := parallel(len(tries), func(i int) error { return s.Admit(ctx, tries[i]) })
-	m, w, err := s.Known(ctx, "https://id.example", "one")
+	errs := parallel(len(tries), func(i int) error { return s.AddMember(ctx, tries[i]) })
+	m, w, err := s.MemberByIdentity(ctx, "https://id.example", "one")
 	if err != nil || m == nil {
 		t.Fatal(m, err)
 	}
@@ -72,7 +72,7 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d were admitted", won)
 	}
-	if other, _, err := s.Known(ctx, "https://id.example\none", ""); other != nil || err != nil {
+	if other, _, err := s.MemberByIdentity(ctx, "https://id.example\none", ""); other != nil || err != nil {
 		t.Error("issuer and subject run together", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	s := newStore(t)
 	a := newcomer("one")
-	if err := s.Admit(ctx, a); err != nil {
+	if err := s.AddMember(ctx, a); err != nil {
 		t.Fatal(err)
 	}
 	stored := func() member.Member {
@@ -94,7 +94,7 @@ func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	saw := func(email string, after time.Duration) {
 		m := a.Member
 		m.Email, m.SeenAt = email, began.Add(after)
-		if err := s.Saw(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
+		if err := s.TouchMember(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Granted implements access.MemberStore.
-func (s *Store) Granted(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error) {
+// GrantAndWorkspace implements access.MemberStore.
+func (s *Store) GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(grantKey(grant))
 	b.want(workspaceKey(w))
@@ -23,8 +23,8 @@ func (s *Store) Granted(ctx context.Context, grant id.Public, w id.Workspace) (*
 	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// Behind implements access.MemberStore.
-func (s *Store) Behind(ctx context.Context, w id.Workspace, m id.Member, wants access.Wants) (*member.Member, *idempotency.Record, error) {
+// MemberAndRecord implements access.MemberStore.
+func (s *Store) MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants access.Request) (*member.Member, *idempotency.Record, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	record := b.wantRecord(wants, string(m))

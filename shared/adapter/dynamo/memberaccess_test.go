@@ -106,7 +106,7 @@ func (d *desk) person(t testing.TB, change ...func(*person)) *person {
 		Epoch:     w.Epoch,
 		CreatedAt: d.clock,
 		ExpiresAt: d.clock.Add(limits.RefreshMost),
-		Access:    []oauth.Issued{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
+		Access:    []oauth.AccessToken{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
 	}
 	for _, f := range change {
 		f(p)
@@ -118,7 +118,7 @@ func (d *desk) person(t testing.TB, change ...func(*person)) *person {
 func TestAMemberComesInWithTheirAccessToken(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
-	opened, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, "request-1")
+	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, "request-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,18 +145,18 @@ func TestT03TokensOfTheMCPHostHaveTheRightsThatTokenAndMemberShare(t *testing.T)
 		p.member.Scopes = []credential.Scope{credential.Read, credential.Admin}
 	}
 	p := d.person(t, foreign)
-	opened, err := d.mcp.Open(ctx, p.token.Reveal(), access.Wants{}, "")
+	opened, err := d.mcp.Authenticate(ctx, p.token.Reveal(), access.Request{}, "")
 	if err != nil || !slices.Equal(opened.Actor.Scopes, []credential.Scope{credential.Read}) {
 		t.Errorf("%v %v", opened.Actor.Scopes, err)
 	}
 	if len(opened.Member.Scopes) != 2 {
 		t.Errorf("the member's own scopes are %v", opened.Member.Scopes)
 	}
-	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("it opens the api host too", err)
 	}
 	own := d.person(t)
-	if _, err := d.mcp.Open(ctx, own.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.mcp.Authenticate(ctx, own.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("a token of the api host opens the MCP host", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi(t *testin
 		"another's, on the api":          {d.api, foreign.token, false},
 		"another's, where it is let in":  {d.mcp, foreign.token, true},
 	} {
-		_, err := c.host.Open(ctx, c.token.Reveal(), access.Wants{}, "")
+		_, err := c.host.Authenticate(ctx, c.token.Reveal(), access.Request{}, "")
 		if (err == nil) != c.opens || err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -191,7 +191,7 @@ var misfits = map[string]func(*person){
 	"the token was replaced":        func(p *person) { p.grant.Access = nil },
 	"T83: the epoch was raised":     func(p *person) { p.home.Epoch++ },
 	"the workspace is locked":       func(p *person) { p.home.Lock = "lkd_1" },
-	"the workspace was claimed":     func(p *person) { p.home.Into = id.NewWorkspace() },
+	"the workspace was claimed":     func(p *person) { p.home.ClaimedInto = id.NewWorkspace() },
 	"another audience":              func(p *person) { p.grant.Audience = mcpOrigin },
 	"no audience":                   func(p *person) { p.grant.Audience = "" },
 	"a client that is not our own":  func(p *person) { p.grant.Client = id.NewClient() },
@@ -216,7 +216,7 @@ var misfits = map[string]func(*person){
 
 func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
 	d := newDesk(t)
-	_, want := d.api.Open(ctx, "nothing", access.Wants{}, "")
+	_, want := d.api.Authenticate(ctx, "nothing", access.Request{}, "")
 	for name, spoil := range misfits {
 		t.Run(name, func(t *testing.T) {
 			p := d.person(t, spoil)
@@ -224,7 +224,7 @@ func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
 				p.grant.Access[0].Hash = p.token.Hash(d.peppers)
 				d.store(t, grantItem(p.grant))
 			}
-			opened, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, "")
+			opened, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, "")
 			if fault.CodeOf(err) != fault.NotAuthenticated || fault.Of(err).Message != fault.Of(want).Message || opened.Actor.Member != "" {
 				t.Errorf("%+v %v", opened.Actor, err)
 			}
@@ -235,7 +235,7 @@ func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
 func TestASignOutDoesNotEndGrantsThatComeAfterIt(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t, func(p *person) { p.member.SignedOutAt = p.grant.CreatedAt.Add(-time.Millisecond) })
-	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); err != nil {
+	if _, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -245,18 +245,18 @@ func TestBothLiveAccessTokensOfAGrantWork(t *testing.T) {
 	var newer credential.Token
 	p := d.person(t, func(p *person) {
 		newer = credential.MintAs(credential.AccessToken, credential.Preview, p.home.ID, p.token.Public)
-		p.grant.Access = append(p.grant.Access, oauth.Issued{Hash: newer.Hash(d.peppers), ExpiresAt: d.clock.Add(2 * limits.AccessTokenLife)})
+		p.grant.Access = append(p.grant.Access, oauth.AccessToken{Hash: newer.Hash(d.peppers), ExpiresAt: d.clock.Add(2 * limits.AccessTokenLife)})
 	})
 	for _, token := range []credential.Token{p.token, newer} {
-		if _, err := d.api.Open(ctx, token.Reveal(), access.Wants{}, ""); err != nil {
+		if _, err := d.api.Authenticate(ctx, token.Reveal(), access.Request{}, ""); err != nil {
 			t.Error(err)
 		}
 	}
 	d.clock = d.clock.Add(limits.AccessTokenLife)
-	if _, err := d.api.Open(ctx, p.token.Reveal(), access.Wants{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("the older one outlives its hour", err)
 	}
-	if _, err := d.api.Open(ctx, newer.Reveal(), access.Wants{}, ""); err != nil {
+	if _, err := d.api.Authenticate(ctx, newer.Reveal(), access.Request{}, ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -264,22 +264,22 @@ func TestBothLiveAccessTokensOfAGrantWork(t *testing.T) {
 func TestT49ARecordIsFoundForItsMemberOnly(t *testing.T) {
 	d := newDesk(t)
 	p, other := d.person(t), d.person(t)
-	wants := access.Wants{Operation: idempotency.CreateKey, Client: "the-same-key"}
+	wants := access.Request{Operation: idempotency.CreateKey, Client: "the-same-key"}
 	c := idempotency.Command{Key: wants.Command(string(p.member.ID))}
 	var tx transaction
 	d.finish(&tx, c, []byte(`{}`), d.clock)
 	if err := d.commit(ctx, &tx); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := d.api.Open(ctx, p.token.Reveal(), wants, "")
+	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), wants, "")
 	if err != nil || !opened.Record.Finished(d.clock) {
 		t.Errorf("%+v %v", opened.Record, err)
 	}
-	if opened, err = d.api.Open(ctx, other.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
+	if opened, err = d.api.Authenticate(ctx, other.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
 		t.Errorf("another member finds it: %+v %v", opened.Record, err)
 	}
 	wants.Client = "short"
-	if opened, err = d.api.Open(ctx, p.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
+	if opened, err = d.api.Authenticate(ctx, p.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
 		t.Errorf("a malformed key is looked up: %+v %v", opened.Record, err)
 	}
 }

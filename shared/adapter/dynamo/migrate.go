@@ -70,12 +70,12 @@ func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
 	return keysIn(found.Items), nil
 }
 
-// Adopt implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
+// MoveArtifact implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
 // artifact can change that the new keys of the indexes depend on.
-func (s *Store) Adopt(ctx context.Context, a artifact.Artifact) error {
+func (s *Store) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	set := "SET #own = :own, #exp = :exp, #g1p = :list"
 	condition := "#own = :from AND #status = :status AND "
-	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.From), "status": string(a.Status), "one": 1}
+	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
 	if a.Status == artifact.Live {
 		set += ", #g2s = :due"
 		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)

@@ -34,7 +34,7 @@ func (s *Store) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 	condition := "#rt_mac = :old AND attribute_not_exists(#rev_at)"
 	old, done, err := s.change(ctx, grantKey(g.Public), set, condition, values{
 		"tokens": packIssued(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
-		"turns": g.Turns, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.Chain),
+		"turns": g.Generation, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.ChainKeyID),
 	})
 	switch {
 	case err != nil || done:
@@ -107,8 +107,8 @@ func (s *Store) GrantsOf(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant
 	})
 }
 
-// Tried implements rate.Tries.
-func (s *Store) Tried(ctx context.Context, w rate.Window) (int, error) {
+// Failures implements rate.Tries.
+func (s *Store) Failures(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	return int(i.getNum("c")), err
 }

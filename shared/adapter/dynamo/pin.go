@@ -13,13 +13,13 @@ import (
 
 // Pin implements artifact.Pins. Nothing falls due of a pinned artifact but its draft.
 func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
-	if p.Kept {
+	if p.Noop {
 		return s.keepPin(ctx, p, "attribute_exists(#pin_at)")
 	}
 	c := changeOf(p.Workspace, p.Artifact, p.At)
 	c.sets("pin_at", p.At)
 	c.holds("attribute_exists(#cur) AND attribute_not_exists(#pin_at)")
-	if p.Artifact.From == "" { // else it ends as the claim said
+	if p.Artifact.ClaimedFrom == "" { // else it ends as the claim said
 		c.holds("#exp > :updated")
 	}
 	pinned := p.Artifact
@@ -27,17 +27,17 @@ func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
 	c.fallsDue(pinned)
 	return s.repin(ctx, p, c, func(t *transaction) {
 		t.update(s.tables.Core, pinsKey(p.Workspace), "ADD #n :one", "attribute_not_exists(#n) OR #n < :most", values{"one": 1, "most": p.Most},
-			func(item) error { return fault.Bare(fault.PinnedArtifactCap) })
+			func(item) error { return fault.NewCode(fault.PinnedArtifactCap) })
 	})
 }
 
 // Unpin implements artifact.Pins.
 func (s *Store) Unpin(ctx context.Context, p artifact.Pinning) error {
-	if p.Kept {
+	if p.Noop {
 		return s.keepPin(ctx, p, "attribute_not_exists(#pin_at)")
 	}
 	c := changeOf(p.Workspace, p.Artifact, p.At)
-	if p.Artifact.From == "" {
+	if p.Artifact.ClaimedFrom == "" {
 		c.sets("exp", p.Artifact.ExpiresAt)
 	}
 	c.removes("pin_at")
@@ -61,7 +61,7 @@ func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *gateChange, co
 // keepPin records a command while the artifact is what it asks for.
 func (s *Store) keepPin(ctx context.Context, p artifact.Pinning, found string) error {
 	v := values{"live": string(artifact.Live)}
-	condition := "#status = :live AND " + ownedBy(v, p.Workspace, p.Artifact.From) + " AND " + found
+	condition := "#status = :live AND " + ownedBy(v, p.Workspace, p.Artifact.ClaimedFrom) + " AND " + found
 	var t transaction
 	s.finish(&t, p.Command, p.Result, p.At)
 	t.check(s.tables.Core, artifactKey(p.Artifact.ID), condition, v, moved)
@@ -77,8 +77,8 @@ func (s *Store) uncount(t *transaction, w id.Workspace) {
 // Rename implements artifact.Names.
 func (s *Store) Rename(ctx context.Context, r artifact.Renaming) error {
 	v := values{"title": r.Artifact.Title, "at": r.At, "live": string(artifact.Live), "one": 1}
-	condition := "#status = :live AND attribute_not_exists(#lock) AND " + ownedBy(v, r.Workspace, r.Artifact.From)
-	if r.Artifact.From == "" {
+	condition := "#status = :live AND attribute_not_exists(#lock) AND " + ownedBy(v, r.Workspace, r.Artifact.ClaimedFrom)
+	if r.Artifact.ClaimedFrom == "" {
 		condition += " AND (#exp > :at OR attribute_exists(#pin_at))"
 	}
 	var t transaction
@@ -98,9 +98,9 @@ type gateChange struct {
 // changeOf begins a change of a live artifact that still has the draft that it was read with: what falls due depends on it.
 func changeOf(w id.Workspace, a artifact.Artifact, at time.Time) *gateChange {
 	c := &gateChange{v: values{"live": string(artifact.Live), "one": 1}, condition: "#status = :live"}
-	c.holds(ownedBy(c.v, w, a.From))
+	c.holds(ownedBy(c.v, w, a.ClaimedFrom))
 	c.sets("updated", at)
-	if a.From != "" {
+	if a.ClaimedFrom != "" {
 		c.sets("own", string(w))
 		c.sets("g1p", artifactsOf(w))
 		c.sets("exp", a.ExpiresAt)

@@ -18,13 +18,13 @@ import (
 func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), Row: d.row()})
+		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.row()})
 	}
 	return out, err
 }
 
-// Holding implements sweep.Shelf.
-func (s *Store) Holding(ctx context.Context, a id.Artifact) (h sweep.Holding, err error) {
+// ArtifactFiles implements sweep.Shelf.
+func (s *Store) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
 		r := within[id.Revision](i.key())
@@ -72,8 +72,8 @@ func (s *Store) partition(ctx context.Context, pk string, visit func(item) error
 	return nil
 }
 
-// Bringer implements sweep.Shelf.
-func (s *Store) Bringer(ctx context.Context, u id.Session) (id.Artifact, error) {
+// UploaderOf implements sweep.Shelf.
+func (s *Store) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
 	i, err := s.get(ctx, s.tables.Core, sessionKey(u), true)
 	return id.Artifact(i.getStr("art")), err
 }
@@ -84,9 +84,9 @@ const (
 	lookedAtOnce  = 100
 )
 
-// References implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
+// ReferencesTo implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
 // revision and go with its purge.
-func (s *Store) References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
+func (s *Store) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -127,8 +127,8 @@ func (s *Store) holds(ctx context.Context, references []map[string]types.Attribu
 	return len(f) > 0, dead, err
 }
 
-// Condemn implements sweep.Purges.
-func (s *Store) Condemn(ctx context.Context, c sweep.Condemned) error {
+// Mark implements sweep.Purges.
+func (s *Store) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
 		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
 		str("g2p", due(deletionDue, objectName(c.Object))).str("g2s", sortable(c.Due))})
@@ -138,8 +138,8 @@ func (s *Store) Condemn(ctx context.Context, c sweep.Condemned) error {
 	return nil
 }
 
-// Strip implements sweep.Purges.
-func (s *Store) Strip(ctx context.Context, a id.Artifact, r id.Revision) error {
+// DeleteFileList implements sweep.Purges.
+func (s *Store) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
 	var t transaction
 	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, overtaken)
@@ -161,24 +161,24 @@ func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
 	return err
 }
 
-// DueDeletions implements sweep.Deletions.
-func (s *Store) DueDeletions(ctx context.Context, now time.Time, n int) (out []sweep.Condemned, err error) {
+// DueGarbage implements sweep.Deletions.
+func (s *Store) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
-			out = append(out, sweep.Condemned{
-				Home:    id.Workspace(d.getStr("home")),
-				Object:  condemned(d.key),
-				Content: tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
-				Row:     d.row(),
+			out = append(out, sweep.GarbageCandidate{
+				Home:      id.Workspace(d.getStr("home")),
+				Object:    condemned(d.key),
+				Content:   tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
+				QueueItem: d.row(),
 			})
 		}
 	}
 	return out, err
 }
 
-// Acquit implements sweep.Deletions.
-func (s *Store) Acquit(ctx context.Context, c sweep.Condemned) error {
+// Unmark implements sweep.Deletions.
+func (s *Store) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
 	return err
 }

@@ -24,7 +24,7 @@ func registrationItem(r agentauth.Registration) item {
 		str("kind", string(r.Kind)).str("state", string(r.State)).num("gen", r.Generation).num("ver", r.Version).
 		str("ws", string(r.Workspace)).str("member", string(r.Member)).str("claim", string(r.Claim)).
 		time("created", r.CreatedAt).time("exp", r.ExpiresAt).str("network", r.Network).
-		num("attempt", int64(r.Attempt.Number)).num("tries", int64(r.Attempt.Tries)).time("attempt_exp", r.Attempt.ExpiresAt).
+		num("attempt", int64(r.Attempt.Number)).num("tries", int64(r.Attempt.Failures)).time("attempt_exp", r.Attempt.ExpiresAt).
 		bin("attempt_mac", r.Attempt.Token.MAC).num("attempt_pepper", int64(r.Attempt.Token.Pepper)).
 		bin("code_mac", r.Attempt.Code.MAC).num("code_pepper", int64(r.Attempt.Code.Pepper)).
 		num("starts", int64(r.Starts)).num("wrong", int64(r.Wrong)).flag("locked", r.Locked).flag("refused", r.Refused).
@@ -70,7 +70,7 @@ func readRegistration(i item, r id.Registration) *agentauth.Registration {
 		Network:    i.getStr("network"),
 		Attempt: agentauth.Attempt{
 			Number:    int(i.getNum("attempt")),
-			Tries:     int(i.getNum("tries")),
+			Failures:  int(i.getNum("tries")),
 			ExpiresAt: i.getTime("attempt_exp"),
 			Token:     hash("attempt_mac", "attempt_pepper"),
 			Code:      hash("code_mac", "code_pepper"),
@@ -105,8 +105,8 @@ func splitPublics(s string) (out []id.Public) {
 	return out
 }
 
-// Enroll implements agentauth.Store.
-func (s *Store) Enroll(ctx context.Context, e agentauth.Enrollment) error {
+// AddRegistration implements agentauth.Store.
+func (s *Store) AddRegistration(ctx context.Context, e agentauth.NewRegistration) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(e.Workspace))
 	t.create(s.tables.Core, registrationItem(e.Registration))
@@ -127,8 +127,8 @@ func (s *Store) Registration(ctx context.Context, r id.Registration, w id.Worksp
 	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// Pledge implements agentauth.Store.
-func (s *Store) Pledge(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
+// RegistrationByClaimToken implements agentauth.Store.
+func (s *Store) RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
 	b := batch{strong: true}
 	b.want(claimKey(claimToken))

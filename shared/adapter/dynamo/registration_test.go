@@ -45,7 +45,7 @@ func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
 		CreatedAt:    at,
 		ExpiresAt:    r.ExpiresAt,
 	}
-	err := s.Enroll(ctx, agentauth.Enrollment{
+	err := s.AddRegistration(ctx, agentauth.NewRegistration{
 		Workspace: workspace.Workspace{
 			ID:        ws,
 			Name:      "W",
@@ -71,7 +71,7 @@ func full(r agentauth.Registration) agentauth.Registration {
 	r.Member = id.NewMember()
 	r.Attempt = agentauth.Attempt{
 		Number:    3,
-		Tries:     2,
+		Failures:  2,
 		ExpiresAt: at.Add(time.Minute),
 		Token:     credential.Hash{Pepper: 1, MAC: []byte("token")},
 		Code:      credential.Hash{Pepper: 2, MAC: []byte("code")},
@@ -94,7 +94,7 @@ func full(r agentauth.Registration) agentauth.Registration {
 func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
-	stored, r, err := s.Pledge(ctx, was.Claim)
+	stored, r, err := s.RegistrationByClaimToken(ctx, was.Claim)
 	if err != nil || !reflect.DeepEqual(*r, was) || !reflect.DeepEqual(*stored, token) {
 		t.Fatalf("%+v %+v %v, want %+v %+v", r, stored, err, was, token)
 	}
@@ -126,7 +126,7 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsNotThereIsNil(t *testing.T) {
 	s := newStore(t)
-	token, r, err := s.Pledge(ctx, id.NewPublic())
+	token, r, err := s.RegistrationByClaimToken(ctx, id.NewPublic())
 	if err != nil || token != nil || r != nil {
 		t.Error(token, r, err)
 	}
@@ -197,7 +197,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		Member:       m,
 		Registration: was.ID,
 		Attempt:      1,
-		Floor:        at,
+		MinExpiry:    at,
 		At:           at,
 	})
 	if err != nil {

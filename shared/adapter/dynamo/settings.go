@@ -6,8 +6,8 @@ import (
 	"vitrine/shared/identity/account"
 )
 
-// Furnish implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
-func (s *Store) Furnish(ctx context.Context, f account.Furnishing) error {
+// UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
+func (s *Store) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
 	var t transaction
 	s.finish(&t, f.Command, f.Result, f.At)
 	t.update(s.tables.Core, workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",

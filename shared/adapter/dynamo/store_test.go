@@ -158,31 +158,31 @@ func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, en
 		Session: u,
 		At:      now(),
 		Artifact: artifact.Artifact{
-			ID:         u.Artifact,
-			Owner:      u.Workspace,
-			Home:       u.Home,
-			Status:     artifact.Live,
-			ExpiresAt:  u.CreatedAt.Add(u.Life),
-			Draft:      u.Revision,
-			DraftAt:    now(),
-			Title:      u.Title,
-			Entrypoint: u.Entrypoint,
-			FileCount:  1,
-			Size:       3,
-			CreatedAt:  now(),
-			UpdatedAt:  now(),
+			ID:               u.Artifact,
+			Owner:            u.Workspace,
+			StorageWorkspace: u.Home,
+			Status:           artifact.Live,
+			ExpiresAt:        u.CreatedAt.Add(u.Life),
+			Draft:            u.Revision,
+			DraftAt:          now(),
+			Title:            u.Title,
+			Entrypoint:       u.Entrypoint,
+			FileCount:        1,
+			Size:             3,
+			CreatedAt:        now(),
+			UpdatedAt:        now(),
 		},
 		Revision: artifact.Revision{
-			ID:         u.Revision,
-			Artifact:   u.Artifact,
-			Status:     artifact.Draft,
-			Title:      u.Title,
-			Entrypoint: u.Entrypoint,
-			Entered:    true,
-			Mode:       media.HTML,
-			FileCount:  1,
-			Size:       3,
-			CreatedAt:  now(),
+			ID:               u.Revision,
+			Artifact:         u.Artifact,
+			Status:           artifact.Draft,
+			Title:            u.Title,
+			Entrypoint:       u.Entrypoint,
+			EntrypointExists: true,
+			Mode:             media.HTML,
+			FileCount:        1,
+			Size:             3,
+			CreatedAt:        now(),
 		},
 		Tree: tree.Tree{{
 			Path:   entries[0].Path,
@@ -235,7 +235,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err := s.Publish(ctx, p); err != nil {
 		t.Fatal(err)
 	}
-	found, err := s.Find(ctx, k.Public, w.ID, access.Wants{
+	found, err := s.Find(ctx, k.Public, w.ID, access.Request{
 		Operation: p.Command.Key.Operation,
 		Target:    p.Command.Key.Target,
 		Client:    p.Command.Key.Client,
@@ -249,24 +249,24 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		t.Errorf("got %+v %+v", found.Workspace, found.Key)
 	}
 	a := found.Artifact
-	if a.Current != r.ID || a.Number != 1 || a.Draft != "" || a.Share != p.Share.Public || !a.ExpiresAt.Equal(p.ExpiresAt) || a.Title != "T" {
+	if a.Current != r.ID || a.Number != 1 || a.Draft != "" || a.ShareLink != p.Share.Public || !a.ExpiresAt.Equal(p.ExpiresAt) || a.Title != "T" {
 		t.Errorf("artifact %+v", a)
 	}
-	if found.Revision.Status != artifact.Published || found.Revision.Number != 1 || !found.Revision.Entered {
+	if found.Revision.Status != artifact.Published || found.Revision.Number != 1 || !found.Revision.EntrypointExists {
 		t.Errorf("revision %+v", found.Revision)
 	}
 	if !found.Record.Finished(now()) || string(found.Record.Result) != `{"a":1}` || found.Record.Fingerprint != p.Command.Fingerprint {
 		t.Errorf("record %+v", found.Record)
 	}
-	state, err := s.Gates(ctx, readaccess.Names{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public})
-	if err != nil || !state.Open(readaccess.Names{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public}, now()) {
+	state, err := s.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public})
+	if err != nil || !state.Allows(readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public}, now()) {
 		t.Errorf("gates %+v %v", state, err)
 	}
 	c, err := s.Contents(ctx, r.Artifact, r.ID)
 	if err != nil || len(c.Tree) != 1 || c.Tree[0].Path != "index.html" || c.Tree[0].SHA256 != tree.Digest(sha256.Sum256([]byte("abc"))) {
 		t.Errorf("contents %+v %v", c, err)
 	}
-	if used, err := s.Used(ctx, w.ID, now()); err != nil || used != 1 {
+	if used, err := s.ArtifactsToday(ctx, w.ID, now()); err != nil || used != 1 {
 		t.Error(used, err)
 	}
 }
@@ -275,7 +275,7 @@ func TestF82AKeyIsNotReadWithAnotherWorkspace(t *testing.T) {
 	s := newStore(t)
 	_, k := tenant(t, s)
 	other, _ := tenant(t, s)
-	found, err := s.Find(ctx, k.Public, other.ID, access.Wants{})
+	found, err := s.Find(ctx, k.Public, other.ID, access.Request{})
 	if err != nil || found.Key.Workspace == other.ID {
 		t.Error("the store lends a key to another workspace", err)
 	}
@@ -285,7 +285,7 @@ func TestMalformedIdsAreSimplyNotThere(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	for _, bad := range []string{"", "x", "art_", fmt.Sprintf("%5000s", "x")} {
-		found, err := s.Find(ctx, k.Public, w.ID, access.Wants{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
+		found, err := s.Find(ctx, k.Public, w.ID, access.Request{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
 		if err != nil || found.Artifact != nil || found.Revision != nil || found.Session != nil {
 			t.Errorf("%.20q: %+v %v", bad, found, err)
 		}
@@ -299,14 +299,14 @@ func TestF20TwoCommitsOfOneCommandHaveOneEffect(t *testing.T) {
 	errs := parallel(8, func(int) error { return s.Publish(ctx, p) })
 	won := 0
 	for _, err := range errs {
-		var taken *idempotency.Taken
+		var taken *idempotency.AlreadyDone
 		if err == nil {
 			won++
 		} else if !errors.As(err, &taken) || !taken.Record.Finished(now()) {
 			t.Error(err)
 		}
 	}
-	if used, _ := s.Used(ctx, w.ID, now()); won != 1 || used != 1 {
+	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 {
 		t.Errorf("%d won, %d counted", won, used)
 	}
 }
@@ -325,7 +325,7 @@ func TestF21ARevisionIsPublishedOnceWhateverTheKey(t *testing.T) {
 		}
 	}
 	a, _ := s.Artifact(ctx, r.Artifact)
-	if used, _ := s.Used(ctx, w.ID, now()); won != 1 || used != 1 || a.Number != 1 {
+	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 || a.Number != 1 {
 		t.Errorf("%d won, %d counted, number %d", won, used, a.Number)
 	}
 }
@@ -356,7 +356,7 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 			}
 		}
 	}
-	if used, _ := s.Used(ctx, w.ID, now()); won != allowance || used != allowance {
+	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != allowance || used != allowance {
 		t.Errorf("%d won, %d counted", won, used)
 	}
 }
@@ -396,7 +396,7 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	if err := s.Claim(ctx, f.Command, "other", later, later.Add(time.Minute)); err != nil {
 		t.Fatal("a lease that is over cannot be taken", err)
 	}
-	var taken *idempotency.Taken
+	var taken *idempotency.AlreadyDone
 	if err := s.Finalize(ctx, f); !errors.As(err, &taken) {
 		t.Errorf("the first owner commits: %v", err)
 	}

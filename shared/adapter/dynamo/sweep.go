@@ -25,16 +25,16 @@ func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []s
 		if err != nil {
 			return nil, err
 		}
-		if w != nil && w.Into != "" {
-			a = a.ClaimedFrom(*w)
+		if w != nil && w.ClaimedInto != "" {
+			a = a.AfterClaimOf(*w)
 		}
-		out = append(out, sweep.Artifact{Artifact: *a, Row: d.row(), Version: d.getNum("ver")})
+		out = append(out, sweep.Artifact{Artifact: *a, QueueItem: d.row(), Version: d.getNum("ver")})
 	}
 	return out, err
 }
 
-// Rearm implements sweep.Store.
-func (s *Store) Rearm(ctx context.Context, a sweep.Artifact) error {
+// RescheduleArtifact implements sweep.Store.
+func (s *Store) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
 	set, v := "SET #g2s = :due", values{"live": string(artifact.Live), "version": a.Version}
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
 		set = "REMOVE #g2p, #g2s"
@@ -54,7 +54,7 @@ func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.
 func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
 	found, err := s.dueItems(ctx, kind, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Session{Session: sessionOf(d.item, named[id.Session](d.key)), Row: d.row()})
+		out = append(out, sweep.Session{Session: sessionOf(d.item, named[id.Session](d.key)), QueueItem: d.row()})
 	}
 	return out, err
 }
@@ -92,8 +92,8 @@ func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e e
 // Expire implements sweep.Store.
 func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
 	owner := a.Owner
-	if a.From != "" {
-		owner = a.From
+	if a.ClaimedFrom != "" {
+		owner = a.ClaimedFrom
 	}
 	var t transaction
 	t.update(s.tables.Core, artifactKey(a.ID),
@@ -103,7 +103,7 @@ func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 			"expired": string(artifact.Expired), "own": string(a.Owner), "exp": a.ExpiresAt, "now": at, "gone": goneOf(a.Owner),
 			"purge": due(purgeDue, string(a.ID)), "due": sortable(at), "live": string(artifact.Live), "owner": string(owner), "one": 1,
 		}, overtaken)
-	if a.From == "" { // a claim that commits meanwhile gives its artifacts more time
+	if a.ClaimedFrom == "" { // a claim that commits meanwhile gives its artifacts more time
 		t.check(s.tables.Core, fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
 	}
 	t.create(s.tables.Events, eventItem(e))
@@ -160,5 +160,5 @@ func (s *Store) unreferAll(ctx context.Context, u upload.Session) error {
 	if err != nil || len(objects) == 0 {
 		return err
 	}
-	return s.Unrefer(ctx, u.Revision, objects)
+	return s.RemoveReference(ctx, u.Revision, objects)
 }

@@ -14,7 +14,7 @@ import (
 func workspaceItem(w workspace.Workspace) item {
 	return newItem(workspaceKey(w.ID)).
 		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
-		str("into", string(w.Into)).time("floor", w.Floor).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
+		str("into", string(w.ClaimedInto)).time("floor", w.MinExpiry).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
 		time("logins_out", w.LoginsEndedAt).time("keys_out", w.KeysEndedAt)
 }
 
@@ -28,12 +28,12 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 		Plan:          workspace.Plan(i.getStr("plan")),
 		CreatedAt:     i.getTime("created"),
 		ClaimedAt:     i.getTime("claimed_at"),
-		Into:          id.Workspace(i.getStr("into")),
+		ClaimedInto:   id.Workspace(i.getStr("into")),
 		Lock:          id.Lockdown(i.getStr("lock")),
 		LockedAt:      i.getTime("lock_at"),
 		Epoch:         i.getNum("epoch"),
 		AutoDays:      int(i.getNum("adays")),
-		Floor:         i.getTime("floor"),
+		MinExpiry:     i.getTime("floor"),
 		LoginsEndedAt: i.getTime("logins_out"),
 		KeysEndedAt:   i.getTime("keys_out"),
 	}
@@ -65,28 +65,28 @@ func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
 	return s.commit(ctx, &t)
 }
 
-// Gate implements ephemeral.Store.
-func (s *Store) Gate(ctx context.Context) (ephemeral.Gate, error) {
+// Quota implements ephemeral.Store.
+func (s *Store) Quota(ctx context.Context) (ephemeral.Quota, error) {
 	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
 	if err != nil {
-		return ephemeral.Gate{}, err
+		return ephemeral.Quota{}, err
 	}
 	if i == nil {
-		return ephemeral.Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+		return ephemeral.Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
 	}
-	return ephemeral.Gate{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
+	return ephemeral.Quota{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
 }
 
 // SetGate stores how many ephemeral workspaces may be made in a minute.
-func (s *Store) SetGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
+func (s *Store) SetGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	var t transaction
 	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
 	return s.commit(ctx, &t)
 }
 
 // OpenGate stores a setting for the gate unless there is one.
-func (s *Store) OpenGate(ctx context.Context, g ephemeral.Gate, now time.Time) error {
-	if _, err := s.Gate(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
+func (s *Store) OpenGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
 	}
 	return s.SetGate(ctx, g, now)

@@ -20,7 +20,7 @@ func TestTheLineOfARequestNamesItAsGatewayAndLambdaDo(t *testing.T) {
 	v1.AllHeaders = map[string][]string{"X-Request-Id": {"client-chose-it"}}
 	for kind, e := range map[string]event{"HTTP API": v2, "REST API": v1} {
 		var log bytes.Buffer
-		surface := web.Surface{Log: NewLog(&log), Now: time.Now}
+		surface := web.Server{Log: NewLog(&log), Now: time.Now}
 		e.Context.RequestID = "gateway-1"
 		ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "invocation-1"})
 		out, err := adapter{handler: surface.Handler(), mode: Stream}.serve(ctx, e)

@@ -180,7 +180,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				held := make(chan time.Duration, 1)
-				s := &web.Surface{Pace: pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+				s := &web.Server{Pace: pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 				h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					began := time.Now()
 					defer func() { held <- time.Since(began) }()
@@ -217,7 +217,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pace := limits.Default().Pace
-		s := &web.Surface{Pace: pace, Log: slog.New(slog.DiscardHandler)}
+		s := &web.Server{Pace: pace, Log: slog.New(slog.DiscardHandler)}
 		h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for range 160 {
 				if _, err := w.Write(make([]byte, 64<<10)); err != nil {

@@ -40,7 +40,7 @@ const (
 	anyOrigin    = "any-origin"    // too
 )
 
-func newAPI(mux humago.Mux, s *Surface) huma.API {
+func newAPI(mux humago.Mux, s *Server) huma.API {
 	cfg := huma.DefaultConfig(s.Title, contract.Version)
 	cfg.OpenAPIPath = ""
 	cfg.DocsPath = ""
@@ -76,7 +76,7 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 	if f := (*fault.Fault)(nil); status < http.StatusInternalServerError && !errors.As(err, &f) {
 		err = invalid(msg, errs)
 	}
-	if call := callOf(c.Context()); call != nil {
+	if call := requestOf(c.Context()); call != nil {
 		if refused := call.limited(); refused != nil {
 			err = refused
 		}
@@ -85,7 +85,7 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 }
 
 // operation is what huma registers and documents.
-func (e entrance) operation(api huma.API, parameters bool) huma.Operation {
+func (e guard) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
 		OperationID:        e.op.ID,
 		Method:             e.op.Method,
@@ -131,15 +131,15 @@ func declareScheme(doc *huma.OpenAPI, s Scheme) {
 }
 
 // errors lists every code that the route may answer.
-func (e entrance) errors(parameters bool) []fault.Code {
+func (e guard) errors(parameters bool) []fault.Code {
 	codes := append([]fault.Code{fault.Internal}, e.op.Errors...)
 	if e.body || parameters {
 		codes = append(codes, fault.InvalidRequest)
 	}
-	if e.door == nil {
+	if e.scheme == nil {
 		return codes
 	}
-	if e.door.hidden {
+	if e.scheme.hidden {
 		codes = append(codes, fault.NotFound, fault.DatabaseUnavailable)
 	} else {
 		codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)

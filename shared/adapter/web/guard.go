@@ -21,57 +21,57 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Call is an authenticated request: the caller, what the store had of all that the path names, and the identity of the
+// Request is an authenticated request: the caller, what the store had of all that the path names, and the identity of the
 // command. Path parameters called artifact_id, revision_id and upload_session_id are read along.
-type Call struct {
-	access.Opened
+type Request struct {
+	access.Authenticated
 	Command idempotency.Command // of routes with one
 
 	limited func() error // waits for the limits
 }
 
-type callKey struct{}
+type requestKey struct{}
 
-// callOf is the call of a request that an entrance let in.
-func callOf(ctx context.Context) *Call {
-	call, _ := ctx.Value(callKey{}).(*Call)
+// requestOf is the call of a request that an entrance let in.
+func requestOf(ctx context.Context) *Request {
+	call, _ := ctx.Value(requestKey{}).(*Request)
 	return call
 }
 
 func unlimited() error { return nil }
 
-// Permit waits for the limits, and returns their refusal. Handlers that run beside them ask it before they change anything.
-func (c *Call) Permit() error { return c.limited() }
+// WaitForLimits waits for the limits, and returns their refusal. Handlers that run beside them ask it before they change anything.
+func (c *Request) WaitForLimits() error { return c.limited() }
 
 // touchBudget is how long an answer may wait for the stamp of its credential.
 const touchBudget = 50 * time.Millisecond
 
-// door is whom a route lets in.
-type door struct {
-	authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+// authScheme is whom a route lets in.
+type authScheme struct {
+	authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 	asks         string        // what whoever sends nothing is told to send
 	hidden       bool          // whoever may not come in learns nothing, not even that there is a door
 	within       time.Duration // that the route answers in, or says that it cannot; zero: as long as it takes
 }
 
 // refusal is what somebody is told who does not come in. A store that does not answer is no secret.
-func (d *door) refusal(err error) error {
+func (d *authScheme) refusal(err error) error {
 	if d.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
-		return fault.Bare(fault.NotFound)
+		return fault.NewCode(fault.NotFound)
 	}
 	return err
 }
 
-// entrance stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
+// guard stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
 // a finished record answers, body (400). The limits are counted while the body is read.
-type entrance struct {
-	*Surface
-	op   Operation
-	body bool
-	door *door // nil: everybody comes in
+type guard struct {
+	*Server
+	op     Operation
+	body   bool
+	scheme *authScheme // nil: everybody comes in
 }
 
-func (e entrance) enter(c huma.Context, next func(huma.Context)) {
+func (e guard) enter(c huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(c)
 	ctx, cancel := e.deadline(r.Context())
 	defer cancel()
@@ -91,7 +91,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 	if e.body {
 		raw, err = readBody(r)
 	}
-	if !e.op.Beside || err != nil {
+	if !e.op.ConcurrentLimits || err != nil {
 		if refused := call.limited(); refused != nil {
 			err = refused
 		}
@@ -109,7 +109,7 @@ func (e entrance) enter(c huma.Context, next func(huma.Context)) {
 			}
 		}
 	}
-	next(huma.WithContext(c, context.WithValue(ctx, callKey{}, call)))
+	next(huma.WithContext(c, context.WithValue(ctx, requestKey{}, call)))
 }
 
 // Accepts tells whether a client asks for one media type and not for the other, by name.
@@ -119,18 +119,18 @@ func Accepts(r *http.Request, wanted, other string) bool {
 }
 
 // deadline ends what a request waits for, on routes that have one.
-func (e entrance) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.door == nil || e.door.within == 0 {
+func (e guard) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.scheme == nil || e.scheme.within == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, e.door.within)
+	return context.WithTimeout(ctx, e.scheme.within)
 }
 
 // open checks everything that comes before the body.
-func (e entrance) open(ctx context.Context, r *http.Request) (*Call, context.Context, error) {
+func (e guard) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
 	annotatePath(r)
-	call := &Call{limited: unlimited}
-	if e.door == nil {
+	call := &Request{limited: unlimited}
+	if e.scheme == nil {
 		if e.op.Before == nil {
 			return call, ctx, nil
 		}
@@ -141,14 +141,14 @@ func (e entrance) open(ctx context.Context, r *http.Request) (*Call, context.Con
 }
 
 // authenticate lets a caller with a credential in, and starts counting.
-func (e entrance) authenticate(ctx context.Context, r *http.Request, call *Call) error {
-	bearer, err := bearerOf(r, e.door.asks)
+func (e guard) authenticate(ctx context.Context, r *http.Request, call *Request) error {
+	bearer, err := bearerOf(r, e.scheme.asks)
 	if err != nil {
-		return e.door.refusal(err)
+		return e.scheme.refusal(err)
 	}
 	wants, keyed := e.wants(r)
-	if call.Opened, err = e.door.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
-		return e.door.refusal(Late(err))
+	if call.Authenticated, err = e.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
+		return e.scheme.refusal(Late(err))
 	}
 	Annotate(ctx, callerOf(call.Actor)...)
 	if keyed != nil {
@@ -184,15 +184,15 @@ func Late(err error) error {
 }
 
 // limit starts counting; the result waits for it.
-func (e entrance) limit(ctx context.Context, call *Call) func() error {
+func (e guard) limit(ctx context.Context, call *Request) func() error {
 	done := make(chan error, 1)
 	go func() { done <- e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject()) }()
 	return sync.OnceValue(func() error { return <-done })
 }
 
 // touch stamps the API key beside the request; the result waits for that, but not long.
-func (e entrance) touch(ctx context.Context, call *Call) (wait func()) {
-	if e.door == nil || e.Touch == nil || call.Actor.Member != "" {
+func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
+	if e.scheme == nil || e.Touch == nil || call.Actor.Member != "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, touchBudget)
@@ -212,8 +212,8 @@ func (e entrance) touch(ctx context.Context, call *Call) (wait func()) {
 
 // wants names what the request is about. The error is of an Idempotency-Key that is missing or malformed: nothing is
 // looked up for it, and it is told to authenticated callers only.
-func (e entrance) wants(r *http.Request) (access.Wants, error) {
-	w := access.Wants{
+func (e guard) wants(r *http.Request) (access.Request, error) {
+	w := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),

@@ -9,12 +9,12 @@ import (
 
 // Member is a route for members, who come with an access token: one for this host, or for the MCP host if the operation's
 // Security is MCPToken. It guards as Guarded does, and never answers later than identity routes may.
-func Member[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = Identity
 	}
-	return guarded(op, func(s *Surface) *door {
-		d := &door{authenticate: s.AuthenticateMember, asks: "a live access token", within: limits.IdentityAnswer}
+	return guarded(op, func(s *Server) *authScheme {
+		d := &authScheme{authenticate: s.AuthenticateMember, asks: "a live access token", within: limits.IdentityAnswer}
 		if op.Security == MCPToken {
 			d.authenticate = s.AuthenticateMCP
 		}
@@ -24,11 +24,11 @@ func Member[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, 
 
 // Operator is a route for operators, who come with a member's access token soon after the identity provider vouched for
 // them. To everybody else, whatever they send, it answers as a path that does not exist. Else it guards as Member does.
-func Operator[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+func Operator[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	op.Security = Identity
-	return guarded(op, func(s *Surface) *door {
-		return &door{
-			authenticate: func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error) {
+	return guarded(op, func(s *Server) *authScheme {
+		return &authScheme{
+			authenticate: func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
 				opened, err := s.AuthenticateMember(ctx, bearer, w, requestID)
 				if err == nil {
 					err = opened.Actor.Operates(s.Now())

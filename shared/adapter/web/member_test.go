@@ -29,18 +29,18 @@ const (
 )
 
 // opens is the check of one kind of access token.
-func opens(tokens map[string][]credential.Scope) func(context.Context, string, access.Wants, string) (access.Opened, error) {
-	return func(ctx context.Context, bearer string, _ access.Wants, requestID string) (access.Opened, error) {
+func opens(tokens map[string][]credential.Scope) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
+	return func(ctx context.Context, bearer string, _ access.Request, requestID string) (access.Authenticated, error) {
 		if bearer == slowToken {
 			<-ctx.Done()
-			return access.Opened{}, fmt.Errorf("read the grant: %w", ctx.Err())
+			return access.Authenticated{}, fmt.Errorf("read the grant: %w", ctx.Err())
 		}
 		scopes, known := tokens[bearer]
 		if !known {
-			return access.Opened{}, fault.New(fault.NotAuthenticated, "send a live access token")
+			return access.Authenticated{}, fault.New(fault.NotAuthenticated, "send a live access token")
 		}
 		ws := workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"}
-		return access.Opened{Actor: credential.Actor{
+		return access.Authenticated{Actor: credential.Actor{
 			Member:    mem,
 			Scopes:    scopes,
 			Workspace: ws,
@@ -66,10 +66,10 @@ func newMemberStand(t testing.TB) *stand {
 			Command: web.Command{Operation: idempotency.UpdateSettings},
 		}, s.change),
 		web.Member(web.Operation{
-			ID:     "members.ask",
-			Method: "GET",
-			Path:   "/v1/web/things",
-			Beside: true,
+			ID:               "members.ask",
+			Method:           "GET",
+			Path:             "/v1/web/things",
+			ConcurrentLimits: true,
 		}, s.who),
 		web.Member(web.Operation{
 			ID:       "mcp.ask",
@@ -81,11 +81,11 @@ func newMemberStand(t testing.TB) *stand {
 	return s
 }
 
-func (s *stand) change(_ context.Context, call *web.Call, in *createIn) (made, error) {
+func (s *stand) change(_ context.Context, call *web.Request, in *createIn) (made, error) {
 	return made{ID: call.Command.Key.Actor, Title: in.Body.Title}, nil
 }
 
-func (s *stand) who(ctx context.Context, call *web.Call, _ *struct{}) (made, error) {
+func (s *stand) who(ctx context.Context, call *web.Request, _ *struct{}) (made, error) {
 	if s.record != nil { // the handler hangs
 		<-ctx.Done()
 		return made{}, ctx.Err()

@@ -18,8 +18,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Nothing is the answer of a route whose success has no body.
-type Nothing struct{}
+// Empty is the answer of a route whose success has no body.
+type Empty struct{}
 
 // OAuthForm is a route of the authorization server that takes a form and answers JSON, refusals as RFC 6749 has them.
 // The parameters are for the document.
@@ -49,10 +49,10 @@ func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) R
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
 	}, func(*http.Request) (struct{}, error) {
 		return struct{}{}, nil
-	}, func(r *http.Request, _ struct{}) (Nothing, error) {
-		return Nothing{}, refuse(r)
+	}, func(r *http.Request, _ struct{}) (Empty, error) {
+		return Empty{}, refuse(r)
 	})
-	return Route{func(s *Surface, api huma.API) {
+	return Route{func(s *Server, api huma.API) {
 		route.register(s, api)
 		answers := api.OpenAPI().Paths[op.Path].Post.Responses
 		delete(answers, strconv.Itoa(http.StatusOK))
@@ -61,8 +61,8 @@ func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) R
 }
 
 func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
-	return Route{func(s *Surface, api huma.API) {
-		declared := entrance{Surface: s, op: op}.operation(api, false)
+	return Route{func(s *Server, api huma.API) {
+		declared := guard{Server: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
 		declared.SkipValidateBody = true
 		declared.Responses = oauthResponses[O](schemas, op)
@@ -90,7 +90,7 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 
 func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma.Response {
 	success := &huma.Response{Description: "OK"}
-	if reflect.TypeFor[O]() != reflect.TypeFor[Nothing]() {
+	if reflect.TypeFor[O]() != reflect.TypeFor[Empty]() {
 		success.Content = map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[O](), true, reflect.TypeFor[O]().Name())}}
 	}
 	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
@@ -116,7 +116,7 @@ func oauthForm(r *http.Request) (Form, error) {
 
 // unreadable refuses a body that could not be read.
 func unreadable(err error) error {
-	return fault.Refuse(fault.OAuthInvalidRequest, "%s", err).Because(errors.Unwrap(err))
+	return fault.NewOAuth(fault.OAuthInvalidRequest, "%s", err).WithCause(errors.Unwrap(err))
 }
 
 func readJSON[I any](r *http.Request) (in I, err error) {
@@ -125,21 +125,21 @@ func readJSON[I any](r *http.Request) (in I, err error) {
 		return in, unreadable(err)
 	}
 	if err := check(raw); err != nil {
-		return in, fault.Refuse(fault.OAuthInvalidRequest, "body: %s", err)
+		return in, fault.NewOAuth(fault.OAuthInvalidRequest, "body: %s", err)
 	}
 	if err := json.Unmarshal(raw, &in); err != nil || !strings.HasPrefix(strings.TrimSpace(string(raw)), "{") {
-		return in, fault.Refuse(fault.OAuthInvalidRequest, "send one JSON object whose members have the documented types")
+		return in, fault.NewOAuth(fault.OAuthInvalidRequest, "send one JSON object whose members have the documented types")
 	}
 	return in, nil
 }
 
 // writeRefusal answers a failure of the authorization server. Nothing may have been written before.
 func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
-	refused := fault.RefusalOf(err)
+	refused := fault.OAuthErrorOf(err)
 	if refused.Code == fault.OAuthTemporarilyUnavailable {
-		noteOf(r.Context()).unserved(err)
+		requestLogOf(r.Context()).unserved(err)
 	} else {
-		noteOf(r.Context()).failed(logCode(refused.Code), err)
+		requestLogOf(r.Context()).failed(logCode(refused.Code), err)
 	}
 	RetryAfter(w.Header(), refused.RetryAfter)
 	status := oauthStatus(refused)
@@ -158,7 +158,7 @@ func logCode(code fault.OAuthCode) fault.Code {
 	return fault.InvalidRequest
 }
 
-func oauthStatus(r *fault.Refusal) int {
+func oauthStatus(r *fault.OAuthError) int {
 	switch {
 	case r.Limited:
 		return http.StatusTooManyRequests
@@ -175,7 +175,7 @@ func writeOAuth(w http.ResponseWriter, status int, v any) {
 	h.Set("Cache-Control", noStore)
 	h.Set("Pragma", "no-cache")
 	h.Set("Access-Control-Allow-Origin", "*")
-	if _, none := v.(Nothing); none {
+	if _, none := v.(Empty); none {
 		h.Set("Content-Length", "0")
 		w.WriteHeader(max(status, http.StatusOK))
 		return

@@ -52,7 +52,7 @@ func (w *taker) Write(b []byte) (int, error) {
 func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
 	t.Helper()
 	var log bytes.Buffer
-	s := &web.Surface{Pace: limits.Default().Pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	s := &web.Server{Pace: limits.Default().Pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range pieces {
 			<-time.After(between) // of the bubble, as an object store that is slow
@@ -158,7 +158,7 @@ func TestAReaderOfNothingLosesItsConnection(t *testing.T) {
 
 // pacedConn is a connection to a paced server.
 func pacedConn(t *testing.T, h http.HandlerFunc) *pipehttp.Conn {
-	s := &web.Surface{Pace: limits.Default().Pace, Log: slog.New(slog.DiscardHandler)}
+	s := &web.Server{Pace: limits.Default().Pace, Log: slog.New(slog.DiscardHandler)}
 	conn := pipehttp.Serve(t, s.Around(h)).Dial()
 	t.Cleanup(func() { conn.Close() })
 	return conn

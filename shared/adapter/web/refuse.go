@@ -32,7 +32,7 @@ func (e *errorEnvelope) GetStatus() int { return e.status }
 // refuse turns a failure into its envelope, sets the headers that go with it, and notes it for the log. Nothing of an
 // unclassified failure is shown.
 func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
-	f, n := fault.Of(err), noteOf(ctx)
+	f, n := fault.Of(err), requestLogOf(ctx)
 	n.failed(f.Code, err)
 	e := &errorEnvelope{status: Status(f.Code)}
 	e.Envelope.Error = contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: n.id}
@@ -72,12 +72,12 @@ func writeEnvelope(w http.ResponseWriter, e *errorEnvelope) {
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {
-	writeError(w, r, fault.Bare(fault.NotFound))
+	writeError(w, r, fault.NewCode(fault.NotFound))
 }
 
 // misdirected answers a request for another host's name.
 func misdirected(w http.ResponseWriter, r *http.Request) {
-	e := refuse(r.Context(), w.Header(), fault.Bare(fault.NotFound))
+	e := refuse(r.Context(), w.Header(), fault.NewCode(fault.NotFound))
 	e.status = http.StatusMisdirectedRequest
 	writeEnvelope(w, e)
 }
@@ -85,6 +85,6 @@ func misdirected(w http.ResponseWriter, r *http.Request) {
 // Abort ends a request whose answer has begun and cannot be completed: the connection is cut, so that the client does
 // not take the part for the whole. It does not return.
 func Abort(ctx context.Context, err error) {
-	noteOf(ctx).failed(fault.CodeOf(err), err)
+	requestLogOf(ctx).failed(fault.CodeOf(err), err)
 	panic(http.ErrAbortHandler)
 }

@@ -38,9 +38,9 @@ type Operation struct {
 	Command Command
 	// Unlimited routes do not count against the credential's and the workspace's rate.
 	Unlimited bool
-	// Beside lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
+	// ConcurrentLimits lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
 	// that change nothing before Call.Permit has let them.
-	Beside bool
+	ConcurrentLimits bool
 }
 
 // Command says how repetitions of a route are recognised.
@@ -60,7 +60,7 @@ type Answer struct {
 
 // Route is one line of a host's list.
 type Route struct {
-	register func(*Surface, huma.API)
+	register func(*Server, huma.API)
 }
 
 // answer is the output of a handler as huma wants it.
@@ -68,29 +68,29 @@ type answer[O any] struct{ Body O }
 
 // Guarded is a route for callers with an API key. I holds the parameters and, as Body, the JSON that it takes; O is the
 // JSON that it answers.
-func Guarded[I, O any](op Operation, handle func(context.Context, *Call, *I) (O, error)) Route {
+func Guarded[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = APIKey
 	}
-	return guarded(op, func(s *Surface) *door {
-		return &door{authenticate: s.Authenticate, asks: "a live API key"}
+	return guarded(op, func(s *Server) *authScheme {
+		return &authScheme{authenticate: s.Authenticate, asks: "a live API key"}
 	}, handle)
 }
 
-func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(context.Context, *Call, *I) (O, error)) Route {
-	return Route{func(s *Surface, api huma.API) {
+func guarded[I, O any](op Operation, at func(*Server) *authScheme, handle func(context.Context, *Request, *I) (O, error)) Route {
+	return Route{func(s *Server, api huma.API) {
 		door := at(s)
 		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {
 			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
 		}
-		entry := entrance{
-			Surface: s,
-			op:      op,
-			body:    takesBody[I](),
-			door:    door,
+		entry := guard{
+			Server: s,
+			op:     op,
+			body:   takesBody[I](),
+			scheme: door,
 		}
 		huma.Register(api, entry.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
-			call := callOf(ctx)
+			call := requestOf(ctx)
 			out, err := handle(ctx, call, in)
 			if refused := call.limited(); refused != nil {
 				return nil, refused
@@ -102,8 +102,8 @@ func guarded[I, O any](op Operation, at func(*Surface) *door, handle func(contex
 
 // Public is a route without credential.
 func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
-	return Route{func(s *Surface, api huma.API) {
-		entry := entrance{Surface: s, op: op, body: takesBody[I]()}
+	return Route{func(s *Server, api huma.API) {
+		entry := guard{Server: s, op: op, body: takesBody[I]()}
 		declared := entry.operation(api, checksParameters[I]())
 		huma.Register(api, declared, func(ctx context.Context, in *I) (*answer[O], error) {
 			out, err := handle(ctx, in)
@@ -118,8 +118,8 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 // Plain is a route whose handler writes by itself, or returns the failure to be written. I documents its parameters, and
 // nothing is checked.
 func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
-	return Route{func(s *Surface, api huma.API) {
-		declared := entrance{Surface: s, op: op}.operation(api, false)
+	return Route{func(s *Server, api huma.API) {
+		declared := guard{Server: s, op: op}.operation(api, false)
 		huma.Register(api, declared, func(context.Context, *I) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
 				r, w := humago.Unwrap(c)

@@ -36,7 +36,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 }
 
 // people gives the host what visitors and members need.
-func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *address.Book) error {
+func people(s *boot.Services, h *app.Host, limiter *rate.Limiter, addresses *address.URLBuilder) error {
 	desk, err := s.Desk(limiter)
 	if err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Wants names what a request is about, so that authentication reads it along. Ids come from the client: one of the wrong
+// Request names what a request is about, so that authentication reads it along. Ids come from the client: one of the wrong
 // form is simply not there.
-type Wants struct {
+type Request struct {
 	Operation idempotency.Operation // empty: the command is not idempotent
 	Target    string                // what the operation works on; part of the record's identity
 	Client    string                // the Idempotency-Key; one of the wrong form is not looked up
@@ -29,7 +29,7 @@ type Wants struct {
 }
 
 // Command is the identity of the record that a caller's request has.
-func (w Wants) Command(actor string) idempotency.Key {
+func (w Request) Command(actor string) idempotency.Key {
 	return idempotency.Key{
 		Actor:     actor,
 		Operation: w.Operation,
@@ -49,8 +49,8 @@ type Found struct {
 	Entries   []upload.Entry
 }
 
-// Opened is an authenticated caller with what the request is about.
-type Opened struct {
+// Authenticated is an authenticated caller with what the request is about.
+type Authenticated struct {
 	Actor    credential.Actor
 	Member   *member.Member // that the actor is; nil for an API key
 	Record   *idempotency.Record
@@ -64,7 +64,7 @@ type Opened struct {
 type Store interface {
 	// Find reads the key, the workspace and all that is wanted in one strongly consistent batch; database_unavailable if
 	// anything stays unread, because a missing gate must never pass as an open one.
-	Find(ctx context.Context, key id.Public, w id.Workspace, wants Wants) (Found, error)
+	Find(ctx context.Context, key id.Public, w id.Workspace, wants Request) (Found, error)
 	// Touch stamps the last use of a key unless a stamp younger than since is there.
 	Touch(ctx context.Context, k credential.Key, now, since time.Time) error
 	artifact.Workspaces
@@ -79,32 +79,32 @@ type Authenticator struct {
 	Now         func() time.Time
 }
 
-// Open authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
-func (a *Authenticator) Open(ctx context.Context, bearer string, w Wants, requestID string) (Opened, error) {
+// Authenticate authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
+func (a *Authenticator) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.APIKey, a.Environment)
 	if err != nil {
-		return Opened{}, refused()
+		return Authenticated{}, refused()
 	}
 	found, err := a.Store.Find(ctx, token.Public, token.Workspace, w)
 	if err != nil {
-		return Opened{}, err
+		return Authenticated{}, err
 	}
 	key, ws := found.Key, found.Workspace
 	if key == nil {
 		key = new(credential.Key) // an unknown key costs the same hash as a known one
 	}
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
-		return Opened{}, refused()
+		return Authenticated{}, refused()
 	}
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
-		return Opened{}, refused()
+		return Authenticated{}, refused()
 	}
 	if _, malformed := w.Artifact.Bits(); malformed == nil {
 		if found.Artifact, err = artifact.Follow(ctx, a.Store, *ws, found.Artifact); err != nil {
-			return Opened{}, err
+			return Authenticated{}, err
 		}
 	}
-	return Opened{
+	return Authenticated{
 		Actor: credential.Actor{
 			Key:       *key,
 			Scopes:    key.Scopes,

@@ -17,12 +17,12 @@ import (
 
 // MemberStore is what Members needs of the store.
 type MemberStore interface {
-	// Granted reads a grant and a workspace in one strongly consistent batch, nil for what does not exist;
+	// GrantAndWorkspace reads a grant and a workspace in one strongly consistent batch, nil for what does not exist;
 	// database_unavailable if anything stays unread.
-	Granted(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
-	// Behind reads a member and the record of the command that the member repeats, if any, in one strongly consistent
+	GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
+	// MemberAndRecord reads a member and the record of the command that the member repeats, if any, in one strongly consistent
 	// batch, nil for what does not exist; database_unavailable if anything stays unread.
-	Behind(ctx context.Context, w id.Workspace, m id.Member, wants Wants) (*member.Member, *idempotency.Record, error)
+	MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants Request) (*member.Member, *idempotency.Record, error)
 }
 
 // Members checks access tokens that act for members. What the path names is not read along: the services of members
@@ -40,28 +40,28 @@ type Members struct {
 	Now       func() time.Time
 }
 
-// Open authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
-func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID string) (Opened, error) {
+// Authenticate authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
+func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.AccessToken, m.Environment)
 	if err != nil {
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
-	grant, ws, err := m.Store.Granted(ctx, token.Public, token.Workspace)
+	grant, ws, err := m.Store.GrantAndWorkspace(ctx, token.Public, token.Workspace)
 	if err != nil {
-		return Opened{}, err
+		return Authenticated{}, err
 	}
 	now := m.Now()
 	if !m.issued(token, grant, now) || ws == nil || !m.accepts(*grant) {
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
-	who, record, err := m.Store.Behind(ctx, ws.ID, grant.Member, w)
+	who, record, err := m.Store.MemberAndRecord(ctx, ws.ID, grant.Member, w)
 	if err != nil {
-		return Opened{}, err
+		return Authenticated{}, err
 	}
 	if who == nil || !grant.Live(now, *ws, *who) {
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
-	login := credential.Login{At: grant.CreatedAt}
+	login := credential.CLIGrant{At: grant.CreatedAt}
 	if grant.Client == oauth.CLI {
 		login.Grant = grant.Public
 	}
@@ -69,12 +69,12 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 	if m.Delegated { // whatever the member is: the client is not ours
 		operator = time.Time{}
 	}
-	return Opened{
+	return Authenticated{
 		Actor: credential.Actor{
 			Operator:  operator,
 			Member:    who.ID,
 			Client:    grant.Client,
-			Login:     login,
+			CLIGrant:  login,
 			Scopes:    grant.Rights(*who, m.Delegated),
 			Workspace: *ws,
 			Policy:    m.Limits.Tiers[ws.Tier()],
@@ -87,12 +87,12 @@ func (m *Members) Open(ctx context.Context, bearer string, w Wants, requestID st
 // issued tells whether the grant holds this very token and it has not ended. Every grant, one that does not exist
 // included, costs the same hashes.
 func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Time) bool {
-	var tokens []oauth.Issued
+	var tokens []oauth.AccessToken
 	if grant != nil {
 		tokens = grant.Access
 	}
 	for len(tokens) < limits.AccessTokens {
-		tokens = append(tokens[:len(tokens):len(tokens)], oauth.Issued{})
+		tokens = append(tokens[:len(tokens):len(tokens)], oauth.AccessToken{})
 	}
 	found := false
 	for _, t := range tokens {
@@ -110,6 +110,6 @@ func (m *Members) accepts(g oauth.Grant) bool {
 	return g.Audience == m.Audience && own != m.Delegated
 }
 
-func stranger() error {
+func errUnauthenticated() error {
 	return fault.New(fault.NotAuthenticated, "send a live access token in the header Authorization: Bearer <token>")
 }

@@ -73,7 +73,7 @@ type Attempt struct {
 	Number    int // counts up over the life of a registration, also past refused attempts
 	Token     credential.Hash
 	Code      credential.Hash
-	Tries     int // wrong codes so far
+	Failures  int // wrong codes so far
 	ExpiresAt time.Time
 }
 

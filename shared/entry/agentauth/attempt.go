@@ -26,13 +26,13 @@ func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	}
 	counted, wait := r.Started.add(now, most)
 	if wait > 0 {
-		return r.refused(errRestarts.TooOften(wait))
+		return r.refused(errRestarts.AsRateLimited(wait))
 	}
 	a.Number = r.Attempt.Number + 1
-	a.Tries = 0
+	a.Failures = 0
 	a.ExpiresAt = now.Add(limits.AttemptLife)
 	if r.State == PendingStepUp {
-		a.Code, a.Tries = r.Attempt.Code, r.Attempt.Tries
+		a.Code, a.Failures = r.Attempt.Code, r.Attempt.Failures
 	} else {
 		r.State = ClaimPending
 	}
@@ -53,7 +53,7 @@ func (r Registration) confirming(now time.Time) bool {
 }
 
 func (a Attempt) open(now time.Time) bool {
-	return len(a.Token.MAC) > 0 && a.Tries < limits.AttemptTries && now.Before(a.ExpiresAt)
+	return len(a.Token.MAC) > 0 && a.Failures < limits.AttemptTries && now.Before(a.ExpiresAt)
 }
 
 // visitor is a person at the claim page.
@@ -88,7 +88,7 @@ func (r Registration) complete(v visitor, now time.Time) step {
 
 // guess counts a wrong code.
 func (r Registration) guess() step {
-	r.Attempt.Tries++
+	r.Attempt.Failures++
 	r.Wrong++
 	r.Locked = r.Wrong >= limits.RegistrationTries
 	return step{

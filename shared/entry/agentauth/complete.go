@@ -18,8 +18,8 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// asked is a registration with the person who was asked to claim it.
-type asked struct {
+// lookup is a registration with the person who was asked to claim it.
+type lookup struct {
 	token        claim.Token
 	registration Registration
 	visitor      visitor
@@ -27,16 +27,16 @@ type asked struct {
 
 // meet reads the registration that a person was sent to. sent is the token of an attempt, or the claim token. Whatever is
 // wrong with it costs the same, and leaves a visitor who cannot do anything.
-func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (asked, error) {
-	t, r, found, err := s.pledged(ctx, sent)
+func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (lookup, error) {
+	t, r, found, err := s.registrationOf(ctx, sent)
 	if err != nil {
-		return asked{}, err
+		return lookup{}, err
 	}
 	known := t != nil && r != nil
 	if !known {
 		t, r = new(claim.Token), new(Registration)
 	}
-	m := asked{token: *t, registration: *r, visitor: visitor{member: by.Member, workspace: by.Workspace.ID}}
+	m := lookup{token: *t, registration: *r, visitor: visitor{member: by.Member, workspace: by.Workspace.ID}}
 	attempt := sent.Matches(r.Attempt.Token, s.Peppers)
 	m.visitor.token = known && (found || attempt && len(r.Attempt.Token.MAC) > 0)
 	m.visitor.code = s.codeFits(r.Attempt, sent.Public, code)
@@ -74,8 +74,8 @@ func (s *Service) attemptOf(text string) (credential.Token, error) {
 	return sent, nil
 }
 
-// Look tells a person who wants to be let in; the same invalid_request for whatever is wrong. Nothing changes.
-func (s *Service) Look(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
+// Preview tells a person who wants to be let in; the same invalid_request for whatever is wrong. Nothing changes.
+func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
 	if err := s.member(by); err != nil {
 		return Request{}, err
 	}
@@ -121,7 +121,7 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
 		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
 	}
-	if err := s.guesses().Open(ctx, by.Member); err != nil {
+	if err := s.guesses().Allow(ctx, by.Member); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	sent, err := s.attemptOf(c.AttemptToken)
@@ -147,7 +147,7 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 }
 
 // settle commits what a person's code does.
-func (s *Service) settle(ctx context.Context, by credential.Actor, m asked) error {
+func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) error {
 	now := s.now()
 	st := m.registration.complete(m.visitor, now)
 	switch {
@@ -167,13 +167,13 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m asked) erro
 		}
 	}
 	if st.guessed {
-		return s.guesses().Wrong(ctx, by.Member, errWrong)
+		return s.guesses().Record(ctx, by.Member, errWrong)
 	}
 	return st.refusal
 }
 
 // move is the claim of a registration with everything that its agent published.
-func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
+func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move {
 	r := m.registration
 	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
 	claimed.Target = event.Target{Type: event.OnWorkspace, ID: string(r.Workspace)}
@@ -184,15 +184,15 @@ func (s *Service) move(by credential.Actor, m asked, now time.Time) claim.Move {
 		Member:       by.Member,
 		Registration: r.ID,
 		Attempt:      r.Attempt.Number,
-		Floor:        now.Add(by.Workspace.Life(by.Policy)),
+		MinExpiry:    now.Add(by.Workspace.Life(by.Policy)),
 		At:           now,
 		Events:       []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
 	}
 }
 
 // guesses counts the codes that a member typed wrong.
-func (s *Service) guesses() rate.Guesses {
-	return rate.Guesses{Limiter: s.Limiter, Tries: s.Tries, Kind: "agentcode"}
+func (s *Service) guesses() rate.FailureLimiter {
+	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "agentcode"}
 }
 
 // Refuse ends an attempt because the caller does not know the agent, which learns it at its next poll.

@@ -46,7 +46,7 @@ func TestClaimsAreStartedFiveTimesInTenMinutesAndTwentyTimesInAll(t *testing.T) 
 	}
 	for n := range limits.ClaimStarts {
 		if n > 0 && n%w.limits.ClaimStart.Limit == 0 {
-			full, isRefusal := start().(*fault.Refusal)
+			full, isRefusal := start().(*fault.OAuthError)
 			if !isRefusal || full.Code != fault.OAuthSlowDown || !full.Limited || full.RetryAfter != w.limits.ClaimStart.Window {
 				t.Fatal(n, full)
 			}
@@ -228,7 +228,7 @@ func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent()
 	before := w.registration(a.RegistrationID)
-	over := fault.Refuse(fault.OAuthSlowDown, "too many")
+	over := fault.NewOAuth(fault.OAuthSlowDown, "too many")
 	refuse := func() error { return over }
 	_, err1 := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, refuse, "")
 	_, err2 := w.Redeem(ctx, a.ClaimToken, refuse, "")

@@ -28,14 +28,14 @@ type step struct {
 
 // The refusals of the token and claim endpoints.
 var (
-	errPending  = fault.Refuse(fault.OAuthAuthorizationPending, "nobody has confirmed the code yet; go on polling at the given interval")
-	errExpired  = fault.Refuse(fault.OAuthExpiredToken, "the claim token or its registration is unknown, used up or expired; register again")
-	errDead     = fault.Refuse(fault.OAuthInvalidGrant, "what you sent does not hold any longer; register again, or ask your person to claim you again")
-	errLocked   = fault.Refuse(fault.OAuthAccessDenied, "this registration was tried too often and cannot be claimed any more; register again")
-	errDenied   = fault.Refuse(fault.OAuthAccessDenied, "the person refused; start another claim only if they ask you to")
-	errTooFast  = fault.Refuse(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
-	errTooMany  = fault.Refuse(fault.OAuthSlowDown, "too many access tokens for one registration; use the one you have until it expires")
-	errRestarts = fault.Refuse(fault.OAuthSlowDown, "too many claims were started; wait as long as Retry-After says")
+	errPending  = fault.NewOAuth(fault.OAuthAuthorizationPending, "nobody has confirmed the code yet; go on polling at the given interval")
+	errExpired  = fault.NewOAuth(fault.OAuthExpiredToken, "the claim token or its registration is unknown, used up or expired; register again")
+	errDead     = fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent does not hold any longer; register again, or ask your person to claim you again")
+	errLocked   = fault.NewOAuth(fault.OAuthAccessDenied, "this registration was tried too often and cannot be claimed any more; register again")
+	errDenied   = fault.NewOAuth(fault.OAuthAccessDenied, "the person refused; start another claim only if they ask you to")
+	errTooFast  = fault.NewOAuth(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
+	errTooMany  = fault.NewOAuth(fault.OAuthSlowDown, "too many access tokens for one registration; use the one you have until it expires")
+	errRestarts = fault.NewOAuth(fault.OAuthSlowDown, "too many claims were started; wait as long as Retry-After says")
 )
 
 // errWrong is the one answer for a code, a token or an attempt that is wrong in any way.
@@ -138,7 +138,7 @@ func (r Registration) poll(now time.Time) step {
 
 // pace takes a poll out of the bucket of the registration; wait tells how long an empty one takes.
 func (r Registration) pace(now time.Time) (out Registration, wait time.Duration) {
-	polls, wait := rate.Polls{Left: r.PollTokens, At: r.PolledAt}.Take(now)
+	polls, wait := rate.PollBucket{Left: r.PollTokens, At: r.PolledAt}.Take(now)
 	r.PollTokens, r.PolledAt = polls.Left, polls.At
 	return r, wait
 }

@@ -118,7 +118,7 @@ func codeOf(err error) string {
 	switch err := err.(type) {
 	case nil:
 		return "ok"
-	case *fault.Refusal:
+	case *fault.OAuthError:
 		return string(err.Code)
 	}
 	return string(fault.CodeOf(err))
@@ -140,7 +140,7 @@ var machine = events{
 	},
 	"exchange in a consumed workspace": func(r Registration, at time.Time) step {
 		w := place(r)
-		w.Into, w.ClaimedAt = home, at
+		w.ClaimedInto, w.ClaimedAt = home, at
 		return r.exchange(shown(r), w, id.NewPublic(), at, many)
 	},
 	"exchange in a locked workspace": func(r Registration, at time.Time) step {
@@ -212,7 +212,7 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 		{"5", fresh(asking), "right code", limits.AttemptLife, "invalid_request", ClaimPending},
 		{"5", fresh(asking), "start", limits.AttemptLife, "ok", ClaimPending},
 		{"6", fresh(asking), "wrong code", 0, "invalid_request", ClaimPending},
-		{"6", fresh(asking, func(r *Registration) { r.Attempt.Tries = 5 }), "right code", 0, "invalid_request", ClaimPending},
+		{"6", fresh(asking, func(r *Registration) { r.Attempt.Failures = 5 }), "right code", 0, "invalid_request", ClaimPending},
 		{"6", fresh(asking, locked), "right code", 0, "invalid_request", ClaimPending},
 		{"7", fresh(asking), "refuse", 0, "ok", Unclaimed},
 		{"7", fresh(), "refuse", 0, "invalid_request", Unclaimed},
@@ -271,7 +271,7 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 }
 
 func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
-	got := fresh(asking, func(r *Registration) { r.Attempt.Tries, r.Refused = 4, true }).
+	got := fresh(asking, func(r *Registration) { r.Attempt.Failures, r.Refused = 4, true }).
 		start(Attempt{Token: mac("second"), Code: mac("other")}, born.Add(time.Minute), few).to
 	want := Attempt{
 		Number:    2,
@@ -286,8 +286,8 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 	if !late.Attempt.ExpiresAt.Equal(late.ExpiresAt) {
 		t.Error("an attempt outlives its registration:", late.Attempt.ExpiresAt)
 	}
-	kept := fresh(vouched, func(r *Registration) { r.Attempt.Tries = 3 }).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
-	if !reflect.DeepEqual(kept.Attempt.Code, mac("code")) || kept.Attempt.Tries != 3 {
+	kept := fresh(vouched, func(r *Registration) { r.Attempt.Failures = 3 }).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
+	if !reflect.DeepEqual(kept.Attempt.Code, mac("code")) || kept.Attempt.Failures != 3 {
 		t.Error("a code that was given at registration is replaced, or its tries start anew")
 	}
 }
@@ -295,7 +295,7 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 func TestWrongCodesEndTheAttemptAndThenTheRegistration(t *testing.T) {
 	r := fresh(asking)
 	for n := 1; n <= limits.RegistrationTries; n++ {
-		if r.Attempt.Tries == limits.AttemptTries {
+		if r.Attempt.Failures == limits.AttemptTries {
 			if r.confirming(born) {
 				t.Fatal("an attempt lives after its last try")
 			}
@@ -375,7 +375,7 @@ func TestPollsArePacedByABucketThatRefills(t *testing.T) {
 	if n := poll(); n != 2 {
 		t.Errorf("%d polls after two intervals", n)
 	}
-	if wait := r.poll(at).refusal.(*fault.Refusal).RetryAfter; wait != 4*time.Second {
+	if wait := r.poll(at).refusal.(*fault.OAuthError).RetryAfter; wait != 4*time.Second {
 		t.Errorf("told to wait %s", wait)
 	}
 	at = at.Add(4 * time.Second)

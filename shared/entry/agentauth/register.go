@@ -33,8 +33,8 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 	if err := s.admit(ctx, from); err != nil {
 		return contract.RegisteredAgent{}, err
 	}
-	e, secret := s.enrollment(from, requestID)
-	if err := s.Store.Enroll(ctx, e); err != nil {
+	e, secret := s.newRegistration(from, requestID)
+	if err := s.Store.AddRegistration(ctx, e); err != nil {
 		return contract.RegisteredAgent{}, err
 	}
 	made := e.Registration
@@ -42,7 +42,7 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 	if err != nil {
 		return contract.RegisteredAgent{}, err
 	}
-	words := credential.Words(scopes)
+	words := credential.ScopeStrings(scopes)
 	return contract.RegisteredAgent{
 		RegistrationID:    made.ID,
 		RegistrationType:  contract.AnonymousType,
@@ -63,22 +63,22 @@ func wanted(r contract.RegisterAgent) error {
 	case r.Type == contract.AnonymousType:
 		return nil
 	case r.Type != contract.AssertionIdentity:
-		return fault.Refuse(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
 	case r.AssertionType != typeIDJAG || r.Assertion == "":
-		return fault.Refuse(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
 	}
-	return fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
+	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
 }
 
 // RefuseProvider refuses what an identity provider sends, because none is trusted here.
 func (s *Service) RefuseProvider(ctx context.Context, from netip.Addr) error {
-	return s.unserved(ctx, from, fault.Refuse(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
+	return s.unserved(ctx, from, fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
 }
 
 // unserved counts a request that this deployment is not set up to serve, and returns its refusal: without the count one
 // address could be answered 503 as often as it likes. Other refusals pass uncounted.
 func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) error {
-	if fault.RefusalOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
+	if fault.OAuthErrorOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
 		return refusal
 	}
 	wait, err := s.Limiter.Allow(ctx, "unserved", address.Subject(from, s.Peppers), s.Limits.Unserved)
@@ -87,7 +87,7 @@ func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) 
 		return err
 	case wait > 0:
 		const why = "too many requests from your network; wait as long as Retry-After says"
-		return fault.Refuse(fault.OAuthSlowDown, why).TooOften(wait)
+		return fault.NewOAuth(fault.OAuthSlowDown, why).AsRateLimited(wait)
 	}
 	return refusal
 }
@@ -121,15 +121,15 @@ func friction(err error) error {
 	case err == nil:
 		return nil
 	case f.Code == fault.ProvisionRateLimited:
-		return fault.Refuse(fault.OAuthProvisionRateLimited, "%s", f.Message).TooOften(f.RetryAfter).Because(err)
+		return fault.NewOAuth(fault.OAuthProvisionRateLimited, "%s", f.Message).AsRateLimited(f.RetryAfter).WithCause(err)
 	case f.Code == fault.ProvisionUnavailable:
-		return fault.Refuse(fault.OAuthProvisionUnavailable, "%s", f.Message).TooOften(f.RetryAfter).Because(err)
+		return fault.NewOAuth(fault.OAuthProvisionUnavailable, "%s", f.Message).AsRateLimited(f.RetryAfter).WithCause(err)
 	}
 	return err
 }
 
-// enrollment is a new registration and the secret of its claim token.
-func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, credential.Token) {
+// newRegistration is a new registration and the secret of its claim token.
+func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistration, credential.Token) {
 	now := s.now()
 	ends := now.Add(limits.RegistrationLife).Truncate(time.Second) // assertions count in seconds
 	ws := id.NewWorkspace()
@@ -146,7 +146,7 @@ func (s *Service) enrollment(from netip.Addr, requestID string) (Enrollment, cre
 		ExpiresAt:  ends,
 		Network:    address.Network(from),
 	}
-	return Enrollment{
+	return NewRegistration{
 		Workspace: workspace.Workspace{
 			ID:        ws,
 			Name:      workspace.EphemeralName,
@@ -178,7 +178,7 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitte
 	}
 	var started contract.StartedClaim
 	err = race(func() error {
-		_, r, found, err := s.pledged(ctx, sent)
+		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()
 		}

@@ -31,13 +31,13 @@ var ErrMoved = errors.New("the registration has changed meanwhile")
 
 // Store is what Service needs of the store.
 type Store interface {
-	// Enroll commits workspace, registration, claim token and event in one transaction.
-	Enroll(ctx context.Context, e Enrollment) error
+	// AddRegistration commits workspace, registration, claim token and event in one transaction.
+	AddRegistration(ctx context.Context, e NewRegistration) error
 	// Registration reads a registration and a workspace in one strongly consistent batch; nil for what does not exist.
 	Registration(ctx context.Context, r id.Registration, w id.Workspace) (*Registration, *workspace.Workspace, error)
-	// Pledge reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
+	// RegistrationByClaimToken reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
 	// does not exist.
-	Pledge(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
+	RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
 	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
 	// those that were read.
 	Change(ctx context.Context, c Change) error
@@ -68,8 +68,8 @@ type Admission interface {
 	Admit(ctx context.Context, from netip.Addr) (ephemeral.Admission, error)
 }
 
-// Enrollment is everything that an anonymous registration makes.
-type Enrollment struct {
+// NewRegistration is everything that an anonymous registration makes.
+type NewRegistration struct {
 	Workspace    workspace.Workspace
 	Registration Registration
 	Token        claim.Token
@@ -91,7 +91,7 @@ type Service struct {
 	Mover     Mover
 	Admission Admission
 	Counters  rate.Counters
-	Tries     rate.Tries
+	Failures  rate.FailureCounter
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
 	// Signer makes and checks assertions. nil: agents cannot register, and those that did get no tokens.
@@ -103,12 +103,12 @@ type Service struct {
 	Now         func() time.Time
 }
 
-// raceTries is how often a lost race is run again. Each was won by somebody, so that a registration moves on.
-const raceTries = 10
+// maxAttempts is how often a lost race is run again. Each was won by somebody, so that a registration moves on.
+const maxAttempts = 10
 
 // race runs a read, a decision and a conditional write until the write finds what was read.
 func race(try func() error) error {
-	for range raceTries {
+	for range maxAttempts {
 		if err := try(); !errors.Is(err, ErrMoved) {
 			return err
 		}
@@ -130,15 +130,15 @@ func (s *Service) rate(r limits.Rate) limits.Rate {
 // off refuses a request where agents cannot register.
 func (s *Service) off() error {
 	if s.Signer == nil {
-		return fault.Refuse(fault.OAuthTemporarilyUnavailable, "agent registration is not set up here")
+		return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "agent registration is not set up here")
 	}
 	return nil
 }
 
-// pledged reads what belongs to a claim token or an attempt token; nil for what does not exist or does not match. found
+// registrationOf reads what belongs to a claim token or an attempt token; nil for what does not exist or does not match. found
 // is true if the claim token itself was sent and is right.
-func (s *Service) pledged(ctx context.Context, sent credential.Token) (t *claim.Token, r *Registration, found bool, err error) {
-	t, r, err = s.Store.Pledge(ctx, sent.Public)
+func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t *claim.Token, r *Registration, found bool, err error) {
+	t, r, err = s.Store.RegistrationByClaimToken(ctx, sent.Public)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -187,7 +187,7 @@ func answer(secret credential.Token, k *credential.Key) contract.Token {
 		AccessToken: secret.Reveal(),
 		TokenType:   "Bearer",
 		ExpiresIn:   contract.Seconds(k.ExpiresAt.Sub(k.CreatedAt)),
-		Scope:       strings.Join(credential.Words(k.Scopes), " "),
+		Scope:       strings.Join(credential.ScopeStrings(k.Scopes), " "),
 	}
 }
 
@@ -197,7 +197,7 @@ func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, er
 		Registration: r.ID,
 		Type:         string(r.Kind),
 		Phase:        r.phase(),
-		Scopes:       credential.Words(scopes),
+		Scopes:       credential.ScopeStrings(scopes),
 		Generation:   r.Generation,
 		Workspace:    r.Workspace,
 		Epoch:        epoch,

@@ -45,7 +45,7 @@ type world struct {
 	client  *dynamodb.Client
 	tables  dynamo.Tables
 	rings   keyring.Set
-	claimer *claim.Claimer
+	claimer *claim.Service
 	keys    *access.Authenticator
 	clock   atomic.Int64
 	limits  limits.Limits
@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.store = dynamo.New(w.client, w.tables)
 	w.clock.Store(time.Now().UnixMilli())
-	if err := w.store.OpenGate(ctx, ephemeral.Gate{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
+	if err := w.store.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.assemble()
@@ -91,7 +91,7 @@ func (w *world) assemble() {
 		Store:       w.store,
 		Mover:       w.store,
 		Counters:    w.store,
-		Tries:       w.store,
+		Failures:    w.store,
 		Limiter:     limiter,
 		Limits:      &w.limits,
 		Signer:      signer,
@@ -105,13 +105,13 @@ func (w *world) assemble() {
 			Limiter:     limiter,
 			Counters:    w.store,
 			Limits:      &w.limits,
-			Desk:        &pow.Desk{Keys: nonces, Store: w.store, Now: w.now},
+			Desk:        &pow.Service{Keys: nonces, Store: w.store, Now: w.now},
 			Peppers:     peppers,
 			Environment: credential.Preview,
 			Now:         w.now,
 		},
 	}
-	w.claimer = &claim.Claimer{
+	w.claimer = &claim.Service{
 		Store:       w.store,
 		Peppers:     peppers,
 		Environment: credential.Preview,
@@ -147,7 +147,7 @@ func (w *world) refused(err error, code string) {
 }
 
 func codeOf(err error) string {
-	if r, ok := err.(*fault.Refusal); ok {
+	if r, ok := err.(*fault.OAuthError); ok {
 		return string(r.Code)
 	}
 	return string(fault.CodeOf(err))
@@ -240,7 +240,7 @@ func (w *world) exchange(text string) (contract.Token, error) {
 // works tells in which workspace a bearer secret opens the door; empty: in none.
 func (w *world) works(secret string) id.Workspace {
 	w.Helper()
-	o, err := w.keys.Open(ctx, secret, access.Wants{}, "test-request")
+	o, err := w.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
 	if fault.CodeOf(err) == fault.NotAuthenticated {
 		return ""
 	}
@@ -281,7 +281,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	_, err = w.poll(a.ClaimToken)
 	w.refused(err, "authorization_pending")
 	s := w.start(a.ClaimToken)
-	seen, err := w.Look(ctx, p, s.AttemptToken)
+	seen, err := w.Preview(ctx, p, s.AttemptToken)
 	w.ok(err)
 	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 || len(seen.Artifacts) != 0 {
 		t.Errorf("%+v", seen)
@@ -300,7 +300,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	if w.works(again.AccessToken) != p.Workspace.ID {
 		t.Error("the new assertion gives no access")
 	}
-	if key, _ := w.keys.Open(ctx, again.AccessToken, access.Wants{}, ""); key.Actor.Key.FromAgent || key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
+	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent || key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
 		t.Errorf("%+v", key.Actor.Key)
 	}
 }
@@ -370,7 +370,7 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 	for n := range limits.ProvisionGate {
 		w.ok(register(n))
 	}
-	full, isRefusal := register(100).(*fault.Refusal)
+	full, isRefusal := register(100).(*fault.OAuthError)
 	if !isRefusal || full.Code != fault.OAuthProvisionRateLimited || !full.Limited || full.RetryAfter != time.Minute {
 		t.Error(full)
 	}
@@ -386,7 +386,7 @@ func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
 	w.refused(err, "ephemeral_provision_rate_limited")
 	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
-	r, isRefusal := err.(*fault.Refusal)
+	r, isRefusal := err.(*fault.OAuthError)
 	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {
 		t.Error("an unknown address:", err)
 	}

@@ -116,7 +116,7 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 			Number: 1, Code: credential.HashCode(w.Peppers, "agent-claim", secret.Public, "012345"),
 		},
 	}
-	w.ok(w.store.Enroll(ctx, agentauth.Enrollment{
+	w.ok(w.store.AddRegistration(ctx, agentauth.NewRegistration{
 		Workspace:    workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at},
 		Registration: r,
 		Token: claim.Token{
@@ -143,7 +143,7 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 		t.Error("the code is told a second time")
 	}
 	w.refused(w.complete(other, s.AttemptToken, "012345"), "invalid_request")
-	_, err = w.Look(ctx, other, s.AttemptToken)
+	_, err = w.Preview(ctx, other, s.AttemptToken)
 	w.refused(err, "invalid_request")
 	w.refused(w.Refuse(ctx, other, s.AttemptToken), "invalid_request")
 	w.ok(w.complete(matched, s.AttemptToken, "012345"))

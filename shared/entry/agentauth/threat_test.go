@@ -91,7 +91,7 @@ func TestARegistrationExchangesThirtyTimesAnHour(t *testing.T) {
 		all = append(all, got.AccessToken)
 	}
 	_, err := w.exchange(a.IdentityAssertion)
-	r, isRefusal := err.(*fault.Refusal)
+	r, isRefusal := err.(*fault.OAuthError)
 	if !isRefusal || r.Code != fault.OAuthSlowDown || r.RetryAfter != time.Hour || r.Limited {
 		t.Error(err)
 	}
@@ -215,7 +215,7 @@ func TestWhateverIsWrongWithAClaimIsTheSameAnswer(t *testing.T) {
 	for _, code := range []string{"", "12345", "1234567", "１２３４５６", "12345a", "-12345"} {
 		w.refused(w.complete(p, s.AttemptToken, code), "invalid_request")
 	}
-	_, err = w.Look(ctx, p, forged)
+	_, err = w.Preview(ctx, p, forged)
 	w.refused(err, "invalid_request")
 	w.refused(w.Refuse(ctx, p, forged), "invalid_request")
 	if r := w.registration(a.RegistrationID); r.Wrong != 1 {
@@ -233,7 +233,7 @@ func TestOnlyMembersWithBothRightsLetAgentsIn(t *testing.T) {
 	for by, code := range map[*credential.Actor]string{&nobody: "not_authenticated", &weak: "forbidden"} {
 		w.refused(w.complete(*by, s.AttemptToken, s.UserCode), code)
 		w.refused(w.Refuse(ctx, *by, s.AttemptToken), code)
-		_, err := w.Look(ctx, *by, s.AttemptToken)
+		_, err := w.Preview(ctx, *by, s.AttemptToken)
 		w.refused(err, code)
 	}
 }

@@ -33,7 +33,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	}
 	claims, err := s.Signer.Verify(e.Assertion, s.now())
 	if err != nil {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidGrant, "this is no assertion of ours that holds now; register again").Because(err)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant, "this is no assertion of ours that holds now; register again").WithCause(err)
 	}
 	var out contract.Token
 	err = race(func() error {
@@ -64,10 +64,10 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 // asked checks the parameters beside the assertion, and tells which scopes the token will have.
 func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
 	if e.Assertion == "" {
-		return nil, fault.Refuse(fault.OAuthInvalidRequest, "assertion is missing")
+		return nil, fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
 	}
 	if e.Resource != "" && e.Resource != s.Origins.API {
-		return nil, fault.Refuse(fault.OAuthInvalidTarget, "resource must be %s", s.Origins.API)
+		return nil, fault.NewOAuth(fault.OAuthInvalidTarget, "resource must be %s", s.Origins.API)
 	}
 	wanted := strings.Fields(e.Scope)
 	if len(wanted) == 0 {
@@ -75,7 +75,7 @@ func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
 	}
 	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool { return !slices.Contains(wanted, string(sc)) })
 	if len(granted) == 0 {
-		return nil, fault.Refuse(fault.OAuthInvalidScope, "an agent can have the scopes %s", strings.Join(credential.Words(scopes), " and "))
+		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s", strings.Join(credential.ScopeStrings(scopes), " and "))
 	}
 	return granted, nil
 }
@@ -87,7 +87,7 @@ func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitt
 		return contract.Token{}, err
 	}
 	if claimToken == "" {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "claim_token is missing")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "claim_token is missing")
 	}
 	sent, err := credential.Parse(claimToken, credential.ClaimToken, s.Environment)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitt
 	}
 	var out contract.Token
 	err = race(func() error {
-		_, r, found, err := s.pledged(ctx, sent)
+		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()
 		}

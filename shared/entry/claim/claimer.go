@@ -28,22 +28,22 @@ type Store interface {
 	Move(ctx context.Context, m Move) error
 }
 
-// Claimer lets members take over ephemeral workspaces.
-type Claimer struct {
+// Service lets members take over ephemeral workspaces.
+type Service struct {
 	Store       Store
 	Peppers     keyring.Derived
 	Environment credential.Environment
 	Now         func() time.Time
 }
 
-// held is a token that may be used, and what is behind it.
-type held struct {
+// claimable is a token that may be used, and what is behind it.
+type claimable struct {
 	token     Token
 	artifacts []artifact.Artifact // the newest limits.ClaimListed
 }
 
-// Look tells a member what a claim would bring; not_found for whatever is wrong with the token. Nothing changes.
-func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
+// Preview tells a member what a claim would bring; not_found for whatever is wrong with the token. Nothing changes.
+func (c *Service) Preview(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
 	h, err := c.open(ctx, by, claimToken, c.Now())
 	if err == nil && !h.token.RedeemedAt.IsZero() {
 		err = unusable()
@@ -67,7 +67,7 @@ func (c *Claimer) Look(ctx context.Context, by credential.Actor, claimToken stri
 // Claim takes over the workspace of a token, with everything in it, into the caller's; whoever had credentials for it gets
 // none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins,
 // and the same command again gives the first answer.
-func (c *Claimer) Claim(
+func (c *Service) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
 	now := c.Now()
@@ -105,15 +105,15 @@ func (c *Claimer) Claim(
 
 // open checks a token and reads what is behind it meanwhile. A token that is not stored costs the same as one that is.
 // One that is redeemed passes: whether it was by this very command is for the commit to tell.
-func (c *Claimer) open(ctx context.Context, by credential.Actor, text string, now time.Time) (held, error) {
+func (c *Service) open(ctx context.Context, by credential.Actor, text string, now time.Time) (claimable, error) {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
-		return held{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
+		return claimable{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
 	}
 	sent, err := credential.Parse(text, credential.ClaimToken, c.Environment)
 	if err != nil || sent.Workspace == by.Workspace.ID {
-		return held{}, unusable()
+		return claimable{}, unusable()
 	}
-	var h held
+	var h claimable
 	listed := make(chan error, 1)
 	go func() {
 		var err error
@@ -123,28 +123,28 @@ func (c *Claimer) open(ctx context.Context, by credential.Actor, text string, no
 	stored, err := c.Store.ClaimToken(ctx, sent.Public)
 	unlisted := <-listed
 	if err := errors.Join(err, unlisted); err != nil {
-		return held{}, err
+		return claimable{}, err
 	}
 	if stored == nil {
 		stored = new(Token)
 	}
 	h.token = *stored
 	if !sent.Matches(stored.Hash, c.Peppers) || stored.Workspace != sent.Workspace || !now.Before(stored.ExpiresAt) {
-		return held{}, unusable()
+		return claimable{}, unusable()
 	}
 	return h, nil
 }
 
 // move is the whole claim of a token that a member holds. Where the token is an agent's, the agent itself is not let in:
 // that takes the code that it shows.
-func (c *Claimer) move(by credential.Actor, t Token, now time.Time) Move {
+func (c *Service) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
 		Source:       t.Workspace,
 		Destination:  by.Workspace.ID,
 		Token:        t,
 		Member:       by.Member,
 		Registration: t.Registration,
-		Floor:        now.Add(by.Workspace.Life(by.Policy)),
+		MinExpiry:    now.Add(by.Workspace.Life(by.Policy)),
 		At:           now,
 		Events:       []event.Event{by.Record(now, event.WorkspaceClaimed, event.OnWorkspace, string(t.Workspace), "workspace "+string(t.Workspace))},
 	}

@@ -23,8 +23,8 @@ type Migrations interface {
 	// Remaining reads the gate of a source strongly, nil if there is none, and up to n of the artifacts that still say
 	// they are in it. clear tells that the index shows none at all; it may be behind.
 	Remaining(ctx context.Context, source id.Workspace, n int) (w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
-	// Adopt stores where an artifact is now, if it still says a.From and did not change since it was read; else nothing.
-	Adopt(ctx context.Context, a artifact.Artifact) error
+	// MoveArtifact stores where an artifact is now, if it still says a.From and did not change since it was read; else nothing.
+	MoveArtifact(ctx context.Context, a artifact.Artifact) error
 	// Note records what a pass found and when the next one is due. It returns since when passes find nothing, zero if
 	// this one found something. open is false if the move is done.
 	Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (since time.Time, open bool, err error)
@@ -104,17 +104,17 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 	if err != nil {
 		return false, false, err
 	}
-	if w == nil || w.Into == "" {
+	if w == nil || w.ClaimedInto == "" {
 		return false, true, nil
 	}
 	for _, a := range left {
-		if err := m.Store.Adopt(ctx, *a.ClaimedFrom(*w)); err != nil {
+		if err := m.Store.MoveArtifact(ctx, *a.AfterClaimOf(*w)); err != nil {
 			return false, false, err
 		}
 	}
 	links, bare := 0, false
 	if len(left) == 0 {
-		if links, bare, err = m.Store.MoveLinks(ctx, source, w.Into, step); err != nil {
+		if links, bare, err = m.Store.MoveLinks(ctx, source, w.ClaimedInto, step); err != nil {
 			return false, false, err
 		}
 	}
@@ -131,6 +131,6 @@ func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done b
 	if !clear || now.Sub(since) < Recheck {
 		return moved, false, nil
 	}
-	done, err = m.Store.Finish(ctx, source, w.Into, now.Add(limits.MovedLife))
+	done, err = m.Store.Finish(ctx, source, w.ClaimedInto, now.Add(limits.MovedLife))
 	return !done, done, err
 }

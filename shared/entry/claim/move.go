@@ -25,10 +25,10 @@ type Move struct {
 	// Attempt is the number of the attempt whose code a person typed: the commit holds only while it is the newest and
 	// open, and lets the agent in. Zero: nobody typed a code, the token alone is the proof. A token may come from anybody,
 	// so that what was published moves and the agent stays outside for good.
-	Attempt int
-	Floor   time.Time // no artifact of the source ends earlier
-	At      time.Time
-	Command *idempotency.Command // whose first and only effect this is; nil: none
-	Result  []byte               // of Command
-	Events  []event.Event        // in the destination
+	Attempt   int
+	MinExpiry time.Time // no artifact of the source ends earlier
+	At        time.Time
+	Command   *idempotency.Command // whose first and only effect this is; nil: none
+	Result    []byte               // of Command
+	Events    []event.Event        // in the destination
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	gateFresh  = 15 * time.Second // how old a cached gate setting may be
+	quotaFresh = 15 * time.Second // how old a cached gate setting may be
 	unknownFor = time.Hour        // what a caller without an address is told to wait
-	gateWait   = time.Minute      // and one who comes while the gate is out of reach
+	quotaWait  = time.Minute      // and one who comes while the gate is out of reach
 )
 
 // Admission is what counting a request found out.
@@ -36,7 +36,7 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	go func() {
 		var err error
 		if p.Limits.Pow == limits.PowAdaptive && !p.Limits.Off {
-			a.passed, err = p.Store.Counted(ctx, p.minute(p.Now()))
+			a.passed, err = p.Store.CountOf(ctx, p.minute(p.Now()))
 		}
 		looked <- err
 	}()
@@ -107,22 +107,22 @@ func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
 }
 
 func closed(err error) error {
-	return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(gateWait)
+	return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(quotaWait)
 }
 
 // setting reads the gate's setting, not more often than it may be old.
-func (p *Provisioner) setting(ctx context.Context, now time.Time) (Gate, error) {
+func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gateAt.IsZero() || now.Sub(p.gateAt) >= gateFresh {
-		gate, err := p.Store.Gate(ctx)
+	if p.quotaAt.IsZero() || now.Sub(p.quotaAt) >= quotaFresh {
+		gate, err := p.Store.Quota(ctx)
 		if err != nil {
-			return Gate{}, err
+			return Quota{}, err
 		}
-		p.gate, p.gateAt = gate, now
+		p.quota, p.quotaAt = gate, now
 	}
-	if g := p.gate; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
-		return Gate{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+	if g := p.quota; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
+		return Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
 	}
-	return p.gate, nil
+	return p.quota, nil
 }

@@ -22,17 +22,17 @@ import (
 
 // Store is what Provisioner needs.
 type Store interface {
-	// Gate reads how many workspaces may be made in a minute. A missing or malformed setting is
+	// Quota reads how many workspaces may be made in a minute. A missing or malformed setting is
 	// ephemeral_provision_unavailable: nobody passes a gate that nobody set.
-	Gate(ctx context.Context) (Gate, error)
-	// Counted tells how many passed in a window. A copy may serve.
-	Counted(ctx context.Context, w rate.Window) (int, error)
+	Quota(ctx context.Context) (Quota, error)
+	// CountOf tells how many passed in a window. A copy may serve.
+	CountOf(ctx context.Context, w rate.Window) (int, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
 }
 
-// Gate is the run-time setting of the provision gate.
-type Gate struct {
+// Quota is the run-time setting of the provision gate.
+type Quota struct {
 	PerMinute  int       // 1 to 100
 	ValidUntil time.Time // zero: for good
 }
@@ -51,14 +51,14 @@ type Provisioner struct {
 	Limiter     *rate.Limiter
 	Counters    rate.Counters
 	Limits      *limits.Limits
-	Desk        *pow.Desk
+	Desk        *pow.Service
 	Peppers     keyring.Derived
 	Environment credential.Environment
 	Now         func() time.Time
 
-	mu     sync.Mutex
-	gate   Gate
-	gateAt time.Time
+	mu      sync.Mutex
+	quota   Quota
+	quotaAt time.Time
 }
 
 // Provision makes a workspace with a key and a claim token, whose secrets it answers this once. The claim code is

@@ -14,8 +14,8 @@ import (
 
 // Allowance is what Reader needs of the store.
 type Allowance interface {
-	// Used counts the artifacts that a workspace published first on the UTC day of an instant. A copy may serve.
-	Used(ctx context.Context, w id.Workspace, day time.Time) (int, error)
+	// ArtifactsToday counts the artifacts that a workspace published first on the UTC day of an instant. A copy may serve.
+	ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error)
 }
 
 // Reader answers about the caller.
@@ -28,7 +28,7 @@ type Reader struct {
 // Policy tells the caller's limits. What is left of the day is left out when it cannot be read.
 func (r *Reader) Policy(ctx context.Context, by credential.Actor) contract.UsagePolicy {
 	var used *int
-	if n, err := r.Store.Used(ctx, by.Workspace.ID, r.Now()); err == nil {
+	if n, err := r.Store.ArtifactsToday(ctx, by.Workspace.ID, r.Now()); err == nil {
 		used = &n
 	}
 	return workspace.UsagePolicy(r.Limits, by.Workspace.Tier(), used)
@@ -39,7 +39,7 @@ func (r *Reader) Whoami(ctx context.Context, by credential.Actor) contract.Whoam
 	return contract.Whoami{
 		Actor:       contract.WhoamiActor{Type: "api_key", ID: by.Key.ID, Name: by.Key.Name},
 		Workspace:   by.Workspace.Summary(),
-		Scopes:      credential.Words(by.Scopes),
+		Scopes:      credential.ScopeStrings(by.Scopes),
 		UsagePolicy: r.Policy(ctx, by),
 	}
 }

@@ -22,8 +22,8 @@ func position(p cursor.Position) Position { return Position{p.At, id.Event(p.ID)
 
 func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: string(p.ID)} }
 
-// Auditor shows members what was done in their workspace.
-type Auditor struct {
+// AuditLog shows members what was done in their workspace.
+type AuditLog struct {
 	Store   Record
 	Cursors *cursor.Codec
 	Now     func() time.Time
@@ -38,7 +38,7 @@ const auditName = "audit"
 var shown = []string{event.Member, event.Key, event.Admin}
 
 // List answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
-func (a *Auditor) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
+func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.AuditList{}, err
 	}

@@ -37,22 +37,22 @@ type Filter struct {
 	RequestID  string         `json:"r,omitempty"`
 }
 
-// Overseer shows operators what was done in all workspaces.
-type Overseer struct {
+// OperatorLog shows operators what was done in all workspaces.
+type OperatorLog struct {
 	Store   Record
 	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
-// Asked is which events an operator asks for, as it was sent; nil: not sent.
-type Asked struct {
+// Query is which events an operator asks for, as it was sent; nil: not sent.
+type Query struct {
 	Workspace, ActorType, Action, TargetType, RequestID, Focus *string
 }
 
 const recordName = "record"
 
 // List answers one page of what was done in all workspaces. Only operators may ask; to all others it is not there.
-func (o *Overseer) List(ctx context.Context, by credential.Actor, asked Asked, p Page) (contract.OperatorEventList, error) {
+func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query, p Page) (contract.OperatorEventList, error) {
 	now := o.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.OperatorEventList{}, err
@@ -107,7 +107,7 @@ var security = []event.Action{
 var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
 
 // filter checks what was asked. What was sent has to be right, and what is empty is not.
-func (a Asked) filter() (f Filter, err error) {
+func (a Query) filter() (f Filter, err error) {
 	text := func(sent *string, name string, fits func(string) bool) string {
 		if sent == nil {
 			return ""

@@ -20,13 +20,13 @@ import (
 
 // Workspaces is what Steward needs of the store.
 type Workspaces interface {
-	// Furnish stores the settings of an open workspace with its event and the command's record, in one transaction.
+	// UpdateSettings stores the settings of an open workspace with its event and the command's record, in one transaction.
 	// Errors: *idempotency.Taken, not_authenticated (the workspace closed), database_unavailable.
-	Furnish(ctx context.Context, f Furnishing) error
+	UpdateSettings(ctx context.Context, f SettingsUpdate) error
 }
 
-// Furnishing is everything that a change of settings writes.
-type Furnishing struct {
+// SettingsUpdate is everything that a change of settings writes.
+type SettingsUpdate struct {
 	Command   idempotency.Command
 	Result    []byte
 	Workspace id.Workspace
@@ -36,14 +36,14 @@ type Furnishing struct {
 	Event     event.Event
 }
 
-// Steward keeps the settings of workspaces.
-type Steward struct {
+// Settings keeps the settings of workspaces.
+type Settings struct {
 	Store Workspaces
 	Now   func() time.Time
 }
 
-// Settings tells the settings of the caller's workspace to those who may change them.
-func (s *Steward) Settings(by credential.Actor) (contract.Settings, error) {
+// Get tells the settings of the caller's workspace to those who may change them.
+func (s *Settings) Get(by credential.Actor) (contract.Settings, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.Settings{}, err
 	}
@@ -62,7 +62,7 @@ func settings(w workspace.Workspace, p limits.Policy) contract.Settings {
 func days(d time.Duration) int { return int(d / limits.Day) }
 
 // Update changes the settings of the caller's workspace. Repeating the command answers the first result again.
-func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error) {
+func (s *Settings) Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.Settings{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	if r.Finished(now) {
 		return idempotency.First[contract.Settings](r, c)
 	}
-	w, err := furnished(by, asked)
+	w, err := updated(by, asked)
 	if err != nil {
 		return contract.Settings{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	if err != nil {
 		return contract.Settings{}, err
 	}
-	err = s.Store.Furnish(ctx, Furnishing{
+	err = s.Store.UpdateSettings(ctx, SettingsUpdate{
 		Command:   c,
 		Result:    result,
 		Workspace: w.ID,
@@ -98,8 +98,8 @@ func (s *Steward) Update(ctx context.Context, by credential.Actor, c idempotency
 	return answer, nil
 }
 
-// furnished is the caller's workspace as it is asked to be.
-func furnished(by credential.Actor, asked contract.UpdateSettings) (workspace.Workspace, error) {
+// updated is the caller's workspace as it is asked to be.
+func updated(by credential.Actor, asked contract.UpdateSettings) (workspace.Workspace, error) {
 	w := by.Workspace
 	w.Name, w.AutoDays = strings.TrimSpace(asked.WorkspaceName), asked.AutoDeletionDays
 	if n := utf8.RuneCountInString(w.Name); n < 1 || n > limits.WorkspaceNameRunes {

@@ -13,11 +13,11 @@ import (
 
 // Actor is an authenticated caller: an API key, or a member with a session or an access token.
 type Actor struct {
-	Key    Key       // zero for a member
-	Member id.Member // empty for an API key
-	Client id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
-	Login  Login     // of the member; zero for an API key
-	Scopes []Scope
+	Key      Key       // zero for a member
+	Member   id.Member // empty for an API key
+	Client   id.Client // OAuth client that acts for the member; empty: none, the member's own browser session
+	CLIGrant CLIGrant  // of the member; zero for an API key
+	Scopes   []Scope
 	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
 	Operator  time.Time
 	Workspace workspace.Workspace
@@ -37,7 +37,7 @@ func (a Actor) Require(s Scope) error {
 // not exist.
 func (a Actor) Operates(now time.Time) error {
 	if a.Member == "" || a.Operator.IsZero() || a.Operator.After(now.Add(limits.AssertionLeeway)) || now.Sub(a.Operator) >= limits.OperatorFresh {
-		return fault.Bare(fault.NotFound)
+		return fault.NewCode(fault.NotFound)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ const (
 	Admin   Scope = "admin"
 )
 
-// Words are scopes on the wire.
-func Words(scopes []Scope) []string {
+// ScopeStrings are scopes on the wire.
+func ScopeStrings(scopes []Scope) []string {
 	out := make([]string, len(scopes))
 	for i, s := range scopes {
 		out[i] = string(s)
@@ -44,17 +44,17 @@ type Key struct {
 	Registration id.Registration
 	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
 	Member id.Member
-	// Login is how Member was signed in. The key ends with it when the member signs out everywhere.
-	Login      Login
+	// CLIGrant is how Member was signed in. The key ends with it when the member signs out everywhere.
+	CLIGrant   CLIGrant
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: live
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
-// Login is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
+// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
 // recorded.
-type Login struct {
+type CLIGrant struct {
 	Grant id.Public // of the CLI, whose API keys end with it; empty: of a browser, or of another client
 	At    time.Time // when the member signed in, or let the client in
 }
@@ -79,7 +79,7 @@ func (k Key) Counts() bool { return k.Member != "" }
 // endedAt is when the key was revoked, or its member signed out everywhere; zero: neither. A key is as old as the
 // sign-in that made it, so that one that is under way while the member signs out ends as well.
 func (k Key) endedAt(w workspace.Workspace) time.Time {
-	made, out := k.Login.At, w.LoginsEndedAt
+	made, out := k.CLIGrant.At, w.LoginsEndedAt
 	if made.IsZero() && k.Member != "" {
 		made, out = k.CreatedAt, w.KeysEndedAt
 	}
@@ -118,7 +118,7 @@ func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, err
 		return Key{}, err
 	}
 	if at.IsZero() {
-		return Key{}, fault.Bare(fault.NotAuthenticated)
+		return Key{}, fault.NewCode(fault.NotAuthenticated)
 	}
 	k.RevokedAt = at
 	return k, nil

@@ -124,7 +124,7 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 		Scopes:    []Scope{Publish, Read},
 		Epoch:     by.Workspace.Epoch,
 		Member:    by.Member,
-		Login:     by.Login,
+		CLIGrant:  by.CLIGrant,
 		CreatedAt: now,
 	}
 	if life > 0 {
@@ -284,7 +284,7 @@ func (k Key) Summary() contract.APIKeySummary {
 		WorkspaceID: k.Workspace,
 		Name:        k.Name,
 		PublicID:    k.Public,
-		Scopes:      Words(k.Scopes),
+		Scopes:      ScopeStrings(k.Scopes),
 		RevokedAt:   contract.AtOrNull(k.RevokedAt),
 		ExpiresAt:   contract.AtOrNull(k.ExpiresAt),
 		CreatedAt:   contract.At(k.CreatedAt),

@@ -52,7 +52,7 @@ func (m Member) Summary() contract.MemberSummary {
 		ID:          m.ID,
 		WorkspaceID: m.Workspace,
 		Email:       m.Email,
-		Scopes:      credential.Words(m.Scopes),
+		Scopes:      credential.ScopeStrings(m.Scopes),
 		CreatedAt:   contract.At(m.CreatedAt),
 		LastSeenAt:  contract.At(m.SeenAt),
 	}

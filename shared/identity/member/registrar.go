@@ -18,25 +18,25 @@ var ErrKnown = errors.New("this person is a member already")
 
 // Store is what Registrar needs.
 type Store interface {
-	// Known finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
-	Known(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
-	// Admit commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
+	// MemberByIdentity finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
+	MemberByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
+	// AddMember commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
 	// and then nothing is written.
-	Admit(ctx context.Context, a Admission) error
-	// Saw writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
+	AddMember(ctx context.Context, a NewMember) error
+	// TouchMember writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
 	// younger than m. Otherwise it changes nothing.
-	Saw(ctx context.Context, m Member, since time.Time) error
+	TouchMember(ctx context.Context, m Member, since time.Time) error
 }
 
-// Admission is everything that a first sign-in makes.
-type Admission struct {
+// NewMember is everything that a first sign-in makes.
+type NewMember struct {
 	Member    Member
 	Workspace workspace.Workspace
 	Event     event.Event
 }
 
-// Entered is a person who is here.
-type Entered struct {
+// SignedIn is a person who is here.
+type SignedIn struct {
 	Member    Member
 	Workspace workspace.Workspace
 	New       bool // this call made member and workspace
@@ -45,63 +45,63 @@ type Entered struct {
 	Operator time.Time
 }
 
-// Registrar knows people by issuer and subject, never by their address.
-type Registrar struct {
+// Service knows people by issuer and subject, never by their address.
+type Service struct {
 	Store Store
 	Now   func() time.Time
 }
 
-// Enter finds the member that a person is, or makes one with a workspace of its own. Of several first sign-ins at once one
+// SignIn finds the member that a person is, or makes one with a workspace of its own. Of several first sign-ins at once one
 // makes them and all find the same. Nobody gets an API key on the way.
-func (r *Registrar) Enter(ctx context.Context, who Identity, requestID string) (Entered, error) {
+func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
-		return Entered{}, errors.New("an identity without issuer, subject or address")
+		return SignedIn{}, errors.New("an identity without issuer, subject or address")
 	}
-	in, err := r.enter(ctx, who, requestID)
+	in, err := r.signIn(ctx, who, requestID)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	in.Operator = who.OperatorAt()
 	return in, nil
 }
 
-func (r *Registrar) enter(ctx context.Context, who Identity, requestID string) (Entered, error) {
-	m, w, err := r.Store.Known(ctx, who.Issuer, who.Subject)
+func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
+	m, w, err := r.Store.MemberByIdentity(ctx, who.Issuer, who.Subject)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	if m != nil {
-		return r.again(ctx, *m, *w, who)
+		return r.touch(ctx, *m, *w, who)
 	}
 	a := admission(who, r.Now(), requestID)
-	switch err := r.Store.Admit(ctx, a); {
+	switch err := r.Store.AddMember(ctx, a); {
 	case err == nil:
-		return Entered{Member: a.Member, Workspace: a.Workspace, New: true}, nil
+		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, nil
 	case !errors.Is(err, ErrKnown):
-		return Entered{}, err
+		return SignedIn{}, err
 	}
-	m, w, err = r.Store.Known(ctx, who.Issuer, who.Subject)
+	m, w, err = r.Store.MemberByIdentity(ctx, who.Issuer, who.Subject)
 	if err == nil && m == nil {
 		err = errors.New("a member vanished")
 	}
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
-	return Entered{Member: *m, Workspace: *w}, nil
+	return SignedIn{Member: *m, Workspace: *w}, nil
 }
 
-// again notes that a member is back, and the address that the provider has now.
-func (r *Registrar) again(ctx context.Context, m Member, w workspace.Workspace, who Identity) (Entered, error) {
+// touch notes that a member is back, and the address that the provider has now.
+func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
 	now := r.Now()
 	since := now.Add(-limits.SessionSeenEvery)
 	if m.Email == who.Email && m.SeenAt.After(since) {
-		return Entered{Member: m, Workspace: w}, nil
+		return SignedIn{Member: m, Workspace: w}, nil
 	}
 	m.Email, m.SeenAt = who.Email, now
-	return Entered{Member: m, Workspace: w}, r.Store.Saw(ctx, m, since)
+	return SignedIn{Member: m, Workspace: w}, r.Store.TouchMember(ctx, m, since)
 }
 
-func admission(who Identity, now time.Time, requestID string) Admission {
+func admission(who Identity, now time.Time, requestID string) NewMember {
 	now = now.UTC().Truncate(time.Millisecond) // as it is stored
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),
@@ -120,7 +120,7 @@ func admission(who Identity, now time.Time, requestID string) Admission {
 		CreatedAt: now,
 		SeenAt:    now,
 	}
-	return Admission{Member: m, Workspace: w, Event: event.Event{
+	return NewMember{Member: m, Workspace: w, Event: event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w.ID,
 		At:        now,

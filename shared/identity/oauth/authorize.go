@@ -21,8 +21,8 @@ type Requests interface {
 	AddRequest(ctx context.Context, r Request) error
 	// Request reads a request, strongly; nil if there is none.
 	Request(ctx context.Context, secret string) (*Request, error)
-	// Agree turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
-	Agree(ctx context.Context, r Request, c Code, e event.Event) error
+	// GrantConsent turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
+	GrantConsent(ctx context.Context, r Request, c Code, e event.Event) error
 	// DropRequest removes a request; ErrGone if it is gone.
 	DropRequest(ctx context.Context, r Request) error
 }
@@ -78,7 +78,7 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 }
 
 // judge finds the client of an authorization, and the refusal that the client is to learn of. err is for the person alone.
-func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.Refusal, err error) {
+func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
 	client, err = s.client(ctx, a.ClientID)
 	switch {
 	case err != nil:
@@ -91,7 +91,7 @@ func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, re
 				"or that is not answered any more; it has to register anew")
 	}
 	if err := s.check(*client, a); err != nil {
-		return client, fault.RefusalOf(err), nil
+		return client, fault.OAuthErrorOf(err), nil
 	}
 	return client, nil, nil
 }
@@ -100,24 +100,24 @@ func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, re
 func (s *Server) check(c Client, a Authorization) error {
 	switch {
 	case a.Repeated == "resource":
-		return fault.Refuse(fault.OAuthInvalidTarget, "ask for one resource")
+		return fault.NewOAuth(fault.OAuthInvalidTarget, "ask for one resource")
 	case a.Repeated != "":
-		return fault.Refuse(fault.OAuthInvalidRequest, "a parameter stands twice")
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "a parameter stands twice")
 	case a.ResponseType == "":
-		return fault.Refuse(fault.OAuthInvalidRequest, "response_type is missing")
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "response_type is missing")
 	case a.ResponseType != "code":
-		return fault.Refuse(fault.OAuthUnsupportedResponse, "response_type is code")
+		return fault.NewOAuth(fault.OAuthUnsupportedResponse, "response_type is code")
 	case len(a.State) > stateMost:
-		return fault.Refuse(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
 	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
-		return fault.Refuse(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
 	}
 	return aims(s.audienceFor(c), a.Resource)
 }
 
 // back answers the client at its redirect with an error.
 func (s *Server) back(redirect, state string, err error) string {
-	r := fault.RefusalOf(err)
+	r := fault.OAuthErrorOf(err)
 	return s.answerAt(redirect, state, url.Values{"error": {string(r.Code)}, "error_description": {r.Description}})
 }
 
@@ -158,7 +158,7 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	}
 	now := s.Now()
 	code := credential.Mint(credential.AuthorizationCode, s.Environment, id.NoWorkspace, "")
-	err = s.Requests.Agree(ctx, *r, Code{
+	err = s.Requests.GrantConsent(ctx, *r, Code{
 		Public:    code.Public,
 		Hash:      code.Hash(s.Peppers),
 		Client:    r.Client.ID,
@@ -175,7 +175,7 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 		ExpiresAt: now.Add(limits.CodeLife),
 	}, s.record(by.Workspace.ID, event.ByMember(by.Member), event.ConsentGranted, target(r.Client.ID), by.RequestID))
 	if err != nil {
-		return "", lost(err)
+		return "", errSuperseded(err)
 	}
 	return s.answerAt(r.Redirect, r.State, url.Values{"code": {code.Reveal()}}), nil
 }
@@ -190,25 +190,25 @@ func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) 
 		return "", err
 	}
 	if err := s.Requests.DropRequest(ctx, *r); err != nil {
-		return "", lost(err)
+		return "", errSuperseded(err)
 	}
-	return s.back(r.Redirect, r.State, fault.Refuse(fault.OAuthAccessDenied, "the person said no")), nil
+	return s.back(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil
 }
 
 // request finds an open consent page.
 func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
 	if secret == "" || len(secret) > 64 {
-		return nil, lost(ErrGone)
+		return nil, errSuperseded(ErrGone)
 	}
 	r, err := s.Requests.Request(ctx, secret)
 	if err == nil && (r == nil || !s.Now().Before(r.ExpiresAt) || !registrable(r.Redirect)) {
-		err = lost(ErrGone)
+		err = errSuperseded(ErrGone)
 	}
 	return r, err
 }
 
-// lost is what a person reads whose page is not open any more.
-func lost(err error) error {
+// errSuperseded is what a person reads whose page is not open any more.
+func errSuperseded(err error) error {
 	if errors.Is(err, ErrGone) {
 		return fault.New(fault.NotFound, "this request was answered already, or it expired; start again in the app")
 	}

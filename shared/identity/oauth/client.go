@@ -97,7 +97,7 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 func (s *Server) room(ctx context.Context) error {
 	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
 	if err == nil && wait > 0 {
-		err = fault.Refuse(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").TooOften(wait)
+		err = fault.NewOAuth(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
 	}
 	return err
 }
@@ -105,27 +105,27 @@ func (s *Server) room(ctx context.Context) error {
 // accepted is the metadata of a client as this server takes it.
 func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if n := len(r.RedirectURIs); n == 0 || n > redirectsMost {
-		return r, fault.Refuse(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", redirectsMost)
+		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", redirectsMost)
 	}
 	for _, uri := range r.RedirectURIs {
 		if !registrable(uri) {
-			return r, fault.Refuse(fault.OAuthInvalidRedirect,
+			return r, fault.NewOAuth(fault.OAuthInvalidRedirect,
 				"each redirect URI is https, http to 127.0.0.1, [::1] or localhost, "+
 					"or of a private scheme that is a domain name backwards, as com.example.app://; none has a fragment or user")
 		}
 	}
 	if r.AuthMethod != "" && r.AuthMethod != "none" {
-		return r, fault.Refuse(fault.OAuthInvalidMetadata, "clients here are public: token_endpoint_auth_method is none")
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "clients here are public: token_endpoint_auth_method is none")
 	}
 	r.AuthMethod = "none"
 	if r.GrantTypes = offered(r.GrantTypes, contract.GrantCode, contract.GrantRefresh); !slices.Contains(r.GrantTypes, contract.GrantCode) {
-		return r, fault.Refuse(fault.OAuthInvalidMetadata, "grant_types has to name authorization_code")
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "grant_types has to name authorization_code")
 	}
 	if r.ResponseTypes = offered(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
-		return r, fault.Refuse(fault.OAuthInvalidMetadata, "response_types has to name code")
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "response_types has to name code")
 	}
 	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > clientNameRunes {
-		return r, fault.Refuse(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", clientNameRunes)
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", clientNameRunes)
 	}
 	r.Scope = words(scopesFor(Client{}, r.Scope))
 	return r, nil

@@ -63,7 +63,7 @@ var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 // redeemCode exchanges an authorization code, once. A second use tells that the code leaked: what it became is revoked.
 func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
 	}
 	token, err := credential.Parse(t.Code, credential.AuthorizationCode, s.Environment)
 	if err != nil {
@@ -128,5 +128,5 @@ func proves(verifier, challenge string) bool {
 }
 
 func badGrant() error {
-	return fault.Refuse(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
+	return fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
 }

@@ -27,17 +27,17 @@ type Flows interface {
 	AddFlow(ctx context.Context, f Flow, mac []byte) error
 	// FlowOf finds, strongly, the flow that has one of the MACs; nil if none has.
 	FlowOf(ctx context.Context, macs [][]byte) (*Flow, error)
-	// Settle writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
+	// AnswerDevice writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
 	// transaction; ErrGone if it does not wait any more.
-	Settle(ctx context.Context, f Flow, e event.Event) error
+	AnswerDevice(ctx context.Context, f Flow, e event.Event) error
 }
 
-// Polls keeps them for the device that asks.
-type Polls interface {
+// PollStore keeps them for the device that asks.
+type PollStore interface {
 	// Flow reads a flow, strongly; nil if there is none.
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
-	// Polled writes how many polls are left of f and since when, if that is still as it was; false: another poll came first.
-	Polled(ctx context.Context, f, was Flow) (bool, error)
+	// RecordPoll writes how many polls are left of f and since when, if that is still as it was; false: another poll came first.
+	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
 	// RedeemFlow turns an approved flow into a grant in one transaction; ErrGone if that was done before.
 	RedeemFlow(ctx context.Context, f Flow, g Grant) error
 }
@@ -221,7 +221,7 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	f.SettledAt = s.Now()
 	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
-	if err := s.Flows.Settle(ctx, *f, e); errors.Is(err, ErrGone) {
+	if err := s.Flows.AnswerDevice(ctx, *f, e); errors.Is(err, ErrGone) {
 		return unknownCode()
 	} else if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 	if err := person(by); err != nil {
 		return nil, err
 	}
-	if err := s.guesses().Open(ctx, by.Member); err != nil {
+	if err := s.guesses().Allow(ctx, by.Member); err != nil {
 		return nil, err
 	}
 	if code := typed(userCode); code != "" {
@@ -246,12 +246,12 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 			return f, nil
 		}
 	}
-	return nil, s.guesses().Wrong(ctx, by.Member, unknownCode())
+	return nil, s.guesses().Record(ctx, by.Member, unknownCode())
 }
 
 // guesses counts the codes that a member typed wrong.
-func (s *Server) guesses() rate.Guesses {
-	return rate.Guesses{Limiter: s.Limiter, Tries: s.Tries, Kind: "devicecode"}
+func (s *Server) guesses() rate.FailureLimiter {
+	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "devicecode"}
 }
 
 func unknownCode() error {

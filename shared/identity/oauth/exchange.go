@@ -25,8 +25,8 @@ type Provider interface {
 
 // Registrar knows people.
 type Registrar interface {
-	// Enter finds the member behind an identity, or makes one with a workspace.
-	Enter(ctx context.Context, who member.Identity, requestID string) (member.Entered, error)
+	// SignIn finds the member behind an identity, or makes one with a workspace.
+	SignIn(ctx context.Context, who member.Identity, requestID string) (member.SignedIn, error)
 }
 
 // exchange gives one of our own clients an access token for the person whom an ID token names (RFC 8693). No refresh
@@ -38,9 +38,9 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	}
 	switch {
 	case t.SubjectToken == "" || t.SubjectTokenType != contract.TypeIDToken || t.ActorToken != "":
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
 	case t.WantedType != "" && t.WantedType != contract.TypeAccessToken:
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
 	}
 	if err := aims(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
@@ -52,7 +52,7 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	if err != nil {
 		return contract.Token{}, unverified(err)
 	}
-	entered, err := s.Registrar.Enter(ctx, who, t.requestID)
+	entered, err := s.Registrar.SignIn(ctx, who, t.requestID)
 	if err != nil {
 		return contract.Token{}, err
 	}
@@ -60,7 +60,7 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 }
 
 // signedIn makes the grant of an exchange.
-func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t TokenRequest) (contract.Token, error) {
+func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t TokenRequest) (contract.Token, error) {
 	m, w := in.Member, in.Workspace
 	now := s.Now()
 	access := credential.Mint(credential.AccessToken, s.Environment, w.ID, "")
@@ -77,7 +77,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 		CreatedAt: now,
 		ExpiresAt: now.Add(limits.AccessTokenLife),
 	}
-	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
+	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
 	if !g.Live(now, w, m) {
 		return contract.Token{}, badGrant()
 	}
@@ -85,7 +85,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.Entered, t To
 	e.Detail = "by an ID token"
 	err := s.GrantStore.AddGrant(ctx, g, proofOf(t.SubjectToken, now), e)
 	if errors.Is(err, ErrGone) {
-		err = fault.Refuse(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
+		err = fault.NewOAuth(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
 	}
 	if err != nil {
 		return contract.Token{}, err
@@ -117,8 +117,8 @@ func unverified(err error) error {
 	f := fault.Of(err)
 	switch f.Code.Kind() {
 	case fault.KindUnavailable, fault.KindInternal:
-		return fault.Refuse(fault.OAuthServerError, "the identity provider does not answer; try again in a moment").
-			Because(err).After(max(f.RetryAfter, limits.PollInterval))
+		return fault.NewOAuth(fault.OAuthServerError, "the identity provider does not answer; try again in a moment").
+			WithCause(err).After(max(f.RetryAfter, limits.PollInterval))
 	}
-	return fault.Refuse(fault.OAuthInvalidRequest, "the subject token is refused: %s", f.Message).Because(err)
+	return fault.NewOAuth(fault.OAuthInvalidRequest, "the subject token is refused: %s", f.Message).WithCause(err)
 }

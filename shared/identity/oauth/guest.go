@@ -45,7 +45,7 @@ func (g *Guest) Answer(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch fault.RefusalOf(err).Code {
+	switch fault.OAuthErrorOf(err).Code {
 	case fault.OAuthAuthorizationPending, fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
 		return err
 	}
@@ -60,7 +60,7 @@ const failed = "token"
 
 // failing refuses an address that has used up its failures, before it is served.
 func (s *Server) failing(ctx context.Context, from netip.Addr) error {
-	wait, err := s.Limiter.Spent(ctx, s.Tries, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
+	wait, err := s.Limiter.Exhausted(ctx, s.Failures, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
 	if err == nil && wait > 0 {
 		err = tooMany(wait)
 	}

@@ -52,18 +52,18 @@ type Grant struct {
 	Epoch     int64 // of the workspace when it was made
 	// Operator is when the identity provider vouched for the member as an operator, before they agreed; zero: it did not.
 	Operator time.Time
-	// Chain is the key that each refresh token and its access token are derived with from the refresh token before.
-	Chain     byte
-	CreatedAt time.Time // when the member agreed
-	ExpiresAt time.Time // whatever happens
-	RevokedAt time.Time // zero: live
+	// ChainKeyID is the key that each refresh token and its access token are derived with from the refresh token before.
+	ChainKeyID byte
+	CreatedAt  time.Time // when the member agreed
+	ExpiresAt  time.Time // whatever happens
+	RevokedAt  time.Time // zero: live
 
-	Access    []Issued        // live access tokens, oldest first; two at most
-	Refresh   credential.Hash // the newest refresh token; its zero value: none was issued
-	Previous  credential.Hash // the one before
-	Turns     int             // how often the refresh token was replaced
-	RotatedAt time.Time       // when Previous was replaced
-	IdleAt    time.Time       // when the newest refresh token ends unless it is used
+	Access     []AccessToken   // live access tokens, oldest first; two at most
+	Refresh    credential.Hash // the newest refresh token; its zero value: none was issued
+	Previous   credential.Hash // the one before
+	Generation int             // how often the refresh token was replaced
+	RotatedAt  time.Time       // when Previous was replaced
+	IdleAt     time.Time       // when the newest refresh token ends unless it is used
 }
 
 // Live tells whether tokens of the grant may be used: m is its member and w their workspace as they are now.
@@ -83,13 +83,13 @@ func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {
 
 // Holds tells whether t is a live access token of the grant; whether the grant lives is another question.
 func (g Grant) Holds(t credential.Token, peppers keyring.Derived, now time.Time) bool {
-	return slices.ContainsFunc(g.Access, func(i Issued) bool {
+	return slices.ContainsFunc(g.Access, func(i AccessToken) bool {
 		return t.Kind == credential.AccessToken && now.Before(i.ExpiresAt) && t.Matches(i.Hash, peppers)
 	})
 }
 
-// Issued is an access token of a grant.
-type Issued struct {
+// AccessToken is an access token of a grant.
+type AccessToken struct {
 	Hash      credential.Hash
 	ExpiresAt time.Time
 }

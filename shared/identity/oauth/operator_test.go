@@ -23,7 +23,7 @@ func (s *stand) operates(t testing.TB, token, audience string) bool {
 		Delegated:   audience == mcpOrigin,
 		Now:         s.now,
 	}
-	in, err := m.Open(ctx, token, access.Wants{}, request)
+	in, err := m.Authenticate(ctx, token, access.Request{}, request)
 	if err != nil {
 		t.Fatal(err)
 	}

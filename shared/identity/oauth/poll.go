@@ -15,7 +15,7 @@ import (
 // poll tells a device what the person answered, and hands out the grant of an approval once.
 func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.DeviceCode == "" {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send device_code")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send device_code")
 	}
 	token, err := credential.Parse(t.DeviceCode, credential.DeviceCode, s.Environment)
 	if err != nil {
@@ -36,9 +36,9 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 	case f.Answer == Redeemed:
 		return contract.Token{}, badGrant()
 	case f.Answer == Denied:
-		return contract.Token{}, fault.Refuse(fault.OAuthAccessDenied, "the person said no")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")
 	case !now.Before(f.ExpiresAt):
-		return contract.Token{}, fault.Refuse(fault.OAuthExpiredToken, "nobody answered in time; begin again")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthExpiredToken, "nobody answered in time; begin again")
 	case f.Answer == Pending:
 		return contract.Token{}, s.pending(ctx, *f, now)
 	}
@@ -83,16 +83,16 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 // pending tells a device to go on asking, and one that asks too often to slow down.
 func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 	was := f
-	left, wait := rate.Polls{Left: f.PollTokens, At: f.PolledAt}.Take(now)
+	left, wait := rate.PollBucket{Left: f.PollTokens, At: f.PolledAt}.Take(now)
 	if wait == 0 {
 		f.PollTokens, f.PolledAt = left.Left, left.At
-		alone, err := s.Polls.Polled(ctx, f, was)
+		alone, err := s.Polls.RecordPoll(ctx, f, was)
 		if err != nil {
 			return err
 		}
 		if alone {
-			return fault.Refuse(fault.OAuthAuthorizationPending, "the person has not answered yet")
+			return fault.NewOAuth(fault.OAuthAuthorizationPending, "the person has not answered yet")
 		}
 	}
-	return fault.Refuse(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
+	return fault.NewOAuth(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
 }

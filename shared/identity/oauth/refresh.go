@@ -36,7 +36,7 @@ const (
 // was replaced more than once, was copied: its grant is revoked.
 func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.RefreshToken == "" {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "send refresh_token")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send refresh_token")
 	}
 	token, err := credential.Parse(t.RefreshToken, credential.RefreshToken, s.Environment)
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
 
 // descends tells whether the newest refresh token follows from t.
 func (s *Server) descends(g Grant, t credential.Token) bool {
-	key := s.Chain.Key(g.Chain)
-	for range min(g.Turns, ancestors) {
+	key := s.Chain.Key(g.ChainKeyID)
+	for range min(g.Generation, ancestors) {
 		if key == nil {
 			return false
 		}
@@ -127,16 +127,16 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	if used.IsZero() {
 		used = g.CreatedAt
 	}
-	if s.Chain.Key(g.Chain) == nil { // the key left the ring: go on with the one in use
-		g.Chain, _ = s.Chain.Active()
+	if s.Chain.Key(g.ChainKeyID) == nil { // the key left the ring: go on with the one in use
+		g.ChainKeyID, _ = s.Chain.Active()
 	}
-	access, next := successors(t, s.Chain, g.Chain)
+	access, next := successors(t, s.Chain, g.ChainKeyID)
 	g.Previous = was
 	g.Refresh = next.Hash(s.Peppers)
 	g.RotatedAt = now
-	g.Turns = g.Turns + 1
+	g.Generation = g.Generation + 1
 	g.IdleAt = g.end(now, limits.RefreshIdle)
-	g.Access = append(kept(g.Access, now), Issued{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
+	g.Access = append(kept(g.Access, now), AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
 	moved, err := s.GrantStore.Rotate(ctx, g, was)
 	switch {
 	case err != nil:
@@ -155,10 +155,10 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 
 // again answers what the rotation of t answered, while it is the newest one.
 func (s *Server) again(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
-	if !g.RevokedAt.IsZero() || s.Chain.Key(g.Chain) == nil || !t.Matches(g.Previous, s.Peppers) {
+	if !g.RevokedAt.IsZero() || s.Chain.Key(g.ChainKeyID) == nil || !t.Matches(g.Previous, s.Peppers) {
 		return contract.Token{}, badGrant()
 	}
-	access, next := successors(t, s.Chain, g.Chain)
+	access, next := successors(t, s.Chain, g.ChainKeyID)
 	if !next.Matches(g.Refresh, s.Peppers) || !g.Holds(access, s.Peppers, now) {
 		return contract.Token{}, badGrant()
 	}
@@ -172,8 +172,8 @@ func successors(t credential.Token, chain keyring.Derived, kid byte) (access, re
 }
 
 // kept are the access tokens that stay beside a new one.
-func kept(tokens []Issued, now time.Time) []Issued {
-	var out []Issued
+func kept(tokens []AccessToken, now time.Time) []AccessToken {
+	var out []AccessToken
 	for _, t := range tokens {
 		if now.Before(t.ExpiresAt) {
 			out = append(out, t)

@@ -34,7 +34,7 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 	}
 	c, refusal, err := s.judge(ctx, a)
 	if err == nil && (refusal == nil || c.FirstParty) {
-		err = lost(ErrGone)
+		err = errSuperseded(ErrGone)
 	}
 	if err != nil {
 		return Refused{}, err

@@ -91,7 +91,7 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 	}
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
 	refused(t, "one more", err, fault.OAuthSlowDown)
-	if r := fault.RefusalOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
+	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
 	if _, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from.Next().Next()); err != nil {
@@ -116,7 +116,7 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 	}
 	err := ask(elsewhere)
 	refused(t, "one more", err, fault.OAuthSlowDown)
-	if r := fault.RefusalOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
+	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
 }
@@ -167,7 +167,7 @@ func (p *provider) Verify(_ context.Context, token string) (member.Identity, err
 
 func (s *stand) withProvider() *provider {
 	p := &provider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
-	s.Provider, s.Registrar = p, &member.Registrar{Store: s.store, Now: s.now}
+	s.Provider, s.Registrar = p, &member.Service{Store: s.store, Now: s.now}
 	return p
 }
 
@@ -269,7 +269,7 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 		p.err = down
 		_, err := s.Token(ctx, exchanging(), from, request)
 		refused(t, "a provider that is down", err, fault.OAuthServerError)
-		if fault.RefusalOf(err).RetryAfter <= 0 {
+		if fault.OAuthErrorOf(err).RetryAfter <= 0 {
 			t.Error("without Retry-After")
 		}
 	}
@@ -307,7 +307,7 @@ func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
 	}
 	for n := range 4 {
 		_, err := s.Token(ctx, polling("cli", d), from, request)
-		if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || r.Limited != (n == 3) {
+		if r := fault.OAuthErrorOf(err); r.Code != fault.OAuthSlowDown || r.Limited != (n == 3) {
 			t.Errorf("poll %d: %+v", limits.PollBurst+n+1, r)
 		}
 	}
@@ -322,7 +322,7 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 		out = s.token(t, refreshing("cli", out))
 	}
 	_, err := s.Token(ctx, refreshing("cli", out), from, request)
-	if r := fault.RefusalOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
+	if r := fault.OAuthErrorOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
 		t.Errorf("%+v", r)
 	}
 	other := netip.MustParseAddr("198.51.100.1")

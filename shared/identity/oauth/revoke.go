@@ -40,7 +40,7 @@ func (s *Server) belongs(g Grant, t credential.Token) bool {
 	if t.Kind == credential.RefreshToken {
 		return s.age(g, t, s.Now()) != stranger
 	}
-	return slices.ContainsFunc(g.Access, func(i Issued) bool { return t.Matches(i.Hash, s.Peppers) })
+	return slices.ContainsFunc(g.Access, func(i AccessToken) bool { return t.Matches(i.Hash, s.Peppers) })
 }
 
 func (s *Server) endGrant(ctx context.Context, g Grant, requestID string) error {

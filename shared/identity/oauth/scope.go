@@ -38,13 +38,15 @@ func scopesFor(c Client, asked string) []credential.Scope {
 func within(granted []credential.Scope, asked string) error {
 	for _, w := range strings.Fields(asked) {
 		if !slices.Contains(granted, credential.Scope(w)) {
-			return fault.Refuse(fault.OAuthInvalidScope, "a refresh cannot widen what was granted; leave scope out")
+			return fault.NewOAuth(fault.OAuthInvalidScope, "a refresh cannot widen what was granted; leave scope out")
 		}
 	}
 	return nil
 }
 
-func words(scopes []credential.Scope) string { return strings.Join(credential.Words(scopes), " ") }
+func words(scopes []credential.Scope) string {
+	return strings.Join(credential.ScopeStrings(scopes), " ")
+}
 
 // audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is
 // one.
@@ -60,7 +62,7 @@ func aims(audience, resource string) error {
 	if resource == "" || normal(resource) == normal(audience) {
 		return nil
 	}
-	return fault.Refuse(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
+	return fault.NewOAuth(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
 }
 
 // normal spells an origin in one way. What is no bare origin stays as it is and equals none.

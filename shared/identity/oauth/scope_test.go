@@ -16,7 +16,7 @@ func (s *stand) names(t *testing.T, what string, out contract.Token, audience, w
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if may := strings.Join(credential.Words(opened.Actor.Scopes), " "); out.Scope != may || out.Scope != want {
+	if may := strings.Join(credential.ScopeStrings(opened.Actor.Scopes), " "); out.Scope != may || out.Scope != want {
 		t.Errorf("%s: the answer names %q, the token may %q, want %q", what, out.Scope, may, want)
 	}
 }

@@ -58,8 +58,8 @@ type Keys interface {
 	credential.Revocations
 }
 
-// People knows members.
-type People interface {
+// Members knows members.
+type Members interface {
 	// Member reads a member with their workspace, strongly; nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 }
@@ -71,10 +71,10 @@ type Server struct {
 	Requests   Requests
 	Codes      Codes
 	Flows      Flows
-	Polls      Polls
+	Polls      PollStore
 	Keys       Keys
-	People     People
-	Tries      rate.Tries
+	Members    Members
+	Failures   rate.FailureCounter
 	// Provider vouches for the people behind ID tokens; nil: those are not exchanged.
 	Provider  Provider
 	Registrar Registrar
@@ -109,21 +109,21 @@ func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
 	chain, _ := s.Chain.Active()
 	g := Grant{
-		Public:    access.Public,
-		Client:    a.client,
-		Name:      a.name,
-		Member:    a.member,
-		Workspace: a.workspace,
-		Audience:  a.audience,
-		Scopes:    a.scopes,
-		Epoch:     a.epoch,
-		Operator:  a.operator,
-		Chain:     chain,
-		CreatedAt: a.at,
-		ExpiresAt: a.at.Add(limits.RefreshMost),
-		Refresh:   refresh.Hash(s.Peppers),
+		Public:     access.Public,
+		Client:     a.client,
+		Name:       a.name,
+		Member:     a.member,
+		Workspace:  a.workspace,
+		Audience:   a.audience,
+		Scopes:     a.scopes,
+		Epoch:      a.epoch,
+		Operator:   a.operator,
+		ChainKeyID: chain,
+		CreatedAt:  a.at,
+		ExpiresAt:  a.at.Add(limits.RefreshMost),
+		Refresh:    refresh.Hash(s.Peppers),
 	}
-	g.Access = []Issued{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
+	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
 	g.IdleAt = g.end(now, limits.RefreshIdle)
 	return g, answer(g, access, refresh, now)
 }
@@ -148,7 +148,7 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 
 // holds refuses a grant whose member is gone or ended what they agreed to, and returns what its tokens may do.
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
-	m, w, err := s.People.Member(ctx, g.Workspace, g.Member)
+	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
 	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
 		err = badGrant()
 	}
@@ -174,7 +174,7 @@ func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limi
 }
 
 func tooMany(wait time.Duration) error {
-	return fault.Refuse(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").TooOften(wait)
+	return fault.NewOAuth(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
 }
 
 // MayAsk counts a visit of the authorization endpoint.

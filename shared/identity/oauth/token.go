@@ -28,10 +28,10 @@ func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, reques
 	}
 	serve, known := grants[t.GrantType]
 	if !known || t.GrantType == contract.GrantExchange && s.Provider == nil {
-		return contract.Token{}, fault.Refuse(fault.OAuthUnsupportedGrant, "this grant_type is not served here")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthUnsupportedGrant, "this grant_type is not served here")
 	}
 	if t.ClientID == "" {
-		return contract.Token{}, fault.Refuse(fault.OAuthInvalidRequest, "client_id is missing")
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "client_id is missing")
 	}
 	t.guest, t.requestID = guest, requestID
 	return serve(ctx, t)
@@ -43,7 +43,7 @@ func ours(named string) (Client, error) {
 		return c, nil
 	}
 	if id.Client(named).Valid() {
-		return Client{}, fault.Refuse(fault.OAuthUnauthorizedClient, "this client may use authorization_code and refresh_token only")
+		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient, "this client may use authorization_code and refresh_token only")
 	}
-	return Client{}, fault.Refuse(fault.OAuthInvalidClient, "the client is not known")
+	return Client{}, fault.NewOAuth(fault.OAuthInvalidClient, "the client is not known")
 }

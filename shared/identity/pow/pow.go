@@ -31,8 +31,8 @@ type Nonces interface {
 	Burn(ctx context.Context, nonce string, until time.Time) (bool, error)
 }
 
-// Desk hands out challenges and takes solutions.
-type Desk struct {
+// Service hands out challenges and takes solutions.
+type Service struct {
 	Keys  keyring.Derived
 	Store Nonces
 	Now   func() time.Time
@@ -48,7 +48,7 @@ type Required struct {
 func (r *Required) Unwrap() error { return r.Fault }
 
 // Ask is the refusal of a request that has to prove its work first.
-func (d *Desk) Ask(difficulty int) error {
+func (d *Service) Ask(difficulty int) error {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
 	c := contract.Challenge{
@@ -64,7 +64,7 @@ func (d *Desk) Ask(difficulty int) error {
 
 // Check refuses with pow_invalid what does not solve a challenge of ours, came late or came before. The nonce of a good
 // solution is burnt. The difficulty is that of the challenge, whatever is asked of others by now.
-func (d *Desk) Check(ctx context.Context, c contract.Challenge, s contract.Solution) error {
+func (d *Service) Check(ctx context.Context, c contract.Challenge, s contract.Solution) error {
 	now := d.Now()
 	switch {
 	case !d.ours(c):
@@ -85,7 +85,7 @@ func (d *Desk) Check(ctx context.Context, c contract.Challenge, s contract.Solut
 }
 
 // ours tells whether a challenge carries a signature of any key of the ring.
-func (d *Desk) ours(c contract.Challenge) bool {
+func (d *Service) ours(c contract.Challenge) bool {
 	for _, key := range d.Keys.All() {
 		if hmac.Equal([]byte(sign(key, c)), []byte(c.Signature)) {
 			return true

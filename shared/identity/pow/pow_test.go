@@ -20,17 +20,17 @@ func (m memory) Burn(_ context.Context, nonce string, _ time.Time) (bool, error)
 	return fresh, nil
 }
 
-func desk(t *testing.T, now *time.Time) *Desk {
+func desk(t *testing.T, now *time.Time) *Service {
 	t.Helper()
 	keys, err := keyring.New().Pepper.Derive("pow")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Desk{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
+	return &Service{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
 }
 
 // solved asks for a challenge and solves it.
-func solved(t *testing.T, d *Desk, difficulty int) (contract.Challenge, contract.Solution) {
+func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contract.Solution) {
 	t.Helper()
 	var required *Required
 	if err := d.Ask(difficulty); !errors.As(err, &required) || fault.CodeOf(err) != fault.PowRequired {

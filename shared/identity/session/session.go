@@ -26,8 +26,8 @@ type Session struct {
 	Network   string    // address prefix of where it began
 }
 
-// Opened is the member behind a request.
-type Opened struct {
+// Authenticated is the member behind a request.
+type Authenticated struct {
 	Session Session
 	Member  member.Member
 	Actor   credential.Actor

@@ -26,16 +26,16 @@ const (
 
 // Workspace owns artifacts and credentials.
 type Workspace struct {
-	ID        id.Workspace
-	Name      string
-	Plan      Plan
-	CreatedAt time.Time
-	ClaimedAt time.Time    // zero: ephemeral
-	Into      id.Workspace // where a claim moved everything; empty: nowhere
-	Floor     time.Time    // of a workspace that was claimed: nothing that lived then ends earlier
-	Lock      id.Lockdown  // operator lockdown; empty: none
-	LockedAt  time.Time
-	Epoch     int64 // credentials of another epoch are dead
+	ID          id.Workspace
+	Name        string
+	Plan        Plan
+	CreatedAt   time.Time
+	ClaimedAt   time.Time    // zero: ephemeral
+	ClaimedInto id.Workspace // where a claim moved everything; empty: nowhere
+	MinExpiry   time.Time    // of a workspace that was claimed: nothing that lived then ends earlier
+	Lock        id.Lockdown  // operator lockdown; empty: none
+	LockedAt    time.Time
+	Epoch       int64 // credentials of another epoch are dead
 	// LoginsEndedAt ends every API key whose member was signed in by then when making it; zero: none.
 	LoginsEndedAt time.Time
 	// KeysEndedAt does the same to keys that do not tell when their member signed in: those that were made by then.
@@ -44,15 +44,15 @@ type Workspace struct {
 }
 
 // Open tells whether credentials of the workspace work and its content may be read.
-func (w Workspace) Open() bool { return w.Lock == "" && w.Into == "" }
+func (w Workspace) Open() bool { return w.Lock == "" && w.ClaimedInto == "" }
 
 // Until is when something of the workspace ends that would have ended at an instant by itself: a claim lets it live to
 // the floor, but brings nothing back that had ended before.
 func (w Workspace) Until(end time.Time) time.Time {
-	if w.Into == "" || !end.After(w.ClaimedAt) || !end.Before(w.Floor) {
+	if w.ClaimedInto == "" || !end.After(w.ClaimedAt) || !end.Before(w.MinExpiry) {
 		return end
 	}
-	return w.Floor
+	return w.MinExpiry
 }
 
 // Tier tells which numbers apply.

@@ -22,8 +22,8 @@ type Origins struct {
 // On the api they open nothing but the route that tells for whom they act.
 func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 
-// Book builds URLs.
-type Book struct {
+// URLBuilder builds URLs.
+type URLBuilder struct {
 	Origins      Origins
 	ContentToken *token.Codec
 	ViewToken    *token.Codec
@@ -31,7 +31,7 @@ type Book struct {
 }
 
 // Discovery is the document that tells clients the hosts.
-func (b *Book) Discovery() contract.Discovery {
+func (b *URLBuilder) Discovery() contract.Discovery {
 	o := b.Origins
 	d := contract.Discovery{
 		APIURL:     o.API,
@@ -47,7 +47,7 @@ func (b *Book) Discovery() contract.Discovery {
 }
 
 // Content is the prefix under which all files of a revision lie: append an escaped path. It ends with a slash.
-func (b *Book) Content(claims token.Claims) (string, error) {
+func (b *URLBuilder) Content(claims token.Claims) (string, error) {
 	t, err := b.ContentToken.Mint(claims)
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func (b *Book) Content(claims token.Claims) (string, error) {
 }
 
 // AgentView is the public agent view of one revision.
-func (b *Book) AgentView(claims token.Claims) (string, error) {
+func (b *URLBuilder) AgentView(claims token.Claims) (string, error) {
 	t, err := b.ViewToken.Mint(claims)
 	if err != nil {
 		return "", err
@@ -65,7 +65,7 @@ func (b *Book) AgentView(claims token.Claims) (string, error) {
 }
 
 // Link is what a person opens: the public id in the path, the secret in the fragment.
-func (b *Book) Link(public id.Public, workspace id.Workspace, artifact id.Artifact, expires time.Time) (string, error) {
+func (b *URLBuilder) Link(public id.Public, workspace id.Workspace, artifact id.Artifact, expires time.Time) (string, error) {
 	blob, err := b.Links.Mint(public, token.Blob{
 		Expires:   expires,
 		Scopes:    token.AllScopes,
@@ -79,7 +79,9 @@ func (b *Book) Link(public id.Public, workspace id.Workspace, artifact id.Artifa
 }
 
 // Private is the viewer page for members.
-func (b *Book) Private(artifact id.Artifact) string { return b.Origins.App + "/v/" + string(artifact) }
+func (b *URLBuilder) Private(artifact id.Artifact) string {
+	return b.Origins.App + "/v/" + string(artifact)
+}
 
 // Escape makes a file path fit to be appended to a content prefix.
 func Escape(path string) string {

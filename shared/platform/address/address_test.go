@@ -15,7 +15,7 @@ func TestDiscoveryNamesAnMCPHostOnlyWhereThereIsOne(t *testing.T) {
 		"none":                                 {"", nil},
 		"the api's origin, for want of a host": {api, nil},
 	} {
-		b := Book{Origins: Origins{API: api, MCP: c.origin}}
+		b := URLBuilder{Origins: Origins{API: api, MCP: c.origin}}
 		text, err := json.Marshal(b.Discovery())
 		var document map[string]any
 		if err == nil {

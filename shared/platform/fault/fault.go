@@ -23,8 +23,8 @@ func New(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Bare makes a fault whose message is its code, for answers that must not tell more.
-func Bare(code Code) *Fault { return &Fault{Code: code, Message: string(code)} }
+// NewCode makes a fault whose message is its code, for answers that must not tell more.
+func NewCode(code Code) *Fault { return &Fault{Code: code, Message: string(code)} }
 
 // Wrap makes a fault with a cause that is logged but not shown.
 func Wrap(code Code, cause error, format string, args ...any) *Fault {

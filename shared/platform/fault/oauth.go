@@ -31,8 +31,8 @@ const (
 	OAuthServerError            OAuthCode = "server_error"            // the store or the provider is down, or a fault of ours
 )
 
-// Refusal is a failure of the authorization server: {error, error_description}, not the envelope.
-type Refusal struct {
+// OAuthError is a failure of the authorization server: {error, error_description}, not the envelope.
+type OAuthError struct {
 	Code OAuthCode
 	// Description is shown to people and agents; it holds no secret, URL or internal detail.
 	Description string
@@ -44,34 +44,34 @@ type Refusal struct {
 	cause error
 }
 
-// Refuse makes a refusal with a description for the caller.
-func Refuse(code OAuthCode, format string, args ...any) *Refusal {
-	return &Refusal{Code: code, Description: fmt.Sprintf(format, args...)}
+// NewOAuth makes a refusal with a description for the caller.
+func NewOAuth(code OAuthCode, format string, args ...any) *OAuthError {
+	return &OAuthError{Code: code, Description: fmt.Sprintf(format, args...)}
 }
 
 // After returns a copy of r that tells the caller when to come back.
-func (r *Refusal) After(wait time.Duration) *Refusal {
+func (r *OAuthError) After(wait time.Duration) *OAuthError {
 	s := *r
 	s.RetryAfter = wait
 	return &s
 }
 
-// TooOften returns a copy of r that answers 429 and tells the caller when to come back.
-func (r *Refusal) TooOften(wait time.Duration) *Refusal {
+// AsRateLimited returns a copy of r that answers 429 and tells the caller when to come back.
+func (r *OAuthError) AsRateLimited(wait time.Duration) *OAuthError {
 	s := r.After(wait)
 	s.Limited = true
 	return s
 }
 
-// Because returns a copy of r with a cause that is logged but not shown.
-func (r *Refusal) Because(cause error) *Refusal {
+// WithCause returns a copy of r with a cause that is logged but not shown.
+func (r *OAuthError) WithCause(cause error) *OAuthError {
 	s := *r
 	s.cause = cause
 	return &s
 }
 
 // Error joins code, description and cause; it is for logs.
-func (r *Refusal) Error() string {
+func (r *OAuthError) Error() string {
 	s := string(r.Code) + ": " + r.Description
 	if r.cause != nil {
 		s += ": " + r.cause.Error()
@@ -80,22 +80,22 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap returns the hidden cause.
-func (r *Refusal) Unwrap() error { return r.cause }
+func (r *OAuthError) Unwrap() error { return r.cause }
 
-// RefusalOf finds the refusal in err. A Fault becomes one: unavailable stores and whatever nobody classified are
+// OAuthErrorOf finds the refusal in err. A Fault becomes one: unavailable stores and whatever nobody classified are
 // server_error, the rest invalid_request.
-func RefusalOf(err error) *Refusal {
-	if r, ok := errors.AsType[*Refusal](err); ok {
+func OAuthErrorOf(err error) *OAuthError {
+	if r, ok := errors.AsType[*OAuthError](err); ok {
 		return r
 	}
 	f := Of(err)
 	switch f.Code.Kind() {
 	case KindInternal:
-		return Refuse(OAuthServerError, "something went wrong on our side; try again").Because(err)
+		return NewOAuth(OAuthServerError, "something went wrong on our side; try again").WithCause(err)
 	case KindUnavailable:
-		return Refuse(OAuthServerError, "a part of this service does not answer; try again in a moment").Because(err).After(f.RetryAfter)
+		return NewOAuth(OAuthServerError, "a part of this service does not answer; try again in a moment").WithCause(err).After(f.RetryAfter)
 	case KindLimited:
-		return Refuse(OAuthSlowDown, "%s", f.Message).Because(err).TooOften(f.RetryAfter)
+		return NewOAuth(OAuthSlowDown, "%s", f.Message).WithCause(err).AsRateLimited(f.RetryAfter)
 	}
-	return Refuse(OAuthInvalidRequest, "%s", f.Message).Because(err)
+	return NewOAuth(OAuthInvalidRequest, "%s", f.Message).WithCause(err)
 }

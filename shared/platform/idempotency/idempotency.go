@@ -119,18 +119,18 @@ func First[T any](r *Record, c Command) (first T, err error) {
 	return first, err
 }
 
-// Taken says that another attempt holds or finished the command; Record is what it left.
-type Taken struct {
+// AlreadyDone says that another attempt holds or finished the command; Record is what it left.
+type AlreadyDone struct {
 	Record Record
 }
 
 // Error describes the refusal.
-func (t *Taken) Error() string { return "the idempotency key is taken" }
+func (t *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
 // Lost tells how a failed commit goes on: with the record that answers it, if another attempt finished the command; else
 // with err, InFlight while another holds it.
 func Lost(err error, now time.Time) (finished *Record, _ error) {
-	var taken *Taken
+	var taken *AlreadyDone
 	switch {
 	case !errors.As(err, &taken):
 		return nil, err

@@ -64,7 +64,7 @@ func TestARecordAnswersOnlyItsOwnBodyUntilItExpires(t *testing.T) {
 
 func TestALostCommandGoesOnWithWhatTheOtherAttemptLeft(t *testing.T) {
 	now, moved := time.Now(), errors.New("moved")
-	taken := func(r Record) error { return fmt.Errorf("commit: %w", &Taken{r}) }
+	taken := func(r Record) error { return fmt.Errorf("commit: %w", &AlreadyDone{r}) }
 	for _, c := range []struct {
 		name     string
 		err      error

@@ -14,14 +14,14 @@ import (
 // StageAge is how long a staged key waits for the instances that were started before it, and for caches of public keys.
 const StageAge = 15 * time.Minute
 
-// Haste is what the waiting of a step gives way to.
-type Haste int
+// Urgency is what the waiting of a step gives way to.
+type Urgency int
 
 // The kinds of haste.
 const (
-	Patient   Haste = iota
-	Unused          // somebody knows that nothing lives under the keys that only people can know about
-	Emergency       // a key is known to others: it goes, and what it signed ends
+	Patient   Urgency = iota
+	Unused            // somebody knows that nothing lives under the keys that only people can know about
+	Emergency         // a key is known to others: it goes, and what it signed ends
 )
 
 // NotYet refuses a step that would come too early.
@@ -54,7 +54,7 @@ func (r Ring) Stage(now time.Time) (Ring, error) {
 
 // Flip signs with the staged key from now on. The key before still checks: for drain, or without end if that is zero.
 // NotYet as long as instances may run that do not know the staged key, except in an emergency.
-func (r Ring) Flip(now time.Time, drain time.Duration, haste Haste) (Ring, error) {
+func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, error) {
 	staged := r.first(Next)
 	if staged < 0 {
 		return r, errors.New("no key is staged: stage one first")
@@ -89,7 +89,7 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Haste) (Ring, error
 // Drop takes away the keys that have nothing left to check, and tells which. Unused also takes those that only people can
 // know about, as soon as no instance signs with them. Emergency takes all but the active one, a staged one too.
 // NotYet if that leaves nothing to take.
-func (r Ring) Drop(now time.Time, haste Haste) (left Ring, dropped []byte, err error) {
+func (r Ring) Drop(now time.Time, haste Urgency) (left Ring, dropped []byte, err error) {
 	left = Ring{ActiveID: r.ActiveID}
 	for _, k := range r.Keys {
 		if r.droppable(k, now, haste) {
@@ -104,7 +104,7 @@ func (r Ring) Drop(now time.Time, haste Haste) (left Ring, dropped []byte, err e
 	return r, nil, r.nothingToDrop(haste)
 }
 
-func (r Ring) droppable(k Key, now time.Time, haste Haste) bool {
+func (r Ring) droppable(k Key, now time.Time, haste Urgency) bool {
 	switch {
 	case k.State == Active:
 		return false
@@ -119,7 +119,7 @@ func (r Ring) droppable(k Key, now time.Time, haste Haste) bool {
 }
 
 // nothingToDrop says why, and when that changes.
-func (r Ring) nothingToDrop(haste Haste) error {
+func (r Ring) nothingToDrop(haste Urgency) error {
 	var soonest *Key
 	for i, k := range r.Keys {
 		if k.State == Verify && !k.end(haste).IsZero() && (soonest == nil || k.end(haste).Before(soonest.end(haste))) {
@@ -136,7 +136,7 @@ func (r Ring) nothingToDrop(haste Haste) error {
 }
 
 // end is when a key that only checks can be dropped, zero if that is not a matter of time.
-func (k Key) end(haste Haste) time.Time {
+func (k Key) end(haste Urgency) time.Time {
 	if k.VerifyUntil.IsZero() && haste == Unused {
 		return k.Since.Add(restart)
 	}

@@ -74,7 +74,7 @@ func TestStepsThatComeTooEarlySayWhenTheyArePossible(t *testing.T) {
 	_, endless := turned(t, 0)
 	unknown := staged.clone()
 	unknown.Keys[1].Since = time.Time{}
-	drop := func(r Ring, h Haste) func(time.Time) error {
+	drop := func(r Ring, h Urgency) func(time.Time) error {
 		return func(now time.Time) error { _, _, err := r.Drop(now, h); return err }
 	}
 	flip := func(r Ring) func(time.Time) error {

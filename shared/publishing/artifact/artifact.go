@@ -23,26 +23,26 @@ const (
 
 // Artifact is the gate item of an artifact: every read and write asks it.
 type Artifact struct {
-	ID        id.Artifact
-	Owner     id.Workspace
-	From      id.Workspace // the claimed workspace that its item still names instead of Owner; empty: none
-	Home      id.Workspace // where its bytes lie; never changes
-	Status    Status
-	ExpiresAt time.Time
-	PinnedAt  time.Time   // zero: not pinned
-	Lock      id.Lockdown // operator lockdown; empty: none
-	LockedAt  time.Time
-	LinksOff  time.Time   // when members locked its links; zero: not
-	Current   id.Revision // empty until the first publish
-	Number    int         // of the newest published revision
-	Draft     id.Revision // empty: none
-	DraftAt   time.Time
+	ID               id.Artifact
+	Owner            id.Workspace
+	ClaimedFrom      id.Workspace // the claimed workspace that its item still names instead of Owner; empty: none
+	StorageWorkspace id.Workspace // where its bytes lie; never changes
+	Status           Status
+	ExpiresAt        time.Time
+	PinnedAt         time.Time   // zero: not pinned
+	Lock             id.Lockdown // operator lockdown; empty: none
+	LockedAt         time.Time
+	LinksLockedAt    time.Time   // when members locked its links; zero: not
+	Current          id.Revision // empty until the first publish
+	Number           int         // of the newest published revision
+	Draft            id.Revision // empty: none
+	DraftAt          time.Time
 
-	Share       id.Public // the share link; empty: none
-	ShareUntil  time.Time // when it ends by itself; zero: never
-	LinksAt     time.Time // of the newest link; zero: none, or not known
-	LinksClosed time.Time // every link that was made up to then is dead; zero: none was closed
-	ViewsClosed int       // number of the newest revision when links were closed; zero: they were not, or by older code
+	ShareLink          id.Public // the share link; empty: none
+	ShareLinkUntil     time.Time // when it ends by itself; zero: never
+	NewestLinkAt       time.Time // of the newest link; zero: none, or not known
+	LinksRevokedBefore time.Time // every link that was made up to then is dead; zero: none was closed
+	ViewsRevokedBefore int       // number of the newest revision when links were closed; zero: they were not, or by older code
 
 	Title      string
 	Entrypoint string
@@ -65,32 +65,32 @@ func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock
 
 // Shared is the share link that has not ended by itself at an instant, empty if there is none.
 func (a *Artifact) Shared(now time.Time) id.Public {
-	if !a.ShareUntil.IsZero() && !now.Before(a.ShareUntil) {
+	if !a.ShareLinkUntil.IsZero() && !now.Before(a.ShareLinkUntil) {
 		return ""
 	}
-	return a.Share
+	return a.ShareLink
 }
 
 // Linked tells whether a link was made since all were closed; it may have ended by itself.
 func (a *Artifact) Linked() bool {
-	return a.Share != "" || !a.LinksAt.IsZero() && a.LinksClosed.Before(a.LinksAt)
+	return a.ShareLink != "" || !a.NewestLinkAt.IsZero() && a.LinksRevokedBefore.Before(a.NewestLinkAt)
 }
 
 // LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
 func (a *Artifact) LinksOpen(made time.Time) bool {
-	return a.LinksOff.IsZero() && (a.LinksClosed.IsZero() || made.After(a.LinksClosed))
+	return a.LinksLockedAt.IsZero() && (a.LinksRevokedBefore.IsZero() || made.After(a.LinksRevokedBefore))
 }
 
 // ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not
 // closed since the revision was published. Numbers decide that, because clocks of hosts differ.
 func (a *Artifact) ViewOpen(r Revision) bool {
 	switch {
-	case !a.LinksOff.IsZero():
+	case !a.LinksLockedAt.IsZero():
 		return false
-	case a.ViewsClosed > 0:
-		return r.Number > a.ViewsClosed
+	case a.ViewsRevokedBefore > 0:
+		return r.Number > a.ViewsRevokedBefore
 	}
-	return a.LinksClosed.IsZero() || r.PublishedAt.After(a.LinksClosed)
+	return a.LinksRevokedBefore.IsZero() || r.PublishedAt.After(a.LinksRevokedBefore)
 }
 
 // Shown is what the artifact itself tells of its current revision.
@@ -108,11 +108,11 @@ func (a *Artifact) Shown() Revision {
 // none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
 func (a *Artifact) NextLink(now time.Time) time.Time {
 	at := now.UTC().Truncate(time.Millisecond)
-	if !a.LinksClosed.IsZero() && !at.After(a.LinksClosed) {
-		at = a.LinksClosed.Add(time.Millisecond)
+	if !a.LinksRevokedBefore.IsZero() && !at.After(a.LinksRevokedBefore) {
+		at = a.LinksRevokedBefore.Add(time.Millisecond)
 	}
-	if at.Before(a.LinksAt) {
-		at = a.LinksAt
+	if at.Before(a.NewestLinkAt) {
+		at = a.NewestLinkAt
 	}
 	return at
 }
@@ -159,19 +159,19 @@ const (
 
 // Revision is one published or drafted tree of an artifact.
 type Revision struct {
-	ID          id.Revision
-	Artifact    id.Artifact
-	Status      RevisionStatus
-	Number      int         // zero while draft
-	Source      id.Revision // that was restored by it; empty: it was a draft
-	Title       string
-	Entrypoint  string
-	Entered     bool // the entrypoint is in the tree
-	Mode        media.Mode
-	FileCount   int
-	Size        int64
-	CreatedAt   time.Time
-	PublishedAt time.Time
+	ID               id.Revision
+	Artifact         id.Artifact
+	Status           RevisionStatus
+	Number           int         // zero while draft
+	Source           id.Revision // that was restored by it; empty: it was a draft
+	Title            string
+	Entrypoint       string
+	EntrypointExists bool // the entrypoint is in the tree
+	Mode             media.Mode
+	FileCount        int
+	Size             int64
+	CreatedAt        time.Time
+	PublishedAt      time.Time
 }
 
 // Contents is a revision with its files.

@@ -51,7 +51,7 @@ func (d *Deleter) Delete(ctx context.Context, by credential.Actor, t Target) (co
 	if t.Record.Finished(now) {
 		return replayDeletion(t.Record, t)
 	}
-	for range moves {
+	for range maxAttempts {
 		err := d.try(ctx, by, t, now)
 		finished, err := idempotency.Lost(err, now)
 		switch {

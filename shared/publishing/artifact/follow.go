@@ -27,18 +27,18 @@ func Follow(ctx context.Context, store Workspaces, w workspace.Workspace, a *Art
 		owner = a.Owner
 	}
 	source, err := store.Workspace(ctx, owner)
-	if err != nil || a == nil || source == nil || source.Into != w.ID {
+	if err != nil || a == nil || source == nil || source.ClaimedInto != w.ID {
 		return a, err
 	}
-	return a.ClaimedFrom(*source), nil
+	return a.AfterClaimOf(*source), nil
 }
 
-// ClaimedFrom returns the artifact, which still says that source owns it, as the workspace has it that claimed source.
+// AfterClaimOf returns the artifact, which still says that source owns it, as the workspace has it that claimed source.
 // Claims do not chain: a destination is never claimed itself.
-func (a *Artifact) ClaimedFrom(source workspace.Workspace) *Artifact {
+func (a *Artifact) AfterClaimOf(source workspace.Workspace) *Artifact {
 	b := *a
-	b.Owner = source.Into
-	b.From = source.ID
+	b.Owner = source.ClaimedInto
+	b.ClaimedFrom = source.ID
 	b.ExpiresAt = source.Until(a.ExpiresAt)
 	if source.Lock != "" {
 		b.Lock, b.LockedAt = source.Lock, source.LockedAt

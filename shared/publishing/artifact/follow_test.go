@@ -29,7 +29,7 @@ func TestFollowCostsAsMuchForNothingAsForSomebodyElses(t *testing.T) {
 	now := time.Now()
 	member, guest := workspace.Workspace{ID: "mine", ClaimedAt: now}, workspace.Workspace{ID: "mine"}
 	all := map[id.Workspace]workspace.Workspace{
-		"mine": member, "theirs": {ID: "theirs"}, "source": {ID: "source", Into: "mine"},
+		"mine": member, "theirs": {ID: "theirs"}, "source": {ID: "source", ClaimedInto: "mine"},
 	}
 	for name, c := range map[string]struct {
 		by    workspace.Workspace

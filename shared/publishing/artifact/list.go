@@ -44,7 +44,7 @@ type Position struct {
 type Lister struct {
 	Store     Listing
 	Cursors   *cursor.Codec
-	Addresses *address.Book // for Detail
+	Addresses *address.URLBuilder // for Detail
 	Now       func() time.Time
 }
 

@@ -34,7 +34,7 @@ type Pinning struct {
 	Workspace id.Workspace
 	Artifact  Artifact // as it was read; to be unpinned, with the time when it ends from now on
 	Most      int      // artifacts that the workspace may pin, at least one
-	Kept      bool     // there is nothing to do
+	Noop      bool     // there is nothing to do
 	At        time.Time
 	Event     event.Event
 }
@@ -70,9 +70,9 @@ func (p *Pinner) change(ctx context.Context, by credential.Actor, t Target, step
 	if t.Record.Finished(now) {
 		return p.replay(ctx, by, t.Record, t)
 	}
-	for range moves {
+	for range maxAttempts {
 		var err error
-		if t.Artifact, err = p.Lister.Owned(ctx, by, t.Named); err != nil {
+		if t.Artifact, err = p.Lister.Owned(ctx, by, t.RequestedID); err != nil {
 			return contract.WebArtifact{}, err
 		}
 		changed, err := step(ctx, by, t, now)
@@ -100,7 +100,7 @@ func (p *Pinner) pin(ctx context.Context, by credential.Actor, t Target, now tim
 	planned := p.plan(by, t, a, event.ArtifactPinned, now)
 	a.PinnedAt = now
 	planned.Result = p.result(&a, now)
-	err := error(fault.Bare(fault.PinnedArtifactCap))
+	err := error(fault.NewCode(fault.PinnedArtifactCap))
 	if planned.Most > 0 {
 		err = p.Store.Pin(ctx, planned)
 	}
@@ -134,7 +134,7 @@ func (p *Pinner) kept(by credential.Actor, t Target, a Artifact, now time.Time) 
 		Result:    p.result(&a, now),
 		Workspace: by.Workspace.ID,
 		Artifact:  a,
-		Kept:      true,
+		Noop:      true,
 		At:        now,
 	}
 }
@@ -162,7 +162,7 @@ func (p *Pinner) replay(ctx context.Context, by credential.Actor, r *idempotency
 	if err := r.Replay(t.Command, &first); err != nil {
 		return contract.WebArtifact{}, err
 	}
-	today, err := p.Lister.Detail(ctx, by, t.Named)
+	today, err := p.Lister.Detail(ctx, by, t.RequestedID)
 	if fault.CodeOf(err) == fault.NotFound {
 		return first, nil
 	}

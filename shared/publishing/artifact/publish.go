@@ -33,27 +33,27 @@ type Publications interface {
 // ErrMoved says that the artifact or the revision changed since it was read: read again and decide anew.
 var ErrMoved = errors.New("the artifact changed meanwhile")
 
-// moves is how often a publication is decided anew.
-const moves = 4
+// maxAttempts is how often a publication is decided anew.
+const maxAttempts = 4
 
 // Publication is everything that publishing changes.
 type Publication struct {
-	Command   idempotency.Command
-	Result    []byte // what a repetition answers from
-	Workspace id.Workspace
-	From      id.Workspace // where a claim takes the artifact from by this commit; empty: it is in Workspace already
-	Artifact  id.Artifact
-	Revision  Revision
-	Number    int  // the revision's, one more than the artifact has
-	First     bool // counts against the day's allowance
-	Allowance int
-	ExpiresAt time.Time // of the artifact from now on
-	Renews    bool      // ExpiresAt is new
-	Pinned    bool      // nothing falls due of the artifact, whatever ExpiresAt says
-	Again     bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
-	Share     *Share    // made in the same transaction; nil: none
-	At        time.Time
-	Event     event.Event
+	Command     idempotency.Command
+	Result      []byte // what a repetition answers from
+	Workspace   id.Workspace
+	ClaimedFrom id.Workspace // where a claim takes the artifact from by this commit; empty: it is in Workspace already
+	Artifact    id.Artifact
+	Revision    Revision
+	Number      int  // the revision's, one more than the artifact has
+	First       bool // counts against the day's allowance
+	Allowance   int
+	ExpiresAt   time.Time // of the artifact from now on
+	Renews      bool      // ExpiresAt is new
+	Pinned      bool      // nothing falls due of the artifact, whatever ExpiresAt says
+	Republish   bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
+	Share       *Share    // made in the same transaction; nil: none
+	At          time.Time
+	Event       event.Event
 }
 
 // Share is a new share link of the artifact.
@@ -67,7 +67,7 @@ type Share struct {
 // Publisher publishes drafts.
 type Publisher struct {
 	Store     Publications
-	Addresses *address.Book
+	Addresses *address.URLBuilder
 	Limits    *limits.Limits
 	Now       func() time.Time
 }
@@ -75,11 +75,11 @@ type Publisher struct {
 // Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing; where
 // a service reads the artifact itself, Named is enough.
 type Target struct {
-	Command  idempotency.Command
-	Record   *idempotency.Record // finished or not; nil: none
-	Named    id.Artifact         // in the request, whether there is one or not
-	Artifact *Artifact
-	Revision *Revision
+	Command     idempotency.Command
+	Record      *idempotency.Record // finished or not; nil: none
+	RequestedID id.Artifact         // in the request, whether there is one or not
+	Artifact    *Artifact
+	Revision    *Revision
 }
 
 // published is the stored result: enough to answer a repetition with fresh URLs.
@@ -94,7 +94,7 @@ type published struct {
 }
 
 func resultOf(a *Artifact, r *Revision) published {
-	return published{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.Share, !a.PinnedAt.IsZero()}
+	return published{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
 }
 
 // Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
@@ -102,11 +102,11 @@ func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) 
 	now := p.Now()
 	if t.Record.Finished(now) {
 		first, err := p.replay(by, t.Record, t.Command)
-		if err != nil || first.ArtifactID == t.Named {
+		if err != nil || first.ArtifactID == t.RequestedID {
 			return first, err
 		}
 	} // of a revision under another artifact nothing is replayed: what is named does not exist
-	for range moves {
+	for range maxAttempts {
 		result, err := p.try(ctx, by, t, now)
 		finished, err := idempotency.Lost(err, now)
 		switch {
@@ -162,7 +162,7 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 
 func (p *Publisher) draft(by credential.Actor, a *Artifact, r *Revision) error {
 	switch {
-	case !r.Entered:
+	case !r.EntrypointExists:
 		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files of the revision", r.Entrypoint)
 	case a.Number >= by.Policy.Revisions:
 		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
@@ -176,18 +176,18 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
 	pub := Publication{
-		Command:   t.Command,
-		Workspace: by.Workspace.ID,
-		From:      a.From,
-		Artifact:  a.ID,
-		Revision:  r,
-		Number:    a.Number + 1,
-		First:     a.Number == 0 && !p.Limits.Off,
-		Allowance: by.Policy.NewArtifactsPerDay,
-		ExpiresAt: a.ExpiresAt,
-		Pinned:    !a.PinnedAt.IsZero(),
-		At:        now,
-		Event:     by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
+		Command:     t.Command,
+		Workspace:   by.Workspace.ID,
+		ClaimedFrom: a.ClaimedFrom,
+		Artifact:    a.ID,
+		Revision:    r,
+		Number:      a.Number + 1,
+		First:       a.Number == 0 && !p.Limits.Off,
+		Allowance:   by.Policy.NewArtifactsPerDay,
+		ExpiresAt:   a.ExpiresAt,
+		Pinned:      !a.PinnedAt.IsZero(),
+		At:          now,
+		Event:       by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
@@ -209,7 +209,7 @@ func newShare(a *Artifact, now time.Time) *Share {
 		ID:       l,
 		Public:   public,
 		At:       a.NextLink(now),
-		Replaces: a.Share,
+		Replaces: a.ShareLink,
 	}
 }
 

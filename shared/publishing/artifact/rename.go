@@ -50,7 +50,7 @@ func (r *Renamer) Rename(ctx context.Context, by credential.Actor, a *Artifact, 
 		return contract.DisplayMetadata{}, fault.New(fault.InvalidRequest, "title must have 1 to %d characters", limits.TitleRunes)
 	}
 	now := r.Now()
-	for range moves {
+	for range maxAttempts {
 		if !a.Readable(now) || a.Owner != by.Workspace.ID {
 			return contract.DisplayMetadata{}, NotFound()
 		}

@@ -22,8 +22,8 @@ type Restorations interface {
 	Restore(ctx context.Context, r Restoration) error
 	// Contents reads a revision and its files, nil if there is no such revision. A copy may serve.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*Contents, error)
-	// Refer stores references of a revision to the objects that it borrows, before it is committed.
-	Refer(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
+	// AddReference stores references of a revision to the objects that it borrows, before it is committed.
+	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
 	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
 	Workspaces
@@ -52,14 +52,14 @@ func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, f
 	if by.Member == "" || by.Workspace.Tier() == limits.Ephemeral {
 		return "", fault.New(fault.Forbidden, "only members restore revisions")
 	}
-	if _, err := t.Named.Bits(); err != nil {
+	if _, err := t.RequestedID.Bits(); err != nil {
 		return "", NotFound()
 	}
 	if _, err := from.Bits(); err != nil {
 		return "", fault.New(fault.RevisionUnpublished, "no such revision of this artifact")
 	}
 	now, made := r.Now(), id.NewRevision()
-	for range moves {
+	for range maxAttempts {
 		newest, err := r.try(ctx, by, t, from, made, now)
 		finished, err := idempotency.Lost(err, now)
 		switch {
@@ -77,7 +77,7 @@ func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, f
 
 // try decides on the state as it is, and commits; it answers what the newest revision is then.
 func (r *Restorer) try(ctx context.Context, by credential.Actor, t Target, from, made id.Revision, now time.Time) (id.Revision, error) {
-	a, old, err := r.Store.Draft(ctx, t.Named, from)
+	a, old, err := r.Store.Draft(ctx, t.RequestedID, from)
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +117,7 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 		return NotFound()
 	}
 	if borrowed := contents.Tree.Borrowed(); len(borrowed) > 0 {
-		if err := r.Store.Refer(ctx, a.ID, made, borrowed); err != nil {
+		if err := r.Store.AddReference(ctx, a.ID, made, borrowed); err != nil {
 			return err
 		}
 	}
@@ -130,17 +130,17 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 	revision.PublishedAt = now
 	result, _ := json.Marshal(restored{made})
 	return r.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
-		Command:   c,
-		Result:    result,
-		Workspace: by.Workspace.ID,
-		From:      a.From,
-		Artifact:  a.ID,
-		Revision:  revision,
-		Number:    revision.Number,
-		ExpiresAt: a.ExpiresAt,
-		Pinned:    !a.PinnedAt.IsZero(),
-		Again:     true,
-		At:        now,
-		Event:     by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
+		Command:     c,
+		Result:      result,
+		Workspace:   by.Workspace.ID,
+		ClaimedFrom: a.ClaimedFrom,
+		Artifact:    a.ID,
+		Revision:    revision,
+		Number:      revision.Number,
+		ExpiresAt:   a.ExpiresAt,
+		Pinned:      !a.PinnedAt.IsZero(),
+		Republish:   true,
+		At:          now,
+		Event:       by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
 	}})
 }

@@ -101,7 +101,7 @@ func (a *Artifact) row(now time.Time) contract.WebArtifactRow {
 		Title:           a.Title,
 		Status:          "Published",
 		Pinned:          !a.PinnedAt.IsZero(),
-		Lockdown:        !a.LinksOff.IsZero(),
+		Lockdown:        !a.LinksLockedAt.IsZero(),
 		LastPublishedAt: contract.AtOrNull(a.PublishedAt),
 	}
 	switch {

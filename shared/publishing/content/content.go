@@ -70,7 +70,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	if err != nil || tree.CheckStoredPath(path) != nil {
 		return File{}, readaccess.NotFound()
 	}
-	names := readaccess.Names{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
 	limited, files := make(chan rate.Read, 1), make(chan loaded, 1)
 	go func() {
 		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
@@ -81,7 +81,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	if err == nil {
 		err = r.admit(ctx, state, names, claims.Revision)
 	}
-	if fault.CodeOf(err) == fault.NotFound && state.Spares(names, now) {
+	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(names, now) {
 		r.Limiter.GiveBack(ctx, read)
 	}
 	if err = cmp.Or(err, read.Over); err != nil {
@@ -100,15 +100,15 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		Workspace: state.Workspace.ID,
 		Artifact:  claims.Artifact,
 		Revision:  claims.Revision,
-		home:      state.Artifact.Home,
+		home:      state.Artifact.StorageWorkspace,
 		NoIndex:   claims.NoIndex && !claimed,
 		Scripts:   claims.Scripts && claimed,
 	}, nil
 }
 
 // admit asks the gates that were read, and whether the revision may be shown.
-func (r *Reader) admit(ctx context.Context, s readaccess.State, n readaccess.Names, shown id.Revision) error {
-	if !s.Open(n, r.Now()) {
+func (r *Reader) admit(ctx context.Context, s readaccess.State, n readaccess.Query, shown id.Revision) error {
+	if !s.Allows(n, r.Now()) {
 		return readaccess.NotFound()
 	}
 	return readaccess.Shown(ctx, r.Store, s.Artifact, shown)

@@ -39,15 +39,15 @@ type Lockdown struct {
 
 // Target is what a lockdown closes, as the store has it.
 type Target struct {
-	Workspace id.Workspace // itself, or the one that has the artifact now: whose record tells of the lockdown
-	Owner     id.Workspace // of an artifact, as its gate says
-	Into      id.Workspace // that claimed Workspace; empty: none
+	Workspace   id.Workspace // itself, or the one that has the artifact now: whose record tells of the lockdown
+	Owner       id.Workspace // of an artifact, as its gate says
+	ClaimedInto id.Workspace // that claimed Workspace; empty: none
 }
 
 // Store keeps lockdowns.
 type Store interface {
-	// Effective reads the lockdown of a target that is in effect, strongly; nil if there is none.
-	Effective(ctx context.Context, s Scope, target string) (*Lockdown, error)
+	// ActiveLockdown reads the lockdown of a target that is in effect, strongly; nil if there is none.
+	ActiveLockdown(ctx context.Context, s Scope, target string) (*Lockdown, error)
 	// Target finds what is to be closed, strongly; nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
 	// Lock puts a lockdown into effect in one transaction that holds only while the target has none and is where it was
@@ -71,7 +71,7 @@ type Change struct {
 	Result   []byte
 	Lockdown Lockdown // as it is from then on
 	Target   Target
-	Kept     bool // it was in effect before
+	Noop     bool // it was in effect before
 	At       time.Time
 	Event    event.Event
 }

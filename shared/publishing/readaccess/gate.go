@@ -12,9 +12,9 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Names are the gates that one read has to pass. A signed URL names the workspace that owned the artifact when it was
+// Query are the gates that one read has to pass. A signed URL names the workspace that owned the artifact when it was
 // signed; by now another one may have claimed it.
-type Names struct {
+type Query struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Link      id.Public // empty: none
@@ -30,8 +30,8 @@ type State struct {
 
 // Store reads gates.
 type Store interface {
-	// Gates reads all in one strongly consistent batch; database_unavailable if any stays unread.
-	Gates(ctx context.Context, n Names) (State, error)
+	// ReadState reads all in one strongly consistent batch; database_unavailable if any stays unread.
+	ReadState(ctx context.Context, n Query) (State, error)
 	// Revision reads a revision strongly, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
 	artifact.Workspaces
@@ -40,16 +40,16 @@ type Store interface {
 // Read reads the gates and follows a claim. Without one the batch is all; with one the other workspace is read too: the
 // destination for what was signed before the claim, the source for what was signed after it and is not moved yet. So the
 // locks of both hold.
-func Read(ctx context.Context, store Store, n Names) (State, error) {
-	s, err := store.Gates(ctx, n)
+func Read(ctx context.Context, store Store, n Query) (State, error) {
+	s, err := store.ReadState(ctx, n)
 	if err != nil || s.Workspace == nil || s.Artifact == nil {
 		return s, err
 	}
 	named, owner := s.Workspace, s.Artifact.Owner
 	switch {
-	case named.Into != "" && (owner == named.ID || owner == named.Into):
+	case named.ClaimedInto != "" && (owner == named.ID || owner == named.ClaimedInto):
 		return s.claimed(ctx, store, *named)
-	case named.Into == "" && owner != named.ID:
+	case named.ClaimedInto == "" && owner != named.ID:
 		return s.claiming(ctx, store)
 	}
 	return s, nil
@@ -57,8 +57,8 @@ func Read(ctx context.Context, store Store, n Names) (State, error) {
 
 // claimed follows from a source to its destination.
 func (s State) claimed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
-	destination, err := store.Workspace(ctx, source.Into)
-	s.Workspace, s.Artifact = destination, s.Artifact.ClaimedFrom(source)
+	destination, err := store.Workspace(ctx, source.ClaimedInto)
+	s.Workspace, s.Artifact = destination, s.Artifact.AfterClaimOf(source)
 	return s, err
 }
 
@@ -69,20 +69,20 @@ func (s State) claiming(ctx context.Context, store Store) (State, error) {
 	if err != nil || owner == nil {
 		return s, err
 	}
-	if owner.Into == s.Workspace.ID {
-		s.Artifact = s.Artifact.ClaimedFrom(*owner)
+	if owner.ClaimedInto == s.Workspace.ID {
+		s.Artifact = s.Artifact.AfterClaimOf(*owner)
 		return s, nil
 	}
 	again, err := store.Workspace(ctx, s.Workspace.ID)
-	if err != nil || again == nil || again.Into != owner.ID {
+	if err != nil || again == nil || again.ClaimedInto != owner.ID {
 		return s, err
 	}
-	s.Workspace, s.Artifact = owner, s.Artifact.ClaimedFrom(*again)
+	s.Workspace, s.Artifact = owner, s.Artifact.AfterClaimOf(*again)
 	return s, nil
 }
 
-// Open tells whether the gates let a reader through. Every refusal looks alike.
-func (s State) Open(n Names, now time.Time) bool {
+// Allows tells whether the gates let a reader through. Every refusal looks alike.
+func (s State) Allows(n Query, now time.Time) bool {
 	switch {
 	case s.Workspace == nil || !s.Workspace.Open():
 		return false
@@ -94,11 +94,11 @@ func (s State) Open(n Names, now time.Time) bool {
 	return true
 }
 
-// Spares tells whether the artifact is open, so that a reader who is refused nevertheless must not use up what others
+// ArtifactAllows tells whether the artifact is open, so that a reader who is refused nevertheless must not use up what others
 // may read.
-func (s State) Spares(n Names, now time.Time) bool {
+func (s State) ArtifactAllows(n Query, now time.Time) bool {
 	n.Link = ""
-	return s.Open(n, now)
+	return s.Allows(n, now)
 }
 
 // Shown checks that a revision may be read. The current one may; any other costs a read.
@@ -132,4 +132,4 @@ func revision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revis
 }
 
 // NotFound is the one answer for everything that is wrong with a signed URL.
-func NotFound() error { return fault.Bare(fault.NotFound) }
+func NotFound() error { return fault.NewCode(fault.NotFound) }

@@ -18,7 +18,7 @@ import (
 // Create makes a link of an artifact that has a published revision. An artifact has one share link at most: while there
 // is one that works it is the answer, as it is, with its own end, unless that is later than the one that is asked for. Links
 // to one revision are new each time.
-func (s *Sharer) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
+func (s *Service) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
 	now := s.Now()
 	if t.Record.Finished(now) {
 		return idempotency.First[contract.CreatedLink](t.Record, t.Command)
@@ -59,7 +59,7 @@ func check(r contract.CreateLink, now time.Time) error {
 
 // link answers with a link of the artifact that is wanted, and the artifact as it is then. A command is finished by it,
 // with or without a change; nil: there is none.
-func (s *Sharer) link(
+func (s *Service) link(
 	ctx context.Context, by credential.Actor, t Target, command *idempotency.Command, wanted link.Link, now time.Time,
 ) (a *artifact.Artifact, l link.Link, err error) {
 	err = s.settle(ctx, by, t, func(found *artifact.Artifact) error {
@@ -67,8 +67,8 @@ func (s *Sharer) link(
 		if err := linkable(a, now); err != nil {
 			return err
 		}
-		c := Creation{Command: command, From: a.From, At: now}
-		if wanted.Kind == link.Share && a.Share != "" {
+		c := Creation{Command: command, From: a.ClaimedFrom, At: now}
+		if wanted.Kind == link.Share && a.ShareLink != "" {
 			shared, err := s.shared(ctx, a, now)
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ func (s *Sharer) link(
 				}
 				return s.keep(ctx, by, c, l)
 			}
-			c.Replaces = a.Share
+			c.Replaces = a.ShareLink
 		}
 		l = fresh(by, a, wanted, now)
 		return s.create(ctx, by, c, l)
@@ -93,18 +93,18 @@ func linkable(a *artifact.Artifact, now time.Time) error {
 	switch {
 	case !a.Readable(now) || a.Current == "":
 		return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is not published, deleted or expired")
-	case !a.LinksOff.IsZero():
+	case !a.LinksLockedAt.IsZero():
 		return locked()
 	}
 	return nil
 }
 
 // shared is the share link of an artifact if it works, else nil.
-func (s *Sharer) shared(ctx context.Context, a *artifact.Artifact, now time.Time) (*link.Link, error) {
+func (s *Service) shared(ctx context.Context, a *artifact.Artifact, now time.Time) (*link.Link, error) {
 	if a.Shared(now) == "" {
 		return nil, nil
 	}
-	l, err := s.Store.Link(ctx, a.Share)
+	l, err := s.Store.Link(ctx, a.ShareLink)
 	if err != nil || !l.Opens(a.ID, now) || !a.LinksOpen(l.CreatedAt) {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func fresh(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time
 	return l
 }
 
-func (s *Sharer) create(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
+func (s *Service) create(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
 	if l.Kind == link.Revision {
 		if _, err := l.Revision.Bits(); err != nil {
 			return NoRevision()
@@ -149,13 +149,13 @@ func (s *Sharer) create(ctx context.Context, by credential.Actor, c Creation, l 
 }
 
 // keep finishes a command that a link answers which was there before.
-func (s *Sharer) keep(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
+func (s *Service) keep(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
 	if c.Command == nil {
 		return nil
 	}
 	c.Link, c.Result = l, result(l)
 	c.Link.Workspace = by.Workspace.ID
-	return s.Changes.KeepLink(ctx, c)
+	return s.Changes.RecordNoop(ctx, c)
 }
 
 func result(l link.Link) []byte {

@@ -16,7 +16,7 @@ import (
 
 // Revoke ends a link for good, and with it every content URL that was had through it. One that was ended before keeps
 // its time.
-func (s *Sharer) Revoke(ctx context.Context, by credential.Actor, named id.Link) (contract.RevokedLink, error) {
+func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link) (contract.RevokedLink, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
 		return contract.RevokedLink{}, err
@@ -42,7 +42,7 @@ const (
 
 // SetVisibility makes an artifact reachable by a share link, whose fresh URL it answers, or by no link at all. The latter
 // ends every link of the artifact at once, those to one revision too, and the public views of what was published.
-func (s *Sharer) SetVisibility(ctx context.Context, by credential.Actor, t Target, word string) (contract.Visibility, error) {
+func (s *Service) SetVisibility(ctx context.Context, by credential.Actor, t Target, word string) (contract.Visibility, error) {
 	switch word {
 	case Unlisted:
 		return s.publicise(ctx, by, t)
@@ -52,7 +52,7 @@ func (s *Sharer) SetVisibility(ctx context.Context, by credential.Actor, t Targe
 	return contract.Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
 }
 
-func (s *Sharer) publicise(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+func (s *Service) publicise(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
 	a, l, err := s.link(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
 	if err != nil {
 		return contract.Visibility{}, err
@@ -63,14 +63,14 @@ func (s *Sharer) publicise(ctx context.Context, by credential.Actor, t Target) (
 }
 
 // close ends all links and public views. The links that it names are the ones that the index shows; all others end too.
-func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
 	now := s.Now()
 	ended := []id.Link{}
 	err := s.settle(ctx, by, t, func(a *artifact.Artifact) error {
 		if !a.Active(now) {
 			return artifact.NotFound()
 		}
-		if !a.Linked() && a.Number <= a.ViewsClosed {
+		if !a.Linked() && a.Number <= a.ViewsRevokedBefore {
 			return nil // nothing was made or published since
 		}
 		links, _, err := s.Store.Links(ctx, s.query(by, a.ID, "", limits.LinksListed))
@@ -91,24 +91,24 @@ func (s *Sharer) close(ctx context.Context, by credential.Actor, t Target) (cont
 		return contract.Visibility{}, err
 	}
 	return contract.Visibility{
-		ArtifactID:           t.Named,
+		ArtifactID:           t.RequestedID,
 		Visibility:           Private,
-		PrivateURL:           s.Addresses.Private(t.Named),
+		PrivateURL:           s.Addresses.Private(t.RequestedID),
 		RevokedAccessLinkIDs: &ended,
 	}, nil
 }
 
 // Lock keeps all links of an artifact from opening it, until Unlock. What is locked stays locked.
-func (s *Sharer) Lock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Lock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
 	return s.lock(ctx, by, t, false)
 }
 
 // Unlock lets the links of an artifact open it again, those that were not ended.
-func (s *Sharer) Unlock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Unlock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
 	return s.lock(ctx, by, t, true)
 }
 
-func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift bool) (contract.WebArtifact, error) {
+func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift bool) (contract.WebArtifact, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.WebArtifact{}, err
 	}
@@ -129,7 +129,7 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 			Result:   []byte("{}"),
 			Artifact: *a,
 			Lift:     lift,
-			Kept:     a.LinksOff.IsZero() == lift,
+			Noop:     a.LinksLockedAt.IsZero() == lift,
 			At:       now,
 			Event:    by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 		})
@@ -141,19 +141,19 @@ func (s *Sharer) lock(ctx context.Context, by credential.Actor, t Target, lift b
 	case err != nil:
 		return contract.WebArtifact{}, err
 	}
-	return s.detail(ctx, by, t.Named, lift)
+	return s.detail(ctx, by, t.RequestedID, lift)
 }
 
 // relock answers a command that was done before, with the artifact as it is now, but locked or not as the command left it.
-func (s *Sharer) relock(ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool) (contract.WebArtifact, error) {
+func (s *Service) relock(ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool) (contract.WebArtifact, error) {
 	if err := r.Compare(t.Command); err != nil {
 		return contract.WebArtifact{}, err
 	}
-	return s.detail(ctx, by, t.Named, lift)
+	return s.detail(ctx, by, t.RequestedID, lift)
 }
 
 // detail is the artifact with its links locked, or not, as a command leaves them.
-func (s *Sharer) detail(ctx context.Context, by credential.Actor, named id.Artifact, lift bool) (contract.WebArtifact, error) {
+func (s *Service) detail(ctx context.Context, by credential.Actor, named id.Artifact, lift bool) (contract.WebArtifact, error) {
 	out, err := s.Details.Detail(ctx, by, named)
 	out.Lockdown = !lift
 	return out, err

@@ -76,29 +76,29 @@ func TestPrivateClosesWhatWasMadeOrPublishedSinceTheLastClosing(t *testing.T) {
 		},
 	} {
 		store := &fakeStore{}
-		s := &Sharer{
+		s := &Service{
 			Store:     store,
 			Changes:   store,
-			Addresses: &address.Book{},
+			Addresses: &address.URLBuilder{},
 			Now:       func() time.Time { return now },
 		}
 		a := artifact.Artifact{
-			ID:          id.NewArtifact(),
-			Owner:       "w",
-			Status:      artifact.Live,
-			ExpiresAt:   now.Add(time.Hour),
-			Number:      c.published,
-			Share:       c.share,
-			LinksAt:     c.made,
-			LinksClosed: c.closed,
-			ViewsClosed: c.views,
+			ID:                 id.NewArtifact(),
+			Owner:              "w",
+			Status:             artifact.Live,
+			ExpiresAt:          now.Add(time.Hour),
+			Number:             c.published,
+			ShareLink:          c.share,
+			NewestLinkAt:       c.made,
+			LinksRevokedBefore: c.closed,
+			ViewsRevokedBefore: c.views,
 		}
 		by := credential.Actor{Workspace: workspace.Workspace{ID: "w"}}
-		out, err := s.SetVisibility(t.Context(), by, Target{Named: a.ID, Artifact: &a}, Private)
+		out, err := s.SetVisibility(t.Context(), by, Target{RequestedID: a.ID, Artifact: &a}, Private)
 		if err != nil || out.Visibility != Private || (len(store.done) == 1) != c.closes {
 			t.Errorf("%s: %+v %v, closed %d times", name, out, err, len(store.done))
 		}
-		if c.closes && (store.done[0].Artifact.Number != a.Number || store.done[0].At.Before(a.LinksAt)) {
+		if c.closes && (store.done[0].Artifact.Number != a.Number || store.done[0].At.Before(a.NewestLinkAt)) {
 			t.Errorf("%s: %+v", name, store.done[0])
 		}
 	}

@@ -17,13 +17,13 @@ import (
 
 // List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
 // before them the ones that still open it. artifact_not_found for any other artifact.
-func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
+func (s *Service) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
 		return contract.LinkList{}, err
 	}
 	links, err := s.unpaged(ctx, by, a)
-	out := contract.LinkList{ArtifactID: t.Named, Items: make([]contract.LinkRow, len(links))}
+	out := contract.LinkList{ArtifactID: t.RequestedID, Items: make([]contract.LinkRow, len(links))}
 	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
 		out.Items[i] = contract.LinkRow{
 			ID:         r.ID,
@@ -41,7 +41,7 @@ func (s *Sharer) List(ctx context.Context, by credential.Actor, t Target) (contr
 // listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
 const listRounds = 10
 
-func (s *Sharer) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
+func (s *Service) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
 	now := s.Now()
 	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
 		links, next, err := s.Store.Links(ctx, s.query(by, a.ID, after, limits.LinksListed))
@@ -58,14 +58,14 @@ func (s *Sharer) unpaged(ctx context.Context, by credential.Actor, a *artifact.A
 
 // opens tells whether a link has not ended.
 func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
-	return l.Opens(a.ID, now) && l.Ended(a.LinksClosed).IsZero()
+	return l.Opens(a.ID, now) && l.Ended(a.LinksRevokedBefore).IsZero()
 }
 
 // Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
-func (s *Sharer) Of(
+func (s *Service) Of(
 	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
 ) (contract.WebLinkList, error) {
-	a, err := s.owned(ctx, by, Target{Named: named})
+	a, err := s.owned(ctx, by, Target{RequestedID: named})
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Sharer) Of(
 }
 
 // All answers one page of the links of a member's workspace.
-func (s *Sharer) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
+func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
 	links, of, info, err := s.all(ctx, by, p)
 	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
 }
@@ -86,7 +86,7 @@ type Shared struct {
 }
 
 // Overview answers one page of the links of a member's workspace as All does, each with its artifact.
-func (s *Sharer) Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]Shared, contract.PageInfo, error) {
+func (s *Service) Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]Shared, contract.PageInfo, error) {
 	links, of, info, err := s.all(ctx, by, p)
 	if err == nil {
 		err = s.follow(ctx, by, of)
@@ -102,7 +102,7 @@ func (s *Sharer) Overview(ctx context.Context, by credential.Actor, p cursor.Pag
 }
 
 // Find answers a link of the caller's workspace; not_found if there is none.
-func (s *Sharer) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
+func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
 		return Shared{}, err
@@ -111,7 +111,7 @@ func (s *Sharer) Find(ctx context.Context, by credential.Actor, named id.Link) (
 }
 
 // follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
-func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
+func (s *Service) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
 	sources := map[id.Workspace]*workspace.Workspace{}
 	for named, a := range of {
 		if a.Owner == by.Workspace.ID {
@@ -125,8 +125,8 @@ func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Arti
 			}
 			sources[a.Owner] = source
 		}
-		if source != nil && source.Into == by.Workspace.ID {
-			of[named] = a.ClaimedFrom(*source)
+		if source != nil && source.ClaimedInto == by.Workspace.ID {
+			of[named] = a.AfterClaimOf(*source)
 		} else {
 			delete(of, named)
 		}
@@ -134,7 +134,7 @@ func (s *Sharer) follow(ctx context.Context, by credential.Actor, of map[id.Arti
 	return nil
 }
 
-func (s *Sharer) all(
+func (s *Service) all(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
 	links, info, err := s.page(ctx, by, "", p)
@@ -146,12 +146,12 @@ func (s *Sharer) all(
 		named = append(named, l.Artifact)
 	}
 	slices.Sort(named)
-	of, err := s.Store.Exhibits(ctx, slices.Compact(named))
+	of, err := s.Store.Artifacts(ctx, slices.Compact(named))
 	return links, of, info, err
 }
 
 // page reads one page of the links of an artifact, or of all.
-func (s *Sharer) page(
+func (s *Service) page(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
 ) ([]link.Link, contract.PageInfo, error) {
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
@@ -160,7 +160,7 @@ func (s *Sharer) page(
 	})
 }
 
-func (s *Sharer) query(by credential.Actor, of id.Artifact, after string, limit int) Query {
+func (s *Service) query(by credential.Actor, of id.Artifact, after string, limit int) Query {
 	return Query{
 		Workspace: by.Workspace.ID,
 		Claimed:   !by.Workspace.ClaimedAt.IsZero(),
@@ -183,7 +183,7 @@ func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.W
 func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
 	ended := l.RevokedAt
 	if of != nil {
-		ended = l.Ended(of.LinksClosed)
+		ended = l.Ended(of.LinksRevokedBefore)
 	}
 	return contract.WebLinkRow{
 		ID:         l.ID,

@@ -30,8 +30,8 @@ type Links interface {
 	// Links returns links, revoked ones included, newest first, and the place of the last one if others follow. A copy may
 	// serve.
 	Links(ctx context.Context, q Query) (rows []link.Link, next string, err error)
-	// Exhibits reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
-	Exhibits(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
+	// Artifacts reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
+	Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
 	// Artifact reads the gate of an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	artifact.Workspaces
@@ -52,8 +52,8 @@ type Query struct {
 type Changes interface {
 	// CreateLink stores a link, as its artifact's share link if it is one. Also NoRevision.
 	CreateLink(ctx context.Context, c Creation) error
-	// KeepLink records that a command was answered with the share link that the artifact has.
-	KeepLink(ctx context.Context, c Creation) error
+	// RecordNoop records that a command was answered with the share link that the artifact has.
+	RecordNoop(ctx context.Context, c Creation) error
 	// RevokeLink ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
 	// time says that the link is gone. It is no ErrMoved that the artifact changed.
 	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
@@ -95,7 +95,7 @@ type Lock struct {
 	Result   []byte
 	Artifact artifact.Artifact // as it was read
 	Lift     bool
-	Kept     bool // they are locked, or not, as asked: only the command is recorded
+	Noop     bool // they are locked, or not, as asked: only the command is recorded
 	At       time.Time
 	Event    event.Event
 }
@@ -106,11 +106,11 @@ type Details interface {
 	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
 }
 
-// Sharer keeps access links. Whether the caller has the right to ask is for the hosts to say: it depends on the route.
-type Sharer struct {
+// Service keeps access links. Whether the caller has the right to ask is for the hosts to say: it depends on the route.
+type Service struct {
 	Store     Links
 	Changes   Changes
-	Addresses *address.Book
+	Addresses *address.URLBuilder
 	Details   Details
 	Cursors   *cursor.Codec
 	Now       func() time.Time
@@ -119,12 +119,12 @@ type Sharer struct {
 // Target is what a request names; requests about links name no revision.
 type Target = artifact.Target
 
-// tries is how often a change is decided anew when the artifact changes meanwhile.
-const tries = 4
+// maxAttempts is how often a change is decided anew when the artifact changes meanwhile.
+const maxAttempts = 4
 
 // settle decides on the artifact as it is until nothing changes it in between.
-func (s *Sharer) settle(ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error) error {
-	for range tries {
+func (s *Service) settle(ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error) error {
+	for range maxAttempts {
 		a, err := s.owned(ctx, by, t)
 		if err == nil {
 			err = decide(a)
@@ -139,14 +139,14 @@ func (s *Sharer) settle(ctx context.Context, by credential.Actor, t Target, deci
 
 // owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so
 // is what is somebody else's, because that has to cost as much as what is not there.
-func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
+func (s *Service) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
 	if a := t.Artifact; a != nil && a.Owner == by.Workspace.ID {
 		return a, nil
 	}
-	if _, err := t.Named.Bits(); err != nil {
+	if _, err := t.RequestedID.Bits(); err != nil {
 		return nil, artifact.NotFound()
 	}
-	a, err := s.Store.Artifact(ctx, t.Named)
+	a, err := s.Store.Artifact(ctx, t.RequestedID)
 	if err == nil {
 		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
 	}
@@ -161,7 +161,7 @@ func (s *Sharer) owned(ctx context.Context, by credential.Actor, t Target) (*art
 
 // find reads a link of the caller's workspace, one included that a claim is still moving. One that is not there costs
 // as much as somebody else's.
-func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
+func (s *Service) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
 	public, err := named.Public()
 	if err != nil {
 		return nil, NotFound()
@@ -184,21 +184,21 @@ func (s *Sharer) find(ctx context.Context, by credential.Actor, named id.Link) (
 	if err != nil {
 		return nil, err
 	}
-	if !found || source == nil || source.Into != by.Workspace.ID {
+	if !found || source == nil || source.ClaimedInto != by.Workspace.ID {
 		return nil, NotFound()
 	}
 	return l, nil
 }
 
 // withArtifact is find with the artifact of the link.
-func (s *Sharer) withArtifact(
+func (s *Service) withArtifact(
 	ctx context.Context, by credential.Actor, named id.Link,
 ) (*link.Link, *artifact.Artifact, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := s.owned(ctx, by, Target{Named: l.Artifact})
+	a, err := s.owned(ctx, by, Target{RequestedID: l.Artifact})
 	if fault.CodeOf(err) == fault.ArtifactNotFound {
 		err = NotFound()
 	}
@@ -228,13 +228,13 @@ type Address struct {
 }
 
 // Mint makes a fresh URL of a link, good for limits.LinkURLLife or until the link ends.
-func (s *Sharer) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
+func (s *Service) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
 	minted, err := s.Address(ctx, by, named)
 	return contract.MintedLink{URL: minted.URL}, err
 }
 
 // Address is Mint for those who want to know more of the link.
-func (s *Sharer) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
+func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
 		return Address{}, err
@@ -244,7 +244,7 @@ func (s *Sharer) Address(ctx context.Context, by credential.Actor, named id.Link
 }
 
 // url signs a URL of a link that works now, and tells when it stops at the latest.
-func (s *Sharer) url(a *artifact.Artifact, l *link.Link) (string, time.Time, error) {
+func (s *Service) url(a *artifact.Artifact, l *link.Link) (string, time.Time, error) {
 	now := s.Now()
 	if !l.Opens(a.ID, now) || !a.Readable(now) || a.Current == "" || !a.LinksOpen(l.CreatedAt) {
 		return "", time.Time{}, NotFound()

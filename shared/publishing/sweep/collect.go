@@ -11,14 +11,14 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Deletions is what Collector needs of the tables, beside looking at the Shelf.
-type Deletions interface {
-	// DueDeletions returns up to n condemned objects, read strongly, whose time has come at an instant.
-	DueDeletions(ctx context.Context, now time.Time, n int) ([]Condemned, error)
-	// Acquit ends the matter, unless the object was condemned anew since it was read.
-	Acquit(ctx context.Context, c Condemned) error
-	Unreferring
-	Rows
+// Garbage is what Collector needs of the tables, beside looking at the Shelf.
+type Garbage interface {
+	// DueGarbage returns up to n condemned objects, read strongly, whose time has come at an instant.
+	DueGarbage(ctx context.Context, now time.Time, n int) ([]GarbageCandidate, error)
+	// Unmark ends the matter, unless the object was condemned anew since it was read.
+	Unmark(ctx context.Context, c GarbageCandidate) error
+	ReferenceRemover
+	Queue
 }
 
 // Bytes is what Collector needs of the object store.
@@ -27,33 +27,33 @@ type Bytes interface {
 	DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error
 }
 
-// Collector deletes condemned objects. By then every session has ended that was told of them before their hint was taken
+// GarbageCollector deletes condemned objects. By then every session has ended that was told of them before their hint was taken
 // back, unless a hint came again: those that are found again live on for as long again.
-type Collector struct {
-	Shelf Shelf
-	Store Deletions
-	Finds Finds
-	Bytes Bytes
-	Now   func() time.Time
+type GarbageCollector struct {
+	References References
+	Store      Garbage
+	Index      Index
+	Bytes      Bytes
+	Now        func() time.Time
 }
 
 // unneeded is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
 type unneeded struct {
-	Condemned
+	GarbageCandidate
 	dead []id.Revision
 }
 
 // Due does one round: it looks at each object, and deletes those that nothing keeps with one request.
-func (c *Collector) Due(ctx context.Context) (Round, error) {
-	due, err := c.Store.DueDeletions(ctx, c.Now(), batch)
+func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
+	due, err := c.Store.DueGarbage(ctx, c.Now(), batch)
 	if err != nil {
 		return Round{}, err
 	}
 	found, r := foundIn(due, c.Now()), round{rows: c.Store, now: c.Now, many: full}
 	var mu sync.Mutex
 	var gone []unneeded
-	groups, seen := bySession(c.Shelf, due)
-	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one Condemned) error {
+	groups, seen := bySession(c.References, due)
+	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
 		needed, dead, err := c.needed(ctx, one, seen[one.Object.Session])
 		if err == nil && !needed {
 			mu.Lock()
@@ -77,7 +77,7 @@ func (c *Collector) Due(ctx context.Context) (Round, error) {
 }
 
 // bySession groups objects by the session that brought them: what keeps one is read once for all of its group.
-func bySession(s Shelf, due []Condemned) (groups [][]Condemned, seen map[id.Session]*reading) {
+func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidate, seen map[id.Session]*reading) {
 	seen = map[id.Session]*reading{}
 	place := map[id.Session]int{}
 	for _, one := range due {
@@ -92,23 +92,23 @@ func bySession(s Shelf, due []Condemned) (groups [][]Condemned, seen map[id.Sess
 }
 
 // needed tells whether anything keeps an object, and ends the matter for one that is kept.
-func (c *Collector) needed(ctx context.Context, one Condemned, seen *reading) (needed bool, dead []id.Revision, err error) {
-	found, err := c.Finds.Unhint(ctx, one.Home, one.Content, one.Object)
+func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *reading) (needed bool, dead []id.Revision, err error) {
+	found, err := c.Index.RemoveIndexEntry(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
 		return true, nil, err
 	}
 	if found {
-		return true, nil, c.Store.PutOff(ctx, one.Row, c.Now().Add(limits.CollectAfter), 0)
+		return true, nil, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
 	kept, dead, err := seen.kept(ctx, one.Object)
 	if err == nil && kept {
-		err = c.Store.Acquit(ctx, one)
+		err = c.Store.Unmark(ctx, one)
 	}
 	return kept, dead, err
 }
 
 // delete removes the bytes of objects that nothing keeps.
-func (c *Collector) delete(ctx context.Context, gone []unneeded) error {
+func (c *GarbageCollector) delete(ctx context.Context, gone []unneeded) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -120,11 +120,11 @@ func (c *Collector) delete(ctx context.Context, gone []unneeded) error {
 }
 
 // forget ends the matter for an object whose bytes are gone.
-func (c *Collector) forget(ctx context.Context, one unneeded) error {
+func (c *GarbageCollector) forget(ctx context.Context, one unneeded) error {
 	for _, r := range one.dead {
-		if err := c.Store.Unrefer(ctx, r, []tree.Object{one.Object}); err != nil {
+		if err := c.Store.RemoveReference(ctx, r, []tree.Object{one.Object}); err != nil {
 			return err
 		}
 	}
-	return c.Store.Acquit(ctx, one.Condemned)
+	return c.Store.Unmark(ctx, one.GarbageCandidate)
 }

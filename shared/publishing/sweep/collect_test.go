@@ -19,38 +19,42 @@ type fakeShelf struct {
 	held     map[tree.Object]bool
 }
 
-func (f *fakeShelf) Holding(context.Context, id.Artifact) (Holding, error) { return Holding{}, nil }
-func (f *fakeShelf) Bringer(context.Context, id.Session) (id.Artifact, error) {
+func (f *fakeShelf) ArtifactFiles(context.Context, id.Artifact) (ArtifactFiles, error) {
+	return ArtifactFiles{}, nil
+}
+func (f *fakeShelf) UploaderOf(context.Context, id.Session) (id.Artifact, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.bringers++
 	return "", nil
 }
-func (f *fakeShelf) References(_ context.Context, o tree.Object) (bool, []id.Revision, error) {
+func (f *fakeShelf) ReferencesTo(_ context.Context, o tree.Object) (bool, []id.Revision, error) {
 	return f.held[o], nil, nil
 }
 
 // fakeDeletions has the list of what is due, and the bytes.
 type fakeDeletions struct {
 	fakeRows
-	due       []Condemned
+	due       []GarbageCandidate
 	acquitted map[tree.Object]bool
 	requests  int
 	broken    map[tree.Object]bool
 	deleted   map[tree.Object]bool
 }
 
-func (f *fakeDeletions) DueDeletions(context.Context, time.Time, int) ([]Condemned, error) {
+func (f *fakeDeletions) DueGarbage(context.Context, time.Time, int) ([]GarbageCandidate, error) {
 	return f.due, nil
 }
-func (f *fakeDeletions) Acquit(_ context.Context, c Condemned) error {
+func (f *fakeDeletions) Unmark(_ context.Context, c GarbageCandidate) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.acquitted[c.Object] = true
 	return nil
 }
-func (f *fakeDeletions) Unrefer(context.Context, id.Revision, []tree.Object) error { return nil }
-func (f *fakeDeletions) Unhint(context.Context, id.Workspace, tree.Content, tree.Object) (bool, error) {
+func (f *fakeDeletions) RemoveReference(context.Context, id.Revision, []tree.Object) error {
+	return nil
+}
+func (f *fakeDeletions) RemoveIndexEntry(context.Context, id.Workspace, tree.Content, tree.Object) (bool, error) {
 	return false, nil
 }
 func (f *fakeDeletions) DeleteAll(_ context.Context, objects map[id.Workspace][]tree.Object) error {
@@ -71,7 +75,7 @@ func (f *fakeDeletions) DeleteAll(_ context.Context, objects map[id.Workspace][]
 }
 
 // newCollector has three objects due of each of four sessions in two workspaces.
-func newCollector() (*Collector, *fakeDeletions, *fakeShelf) {
+func newCollector() (*GarbageCollector, *fakeDeletions, *fakeShelf) {
 	d := &fakeDeletions{
 		fakeRows:  fakeRows{off: map[string]time.Time{}},
 		acquitted: map[tree.Object]bool{},
@@ -83,16 +87,16 @@ func newCollector() (*Collector, *fakeDeletions, *fakeShelf) {
 		session := id.NewSession()
 		for entry := range 3 {
 			o := tree.Object{Session: session, Entry: entry}
-			d.due = append(d.due, Condemned{Home: homes[n%2], Object: o, Row: Row{Key: string(session) + string(rune('0'+entry)), Due: start}})
+			d.due = append(d.due, GarbageCandidate{Home: homes[n%2], Object: o, QueueItem: QueueItem{Key: string(session) + string(rune('0'+entry)), Due: start}})
 		}
 	}
 	shelf := &fakeShelf{held: map[tree.Object]bool{}}
-	return &Collector{
-		Shelf: shelf,
-		Store: d,
-		Finds: d,
-		Bytes: d,
-		Now:   func() time.Time { return start },
+	return &GarbageCollector{
+		References: shelf,
+		Store:      d,
+		Index:      d,
+		Bytes:      d,
+		Now:        func() time.Time { return start },
 	}, d, shelf
 }
 

@@ -27,15 +27,15 @@ type Store interface {
 	// Expire ends an artifact that is live, not pinned and past its time, if it did not change since it was read, with its
 	// event. Nothing happens otherwise.
 	Expire(ctx context.Context, a Artifact, at time.Time, e event.Event) error
-	// Rearm lets an artifact fall due when the next thing happens to it, if it did not change since it was read.
-	Rearm(ctx context.Context, a Artifact) error
-	Rows
+	// RescheduleArtifact lets an artifact fall due when the next thing happens to it, if it did not change since it was read.
+	RescheduleArtifact(ctx context.Context, a Artifact) error
+	Queue
 }
 
 // Artifact is one of which something falls due.
 type Artifact struct {
 	artifact.Artifact
-	Row
+	QueueItem
 	Version int64 // raised by every change
 }
 
@@ -45,7 +45,7 @@ func (a Artifact) String() string { return "artifact " + string(a.ID) }
 // Session is an upload session of which something falls due.
 type Session struct {
 	upload.Session
-	Row
+	QueueItem
 }
 
 // String names it in what is said of its failure.
@@ -57,7 +57,7 @@ type Sessions interface {
 	DueSessions(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// EndSession marks a session that nobody finalized as expired. It is false if somebody did.
 	EndSession(ctx context.Context, s upload.Session, at time.Time) (ended bool, err error)
-	Ends
+	SessionCleanup
 }
 
 // Objects is what Sweeper needs of the object store.
@@ -66,8 +66,8 @@ type Objects interface {
 	DeleteSession(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
-// Ends is the last step of a session, once its objects are gone or can be found.
-type Ends interface {
+// SessionCleanup is the last step of a session, once its objects are gone or can be found.
+type SessionCleanup interface {
 	// ForgetSession takes a session off the list of what is due, with the references of one that was not finalized. What
 	// nobody asks for again is deleted some time after it: all of a session that was not finalized, else its entries.
 	ForgetSession(ctx context.Context, u upload.Session) error
@@ -121,7 +121,7 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
 		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, event.OnRevision, string(a.Draft)))
 	}
-	return s.Store.Rearm(ctx, a)
+	return s.Store.RescheduleArtifact(ctx, a)
 }
 
 // DueSessions does one round for upload sessions.

@@ -19,7 +19,7 @@ import (
 // fakeStore keeps what a Creator commits, or refuses it.
 type fakeStore struct {
 	Sessions
-	Hints
+	ContentIndex
 	Objects
 	hinted  map[tree.Content]tree.Object
 	refuses error
@@ -32,8 +32,8 @@ func (f *fakeStore) Create(_ context.Context, c Creation) error {
 	return f.refuses
 }
 
-// Hinted implements Hints.
-func (f *fakeStore) Hinted(context.Context, id.Workspace, []tree.Content) (map[tree.Content]tree.Object, error) {
+// Lookup implements Hints.
+func (f *fakeStore) Lookup(context.Context, id.Workspace, []tree.Content) (map[tree.Content]tree.Object, error) {
 	return f.hinted, nil
 }
 
@@ -46,7 +46,7 @@ func (f *fakeStore) Presign(context.Context, id.Workspace, tree.Object, int64, *
 func creates(f *fakeStore, l limits.Limits, files ...contract.DeclaredFile) error {
 	c := &Creator{
 		Store:   f,
-		Hints:   f,
+		Index:   f,
 		Objects: f,
 		Limits:  &l,
 		Now:     func() time.Time { return time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC) },
@@ -82,7 +82,7 @@ func TestBytesAreNotCountedWhenLimitsAreOff(t *testing.T) {
 }
 
 func TestADayWithoutBytesLeftSaysWhenTheNextOneStarts(t *testing.T) {
-	f := &fakeStore{refuses: fault.Bare(fault.WriteAllowanceExceeded)}
+	f := &fakeStore{refuses: fault.NewCode(fault.WriteAllowanceExceeded)}
 	refused := fault.Of(creates(f, limits.Default(), contract.DeclaredFile{Path: "index.html", SizeBytes: 1000}))
 	if refused.Code != fault.WriteAllowanceExceeded || refused.RetryAfter != 6*time.Hour || !strings.Contains(refused.Message, "2097152000 bytes") {
 		t.Errorf("%+v", refused)

@@ -10,21 +10,21 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Hints is what sessions need of the store to reuse bytes that another revision of the same home brought.
-type Hints interface {
-	// Hinted returns where bytes of a home lie, for the contents that have a hint. It may be behind, and the bytes may be
+// ContentIndex is what sessions need of the store to reuse bytes that another revision of the same home brought.
+type ContentIndex interface {
+	// Lookup returns where bytes of a home lie, for the contents that have a hint. It may be behind, and the bytes may be
 	// gone: they are looked for before the commit. Nobody may be told of another home than their own.
-	Hinted(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
-	// Unhint takes the hint of a content back if it names this object, and tells whether it did.
-	Unhint(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
-	// Refer stores references of a revision, which keep objects from being collected as long as it has its files. It
+	Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
+	// RemoveIndexEntry takes the hint of a content back if it names this object, and tells whether it did.
+	RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+	// AddReference stores references of a revision, which keep objects from being collected as long as it has its files. It
 	// fails unless all are stored; a repetition stores the same again.
-	Refer(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
+	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
-// hinted finds the bytes of declared files in a home, except those that are known already. A hint outlives the bytes'
+// lookup finds the bytes of declared files in a home, except those that are known already. A hint outlives the bytes'
 // last use by no more than the collection waits, so that a session that is told of them has them until it ends.
-func (c *Creator) hinted(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
+func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
 	seen := make(map[tree.Content]bool, len(known))
 	for _, f := range known {
 		seen[f.Content()] = true
@@ -42,7 +42,7 @@ func (c *Creator) hinted(ctx context.Context, home id.Workspace, files []declare
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	found, err := c.Hints.Hinted(ctx, home, wanted)
+	found, err := c.Index.Lookup(ctx, home, wanted)
 	out := make(tree.Tree, 0, len(found))
 	for content, o := range found {
 		out = append(out, tree.File{
@@ -55,8 +55,8 @@ func (c *Creator) hinted(ctx context.Context, home id.Workspace, files []declare
 	return out, err
 }
 
-// lookers is how many borrowed objects are looked for at a time.
-const lookers = 16
+// maxLookups is how many borrowed objects are looked for at a time.
+const maxLookups = 16
 
 // borrow makes sure of the bytes that a revision did not bring: first it refers to them, also to those of its base, then
 // it looks whether they are there. From then on nobody collects them, and the revision may be committed.
@@ -72,11 +72,11 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	if len(objects) == 0 {
 		return nil
 	}
-	if err := f.Hints.Refer(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
+	if err := f.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(lookers)
+	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
 		if e.Borrowed {
 			g.Go(func() error { return f.look(ctx, a.Session, e) })
@@ -95,7 +95,7 @@ func (f *Finalizer) look(ctx context.Context, s *Session, e Entry) error {
 	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	if _, err := f.Hints.Unhint(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
+	if _, err := f.Index.RemoveIndexEntry(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
 		return err
 	}
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)

@@ -47,7 +47,7 @@ type Creation struct {
 // Creator creates sessions.
 type Creator struct {
 	Store   Sessions
-	Hints   Hints
+	Index   ContentIndex
 	Objects Objects
 	Limits  *limits.Limits
 	Now     func() time.Time
@@ -101,7 +101,7 @@ func (c *Creator) Create(
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
 		return contract.Session{}, err
 	}
-	hinted, err := c.hinted(ctx, s.Home, d.files, known)
+	hinted, err := c.lookup(ctx, s.Home, d.files, known)
 	if err != nil {
 		return contract.Session{}, err
 	}
@@ -169,7 +169,7 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
 	s.Artifact = a.ID
-	s.Home = a.Home
+	s.Home = a.StorageWorkspace
 	s.New = false
 	if a.PinnedAt.IsZero() {
 		s.Life = a.ExpiresAt.Sub(now)

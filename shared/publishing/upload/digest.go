@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// readers is how many objects are read or written at a time.
-const readers = 4
+// maxReads is how many objects are read or written at a time.
+const maxReads = 4
 
 // build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
 // can be refused without a look at any bytes is, as if every patch gave an empty file.
@@ -79,7 +79,7 @@ func listed(entries []Entry) (files tree.Tree, unknown []int) {
 // hashAll fills in the digests of files that were declared without.
 func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(maxReads)
 	for _, i := range unknown {
 		g.Go(func() error { return f.hash(ctx, a, &files[i]) })
 	}

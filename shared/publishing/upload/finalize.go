@@ -63,7 +63,7 @@ func (s *Settled) Error() string { return "the session is " + string(s.Session.S
 // Finalizer turns sessions into drafts.
 type Finalizer struct {
 	Store   Finalizations
-	Hints   Hints
+	Index   ContentIndex
 	Objects Objects
 	Now     func() time.Time
 	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
@@ -93,7 +93,7 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	}
 	owner := rand.Text()
 	err := f.run(ctx, by, a, owner, now)
-	var taken *idempotency.Taken
+	var taken *idempotency.AlreadyDone
 	var settled *Settled
 	switch {
 	case err == nil:
@@ -162,15 +162,15 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
 }
 
-// sight is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
-type sight struct {
+// survey is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
+type survey struct {
 	files, diffs map[int]int64
 	base         *artifact.Contents
 	baseless     error
 }
 
 // survey looks at everything at once.
-func (f *Finalizer) survey(ctx context.Context, a Attempt) (s sight, err error) {
+func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		s.files, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
@@ -191,7 +191,7 @@ func (f *Finalizer) survey(ctx context.Context, a Attempt) (s sight, err error) 
 
 // complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt
 // in an earlier attempt may lie there too.
-func (s sight) complete(entries []Entry) error {
+func (s survey) complete(entries []Entry) error {
 	for i, e := range entries {
 		if e.Reused || e.Deleted {
 			continue
@@ -241,31 +241,31 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 		Tree:    files,
 		At:      now,
 		Artifact: artifact.Artifact{
-			ID:         s.Artifact,
-			Owner:      s.Workspace,
-			Home:       s.Home,
-			Status:     artifact.Live,
-			ExpiresAt:  s.CreatedAt.Add(s.Life),
-			Draft:      s.Revision,
-			DraftAt:    now,
-			Title:      s.Title,
-			Entrypoint: s.Entrypoint,
-			FileCount:  s.FileCount,
-			Size:       s.Size,
-			CreatedAt:  now,
-			UpdatedAt:  now,
+			ID:               s.Artifact,
+			Owner:            s.Workspace,
+			StorageWorkspace: s.Home,
+			Status:           artifact.Live,
+			ExpiresAt:        s.CreatedAt.Add(s.Life),
+			Draft:            s.Revision,
+			DraftAt:          now,
+			Title:            s.Title,
+			Entrypoint:       s.Entrypoint,
+			FileCount:        s.FileCount,
+			Size:             s.Size,
+			CreatedAt:        now,
+			UpdatedAt:        now,
 		},
 		Revision: artifact.Revision{
-			ID:         s.Revision,
-			Artifact:   s.Artifact,
-			Status:     artifact.Draft,
-			Title:      s.Title,
-			Entrypoint: s.Entrypoint,
-			Entered:    entered,
-			Mode:       mode,
-			FileCount:  s.FileCount,
-			Size:       s.Size,
-			CreatedAt:  now,
+			ID:               s.Revision,
+			Artifact:         s.Artifact,
+			Status:           artifact.Draft,
+			Title:            s.Title,
+			Entrypoint:       s.Entrypoint,
+			EntrypointExists: entered,
+			Mode:             mode,
+			FileCount:        s.FileCount,
+			Size:             s.Size,
+			CreatedAt:        now,
 		},
 		Events: []event.Event{record(event.DraftCreated, event.OnRevision, string(s.Revision))},
 	}

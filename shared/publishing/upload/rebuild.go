@@ -71,7 +71,7 @@ func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, file
 // fetch reads what diffs are of, and the diffs.
 func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*rebuilt) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(maxReads)
 	for _, r := range results {
 		e := r.entry
 		old, ok := base.Find(e.Path)
@@ -94,7 +94,7 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 // write stores what diffs gave; a repetition writes the same bytes again.
 func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*rebuilt) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readers)
+	g.SetLimit(maxReads)
 	for _, r := range results {
 		if len(r.after) > 0 {
 			g.Go(func() error { return f.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })

@@ -25,7 +25,7 @@ type Bytes interface {
 
 // File reads one file back for its owner: its facts, and its text where that fits an answer. r may be empty: the current
 // revision. Everything unreadable is not_found.
-func (v *Viewer) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
+func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
 	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
 		return contract.FileContent{}, unreadable()
 	}
@@ -52,7 +52,7 @@ func (v *Viewer) File(ctx context.Context, by credential.Actor, a *artifact.Arti
 	return v.inline(ctx, a, f)
 }
 
-func (v *Viewer) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
+func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
 	kind := media.Of(f.Path).ContentType
 	out := contract.FileContent{
 		Path:        f.Path,
@@ -91,11 +91,11 @@ func sendable(out contract.FileContent) (bool, error) {
 }
 
 // text reads a whole file and holds it against its digest.
-func (v *Viewer) text(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
+func (v *Service) text(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
 	if f.Size == 0 {
 		return "", nil
 	}
-	body, err := v.Bytes.Open(ctx, a.Home, f.Object, 0, f.Size)
+	body, err := v.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return "", unreadable()
 	}

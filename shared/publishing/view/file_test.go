@@ -24,7 +24,7 @@ func (b fakeBytes) Open(context.Context, id.Workspace, tree.Object, int64, int64
 
 func inlined(t *testing.T, text string) contract.FileContent {
 	t.Helper()
-	v := &Viewer{Bytes: fakeBytes(text)}
+	v := &Service{Bytes: fakeBytes(text)}
 	f := tree.File{Path: "a.txt", Size: int64(len(text)), SHA256: tree.DigestOf(text)}
 	got, err := v.inline(t.Context(), new(artifact.Artifact), f)
 	if err != nil {

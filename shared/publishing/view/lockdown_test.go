@@ -16,8 +16,8 @@ func TestMembersLearnWhatIsLockedAndKeysDoNot(t *testing.T) {
 	locked, unlinked := open, open
 	locked.Lock = "lkd_1"
 	locked.LockedAt = now
-	unlinked.LinksOff = now
-	v := &Viewer{Now: func() time.Time { return now }}
+	unlinked.LinksLockedAt = now
+	v := &Service{Now: func() time.Time { return now }}
 	for name, c := range map[string]struct {
 		by             credential.Actor
 		a              *artifact.Artifact

@@ -25,7 +25,7 @@ type fakeStore struct {
 	revisions map[id.Revision]artifact.Revision
 }
 
-func (s *fakeStore) Gates(context.Context, readaccess.Names) (readaccess.State, error) {
+func (s *fakeStore) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
 	return readaccess.State{Workspace: &s.workspace, Artifact: &s.artifact}, nil
 }
 
@@ -43,7 +43,7 @@ func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*
 }
 
 // newViewer is a viewer of an artifact with two revisions, and the tokens of their public views.
-func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
+func newViewer(t *testing.T, now time.Time) (*Service, *fakeStore, [2]string) {
 	t.Helper()
 	const api, content = "https://api.test", "https://content.test"
 	ring, numbers := keyring.New().Content, limits.Default()
@@ -89,12 +89,12 @@ func newViewer(t *testing.T, now time.Time) (*Viewer, *fakeStore, [2]string) {
 		}
 	}
 	clock := func() time.Time { return now }
-	return &Viewer{
+	return &Service{
 		Store:   s,
 		Limits:  &numbers,
 		Limiter: &rate.Limiter{Limits: &numbers, Now: clock},
 		Now:     clock,
-		Addresses: &address.Book{
+		Addresses: &address.URLBuilder{
 			Origins: address.Origins{API: api, Content: content}, ViewToken: views, ContentToken: files,
 		},
 	}, s, tokens
@@ -111,20 +111,20 @@ func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 		opens [2]bool // the views of both revisions
 	}{
 		"nothing is closed":    {func(*is) {}, both},
-		"the links are locked": {func(a *is) { a.LinksOff = now }, none},
-		"closed after both":    {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 2 }, none},
+		"the links are locked": {func(a *is) { a.LinksLockedAt = now }, none},
+		"closed after both":    {func(a *is) { a.LinksRevokedBefore, a.ViewsRevokedBefore = now, 2 }, none},
 		"closed, and a link made since": {func(a *is) {
-			a.LinksClosed = now
-			a.ViewsClosed = 2
-			a.LinksAt = now.Add(1)
+			a.LinksRevokedBefore = now
+			a.ViewsRevokedBefore = 2
+			a.NewestLinkAt = now.Add(1)
 		}, none},
-		"closed before the second":      {func(a *is) { a.LinksClosed, a.ViewsClosed = now, 1 }, second},
-		"closed by older code":          {func(a *is) { a.LinksClosed = now }, none},
-		"closed by older code, between": {func(a *is) { a.LinksClosed = now.Add(-90 * time.Minute) }, second},
+		"closed before the second":      {func(a *is) { a.LinksRevokedBefore, a.ViewsRevokedBefore = now, 1 }, second},
+		"closed by older code":          {func(a *is) { a.LinksRevokedBefore = now }, none},
+		"closed by older code, between": {func(a *is) { a.LinksRevokedBefore = now.Add(-90 * time.Minute) }, second},
 		"closed and locked": {func(a *is) {
-			a.LinksClosed = now
-			a.ViewsClosed = 1
-			a.LinksOff = now
+			a.LinksRevokedBefore = now
+			a.ViewsRevokedBefore = 1
+			a.LinksLockedAt = now
 		}, none},
 	} {
 		v, s, tokens := newViewer(t, now)

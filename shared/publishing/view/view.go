@@ -29,10 +29,10 @@ type Store interface {
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 }
 
-// Viewer answers Agent Views.
-type Viewer struct {
+// Service answers Agent Views.
+type Service struct {
 	Store     Store
-	Addresses *address.Book
+	Addresses *address.URLBuilder
 	Limits    *limits.Limits
 	Limiter   *rate.Limiter
 	Bytes     Bytes // of hosts that read files back; nil on the others
@@ -40,7 +40,7 @@ type Viewer struct {
 }
 
 // Latest is the owner's view of the current revision; not_found for everything unreadable.
-func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+func (v *Service) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
 	if !v.visible(by, a) || a.Current == "" {
 		return contract.AgentView{}, unreadable()
 	}
@@ -48,7 +48,7 @@ func (v *Viewer) Latest(ctx context.Context, by credential.Actor, a *artifact.Ar
 }
 
 // Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
-func (v *Viewer) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+func (v *Service) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
 	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
 		return contract.AgentView{}, unreadable()
 	}
@@ -58,7 +58,7 @@ func (v *Viewer) Pinned(ctx context.Context, by credential.Actor, a *artifact.Ar
 	return v.owned(ctx, by, a, r.ID)
 }
 
-func (v *Viewer) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
+func (v *Service) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
 	c, err := v.Store.Contents(ctx, a.ID, r)
 	if err != nil {
 		return contract.AgentView{}, err
@@ -72,7 +72,7 @@ func (v *Viewer) owned(ctx context.Context, by credential.Actor, a *artifact.Art
 
 // visible tells whether the caller may see that there is an artifact. Members see one that the operator locked, to learn
 // that it is; nothing in the view opens it.
-func (v *Viewer) visible(by credential.Actor, a *artifact.Artifact) bool {
+func (v *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
 	now := v.Now()
 	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
 }
@@ -80,11 +80,11 @@ func (v *Viewer) visible(by credential.Actor, a *artifact.Artifact) bool {
 // lockdowns tells a member what is locked, nil while nothing is.
 func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
 	w := by.Workspace
-	if by.Member == "" || a.LinksOff.IsZero() && a.Lock == "" && w.Lock == "" {
+	if by.Member == "" || a.LinksLockedAt.IsZero() && a.Lock == "" && w.Lock == "" {
 		return nil
 	}
 	return &contract.ViewLockdowns{
-		AccessLink: contract.Locked{Locked: !a.LinksOff.IsZero(), LockedAt: contract.AtOrNull(a.LinksOff)},
+		AccessLink: contract.Locked{Locked: !a.LinksLockedAt.IsZero(), LockedAt: contract.AtOrNull(a.LinksLockedAt)},
 		Platform: contract.ViewPlatforms{
 			Workspace: contract.Locked{Locked: w.Lock != "", LockedAt: contract.AtOrNull(w.LockedAt)},
 			Artifact:  contract.Locked{Locked: a.Lock != "", LockedAt: contract.AtOrNull(a.LockedAt)},
@@ -97,12 +97,12 @@ func unreadable() error {
 }
 
 // Public is the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
-func (v *Viewer) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
+func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
 	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
 	if err != nil {
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
-	names := readaccess.Names{Workspace: claims.Workspace, Artifact: claims.Artifact}
+	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
 	contents := make(chan answer, 1)
 	go func() {
 		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
@@ -128,12 +128,12 @@ type answer struct {
 }
 
 // Resolve opens an access link. Refusals: not_found for whatever is wrong with it, then rate_limited_artifact.
-func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
 	blob, err := v.Addresses.Links.Parse(r.PublicID, r.Blob, v.Now())
 	if err != nil {
 		return contract.Resolved{}, readaccess.NotFound()
 	}
-	names := readaccess.Names{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	names := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
 	state, shown, err := v.admit(ctx, names, "")
 	if err != nil {
 		return contract.Resolved{}, err
@@ -158,7 +158,7 @@ func (v *Viewer) Resolve(ctx context.Context, r contract.ResolveRequest) (contra
 // admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
 // that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
 // while members lock the links of the artifact, and from when they end them all.
-func (v *Viewer) admit(ctx context.Context, n readaccess.Names, named id.Revision) (readaccess.State, id.Revision, error) {
+func (v *Service) admit(ctx context.Context, n readaccess.Query, named id.Revision) (readaccess.State, id.Revision, error) {
 	limited := make(chan rate.Read, 1)
 	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
 	state, err := readaccess.Read(ctx, v.Store, n)
@@ -167,7 +167,7 @@ func (v *Viewer) admit(ctx context.Context, n readaccess.Names, named id.Revisio
 		return state, named, err
 	}
 	shown, err := named, readaccess.NotFound()
-	if state.Open(n, now) && state.Artifact.Current != "" {
+	if state.Allows(n, now) && state.Artifact.Current != "" {
 		if named == "" { // the link is open, so that links are
 			shown = followed(state)
 			err = readaccess.Shown(ctx, v.Store, state.Artifact, shown)
@@ -175,7 +175,7 @@ func (v *Viewer) admit(ctx context.Context, n readaccess.Names, named id.Revisio
 			err = readaccess.Viewed(ctx, v.Store, state.Artifact, named)
 		}
 	}
-	if fault.CodeOf(err) == fault.NotFound && state.Spares(n, now) {
+	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(n, now) {
 		v.Limiter.GiveBack(ctx, read)
 	}
 	return state, shown, cmp.Or(err, read.Over)
@@ -189,7 +189,7 @@ func followed(s readaccess.State) id.Revision {
 	return s.Artifact.Current
 }
 
-func (v *Viewer) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
+func (v *Service) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
 	policy := v.Limits.Tiers[w.Tier()]
 	prefix, err := v.Addresses.Content(token.Claims{
 		Workspace: w.ID,

@@ -48,7 +48,7 @@ func (s artifacts) Web(ctx context.Context, _ credential.Actor, p artifact.Page)
 		return contract.WebArtifactList{}, err
 	}
 	if p.Cursor == "stale" {
-		return contract.WebArtifactList{}, fault.Bare(fault.InvalidCursor)
+		return contract.WebArtifactList{}, fault.NewCode(fault.InvalidCursor)
 	}
 	row := func(title, status string, pinned bool) contract.WebArtifactRow {
 		r := contract.WebArtifactRow{
@@ -151,7 +151,7 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 	case pinned:
 		found.PinnedAt = noon
 	case locked:
-		found.LinksOff = noon
+		found.LinksLockedAt = noon
 	case closed:
 		found.Lock, found.LockedAt = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", noon
 	case ended:
@@ -249,17 +249,17 @@ func (s shelf) List(ctx context.Context, _ credential.Actor, a *artifact.Artifac
 
 func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
 	s.commands = append(s.commands, t.Command)
-	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.Named)), s.pinRefused)
+	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
 }
 
 func (s shelf) Restore(ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error) {
 	s.commands = append(s.commands, t.Command)
-	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.Named)+" "+string(from)), s.restoreRefused)
+	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
 }
 
 func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
 	s.commands = append(s.commands, t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.Named))
+	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.RequestedID))
 }
 
 func (s shelf) Rename(ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error) {
@@ -358,7 +358,7 @@ func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Ta
 	made := contract.CreatedLink{
 		ID:         shareID,
 		Type:       r.Type,
-		ArtifactID: t.Named,
+		ArtifactID: t.RequestedID,
 		CreatedAt:  contract.At(noon),
 	}
 	if r.RevisionID != "" {
@@ -401,7 +401,7 @@ func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (
 
 func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sharing.Target, word string) (contract.Visibility, error) {
 	return contract.Visibility{
-		ArtifactID:   t.Named,
+		ArtifactID:   t.RequestedID,
 		Visibility:   word,
 		AccessLinkID: shareID,
 		UnlistedURL:  linkAddress,
@@ -410,10 +410,10 @@ func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sha
 
 func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
 	s.commands = append(s.commands, t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Lock "+string(t.Named))
+	return contract.WebArtifact{}, s.called(ctx, "Lock "+string(t.RequestedID))
 }
 
 func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
 	s.commands = append(s.commands, t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Unlock "+string(t.Named))
+	return contract.WebArtifact{}, s.called(ctx, "Unlock "+string(t.RequestedID))
 }

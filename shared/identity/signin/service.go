@@ -25,13 +25,13 @@ type Store interface {
 	TakeSignIn(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
 }
 
-// Desk signs people in.
-type Desk struct {
+// Service signs people in.
+type Service struct {
 	Provider  Provider // nil: nobody can sign in
 	Issuer    string   // of Provider
 	Store     Store
-	Registrar *member.Registrar
-	Sessions  *session.Keeper
+	Registrar *member.Service
+	Sessions  *session.Service
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
 	Peppers   keyring.Derived
@@ -49,7 +49,7 @@ type Begun struct {
 
 // Begin starts a sign-in that ends at returnTo. It fails as database_unavailable if the provider or the store does not answer
 // in time, and as rate_limited_actor for addresses that come too often.
-func (d *Desk) Begin(ctx context.Context, returnTo string, from netip.Addr) (Begun, error) {
+func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (Begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
 	if d.Provider == nil {
@@ -92,7 +92,7 @@ type Finished struct {
 // Finish ends a sign-in, once, in the browser where it began. Its failures: forbidden with ErrUnverified; database_unavailable
 // if the provider or the store does not answer in time; forbidden for a closed workspace; and invalid_request for all else,
 // with ErrDeclined if the provider said no.
-func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requestID string) (Finished, error) {
+func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
 	a, err := d.take(ctx, c)
@@ -103,7 +103,7 @@ func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requ
 	if err != nil {
 		return Finished{}, err
 	}
-	entered, err := d.Registrar.Enter(ctx, who, requestID)
+	entered, err := d.Registrar.SignIn(ctx, who, requestID)
 	if err != nil {
 		return Finished{}, err
 	}
@@ -123,7 +123,7 @@ func (d *Desk) Finish(ctx context.Context, c Callback, about session.About, requ
 }
 
 // take ends the attempt that a callback belongs to, whatever comes of it.
-func (d *Desk) take(ctx context.Context, c Callback) (*Attempt, error) {
+func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	if d.Provider == nil {
 		return nil, closed()
 	}
@@ -147,7 +147,7 @@ func (d *Desk) take(ctx context.Context, c Callback) (*Attempt, error) {
 }
 
 // SignOutURL is where a person signs out of the provider too; empty: nowhere.
-func (d *Desk) SignOutURL() string {
+func (d *Service) SignOutURL() string {
 	if d.Provider == nil {
 		return ""
 	}

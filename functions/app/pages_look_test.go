@@ -149,7 +149,7 @@ var scenes = []scene{
 	{name: "agent-wrong", path: agentPath, act: fill("user_code", "654321", submit)},
 	{name: "agent-done", path: agentPath, act: fill("user_code", "123456", submit)},
 	{name: "agent-denied", path: agentPath, act: press("[formaction]")},
-	{name: "agent-over", path: agentPath, set: func(s *house) { s.over = fault.Bare(fault.InvalidRequest) }},
+	{name: "agent-over", path: agentPath, set: func(s *house) { s.over = fault.NewCode(fault.InvalidRequest) }},
 	{name: "agent-not-begun", path: agentPath + "?claim_token=x"},
 	{name: "device", path: "/device?code=" + userCode},
 	{name: "device-wrong", path: "/device", act: fill("code", "bcdf", submit)},
@@ -163,7 +163,7 @@ var scenes = []scene{
 	{name: "device-done", path: "/device?code=" + userCode, act: then(press(submit), press(`form[action="/device/approve"] button`))},
 	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *house) { s.loopback = true }},
 	{name: "consent-long", path: "/oauth/consent?req=abc", set: long},
-	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.Bare(fault.NotFound) }},
+	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.NewCode(fault.NotFound) }},
 	{
 		name: "leave",
 		path: "/oauth/consent?req=abc",
@@ -173,7 +173,7 @@ var scenes = []scene{
 	{name: "app-error", path: "/oauth/error?client_id=x"},
 	{name: "app-error-long", path: "/oauth/error?client_id=x", set: long},
 	{name: "signed-out", path: "/signed-out"},
-	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.Bare(fault.DatabaseUnavailable) }},
+	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
 	{name: "unverified", path: "/api/auth/callback?state=s&code=c", set: func(s *house) { s.fail = signin.Unverified() }},
 }
 

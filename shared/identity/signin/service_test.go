@@ -23,7 +23,7 @@ func TestAPersonSignsIn(t *testing.T) {
 	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" || done.Member.Issuer != s.Issuer {
 		t.Errorf("finished %+v", done)
 	}
-	opened, err := s.Sessions.Open(ctx, done.Session, "req")
+	opened, err := s.Sessions.Authenticate(ctx, done.Session, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestT40ASessionIsAlwaysNewAndTheOldOneEnds(t *testing.T) {
 		if err != nil || done.Session == preset {
 			t.Fatal(done, err)
 		}
-		if _, err := s.Sessions.Open(ctx, preset, "req"); fault.CodeOf(err) != fault.NotAuthenticated {
+		if _, err := s.Sessions.Authenticate(ctx, preset, "req"); fault.CodeOf(err) != fault.NotAuthenticated {
 			t.Errorf("%q opens something: %v", preset, err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestT46PeopleAreKnownBySubjectNotByAddress(t *testing.T) {
 	if moved.Member.ID != ada.Member.ID || moved.Member.Email != "ada@new.example" {
 		t.Errorf("moved %+v", moved.Member)
 	}
-	opened, err := s.Sessions.Open(ctx, moved.Session, "req")
+	opened, err := s.Sessions.Authenticate(ctx, moved.Session, "req")
 	if err != nil || opened.Member.Email != "ada@new.example" {
 		t.Errorf("stored %+v, %v", opened.Member, err)
 	}

@@ -35,11 +35,11 @@ const (
 
 // stand is a surface with routes of every sort, and what the test may steer.
 type stand struct {
-	surface  web.Surface
+	surface  web.Server
 	log      bytes.Buffer
 	counters counters
 	record   *idempotency.Record
-	wants    access.Wants // of the last authentication
+	wants    access.Request // of the last authentication
 	handled  atomic.Int32
 	touched  atomic.Int32
 	listed   chan struct{} // closed when the list is asked for
@@ -107,7 +107,7 @@ func newStand(t testing.TB) *stand {
 	}
 	clock := func() time.Time { return now }
 	numbers := limits.Default()
-	s.surface = web.Surface{
+	s.surface = web.Server{
 		Title:        "Test",
 		Origin:       "http://api.test",
 		Metadata:     "http://api.test/.well-known/oauth-protected-resource",
@@ -129,13 +129,13 @@ func newStand(t testing.TB) *stand {
 	return s
 }
 
-func (s *stand) authenticate(_ context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error) {
+func (s *stand) authenticate(_ context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
 	s.wants = w
 	if bearer == "no-database" {
-		return access.Opened{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"), "the database does not answer")
+		return access.Authenticated{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"), "the database does not answer")
 	}
 	if bearer != goodKey && bearer != readingKey {
-		return access.Opened{}, fault.New(fault.NotAuthenticated, "send a live API key")
+		return access.Authenticated{}, fault.New(fault.NotAuthenticated, "send a live API key")
 	}
 	scopes := []credential.Scope{credential.Read}
 	if bearer == goodKey {
@@ -147,17 +147,17 @@ func (s *stand) authenticate(_ context.Context, bearer string, w access.Wants, r
 		Workspace: workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"},
 		RequestID: requestID,
 	}
-	return access.Opened{Actor: actor, Record: s.record}, nil
+	return access.Authenticated{Actor: actor, Record: s.record}, nil
 }
 
 func (s *stand) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
-			ID:     "things.list",
-			Method: "GET",
-			Path:   "/v1/things",
-			Scope:  credential.Read,
-			Beside: true,
+			ID:               "things.list",
+			Method:           "GET",
+			Path:             "/v1/things",
+			Scope:            credential.Read,
+			ConcurrentLimits: true,
 		}, s.list),
 		web.Guarded(web.Operation{
 			ID:      "things.create",
@@ -174,7 +174,7 @@ func (s *stand) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}/publish",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.PublishRevision, Target: "artifact_id"},
-		}, func(_ context.Context, call *web.Call, in *publishIn) (made, error) {
+		}, func(_ context.Context, call *web.Request, in *publishIn) (made, error) {
 			return made{ID: call.Command.Key.Target}, nil
 		}),
 		web.Guarded(web.Operation{
@@ -183,7 +183,7 @@ func (s *stand) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.DeleteArtifact, Target: "artifact_id", Derived: "mcp-delete:"},
-		}, func(_ context.Context, call *web.Call, in *artifactIn) (made, error) {
+		}, func(_ context.Context, call *web.Request, in *artifactIn) (made, error) {
 			return made{ID: call.Command.Key.Client}, nil
 		}),
 		web.Guarded(web.Operation{
@@ -192,7 +192,7 @@ func (s *stand) routes() []web.Route {
 			Path:      "/v1/policy",
 			Unlimited: true,
 		},
-			func(context.Context, *web.Call, *struct{}) (made, error) { return made{Title: "<&>"}, nil }),
+			func(context.Context, *web.Request, *struct{}) (made, error) { return made{Title: "<&>"}, nil }),
 		web.Public(web.Operation{
 			ID:           "open.make",
 			Method:       "POST",
@@ -207,7 +207,7 @@ func (s *stand) routes() []web.Route {
 	}
 }
 
-func (s *stand) list(_ context.Context, _ *web.Call, in *listIn) (made, error) {
+func (s *stand) list(_ context.Context, _ *web.Request, in *listIn) (made, error) {
 	s.handled.Add(1)
 	if s.listed != nil {
 		close(s.listed)
@@ -215,7 +215,7 @@ func (s *stand) list(_ context.Context, _ *web.Call, in *listIn) (made, error) {
 	return made{ID: fmt.Sprint(in.Limit)}, nil
 }
 
-func (s *stand) create(ctx context.Context, call *web.Call, in *createIn) (made, error) {
+func (s *stand) create(ctx context.Context, call *web.Request, in *createIn) (made, error) {
 	s.handled.Add(1)
 	switch in.Body.Title {
 	case "gone":
@@ -242,7 +242,7 @@ func (s *stand) before(r *http.Request) (context.Context, error) {
 func (s *stand) file(w http.ResponseWriter, r *http.Request) error {
 	switch r.PathValue("path") {
 	case "missing":
-		return fault.Bare(fault.NotFound)
+		return fault.NewCode(fault.NotFound)
 	case "torn":
 		half(w)
 		web.Abort(r.Context(), fault.Wrap(fault.StorageUnavailable, errors.New("reset by peer"), "gone"))

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/publishing/content"
 )
 
-// exhibit is a file as one request sees it.
-type exhibit struct {
+// fileResponse is a file as one request sees it.
+type fileResponse struct {
 	content.File
 	kind      media.Type
 	html, svg bool
@@ -21,8 +21,8 @@ type exhibit struct {
 	etag      string
 }
 
-func (h *Host) exhibit(f content.File, r *http.Request) exhibit {
-	e := exhibit{
+func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
+	e := fileResponse{
 		File: f,
 		kind: media.Of(f.Path),
 		html: media.IsHTML(f.Path),
@@ -38,15 +38,15 @@ func (h *Host) exhibit(f content.File, r *http.Request) exhibit {
 }
 
 // tag names what the client gets: which revision and path, under which policy, followed by what.
-func (e exhibit) tag() string {
+func (e fileResponse) tag() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Revision), e.Path, e.policy, e.tail}, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-func (e exhibit) length() int64 { return e.Size + int64(len(e.tail)) }
+func (e fileResponse) length() int64 { return e.Size + int64(len(e.tail)) }
 
 // describe sets the headers that 200, 206, 304 and 416 share.
-func (e exhibit) describe(h http.Header) {
+func (e fileResponse) describe(h http.Header) {
 	h.Set("ETag", e.etag)
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Content-Type", e.kind.ContentType)
@@ -68,7 +68,7 @@ func (e exhibit) describe(h http.Header) {
 }
 
 // unchanged tells whether the client's copy is this one (If-None-Match, compared weakly).
-func (e exhibit) unchanged(r *http.Request) bool {
+func (e fileResponse) unchanged(r *http.Request) bool {
 	for _, line := range r.Header.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
 			tag = strings.TrimSpace(tag)
@@ -82,7 +82,7 @@ func (e exhibit) unchanged(r *http.Request) bool {
 
 // asked is the part of the body that the client wants. Only whole bodies have parts, only GET asks for them, and only
 // for the copy that If-Range names.
-func (e exhibit) asked(r *http.Request) part {
+func (e fileResponse) asked(r *http.Request) part {
 	whole := part{size: e.Size}
 	header := r.Header.Values("Range")
 	if r.Method != http.MethodGet || e.tail != "" || len(header) != 1 {

@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Hinted implements upload.Hints.
-func (s *Store) Hinted(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error) {
+// Lookup implements upload.Hints.
+func (s *Store) Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error) {
 	b := batch{}
 	for _, c := range wanted {
 		b.want(hintKey(home, c))
@@ -36,13 +36,13 @@ func (s *Store) Hinted(ctx context.Context, home id.Workspace, wanted []tree.Con
 	return out, nil
 }
 
-// Unhint implements upload.Hints and sweep.Finds.
-func (s *Store) Unhint(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
+// RemoveIndexEntry implements upload.Hints and sweep.Finds.
+func (s *Store) RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
 	return s.deleteIf(ctx, s.tables.Core, hintKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
-// Hint implements sweep.HintStore. A hint that is there already stays.
-func (s *Store) Hint(ctx context.Context, home id.Workspace, f tree.File) error {
+// AddIndexEntries implements sweep.HintStore. A hint that is there already stays.
+func (s *Store) AddIndexEntries(ctx context.Context, home id.Workspace, f tree.File) error {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                &s.tables.Core,
@@ -56,13 +56,13 @@ func (s *Store) Hint(ctx context.Context, home id.Workspace, f tree.File) error 
 	return unavailable(err)
 }
 
-// DueHints implements sweep.HintStore.
-func (s *Store) DueHints(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
+// DueUploads implements sweep.HintStore.
+func (s *Store) DueUploads(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
 	return s.dueSessions(ctx, hintDue, now, n)
 }
 
-// Brought implements sweep.HintStore.
-func (s *Store) Brought(ctx context.Context, u upload.Session) (tree.Tree, error) {
+// NewObjects implements sweep.HintStore.
+func (s *Store) NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error) {
 	b := batch{strong: true}
 	b.want(artifactKey(u.Artifact))
 	b.want(revisionKey(u.Artifact, u.Revision))
@@ -87,8 +87,8 @@ const (
 	leftFirst    = 10 * time.Millisecond
 )
 
-// Refer implements upload.Hints.
-func (s *Store) Refer(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error {
+// AddReference implements upload.Hints.
+func (s *Store) AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error {
 	var writes []types.WriteRequest
 	for _, o := range objects {
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(referenceKey(o, r)).str("art", string(a))}})
@@ -96,8 +96,8 @@ func (s *Store) Refer(ctx context.Context, a id.Artifact, r id.Revision, objects
 	return s.writeAll(ctx, writes)
 }
 
-// Unrefer implements sweep.Unreferring.
-func (s *Store) Unrefer(ctx context.Context, r id.Revision, objects []tree.Object) error {
+// RemoveReference implements sweep.Unreferring.
+func (s *Store) RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error {
 	var writes []types.WriteRequest
 	for _, o := range objects {
 		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: referenceKey(o, r).attributes()}})

@@ -25,11 +25,11 @@ const (
 	attemptCookie = "__Host-aclaim"
 )
 
-// visit is a request of a member who is signed in.
-type visit struct{ session.Opened }
+// browserSession is a request of a member who is signed in.
+type browserSession struct{ session.Authenticated }
 
 // memberHandler answers a member.
-type memberHandler func(w http.ResponseWriter, r *http.Request, v visit) error
+type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
 // within gives up when an answer takes too long, and says so.
 func within(handle handler) handler {
@@ -68,8 +68,8 @@ func (h *Host) admit(status int, handle memberHandler) handler {
 
 // counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader who
 // comes too often sees none of it.
-func (h *Host) counted(w http.ResponseWriter, r *http.Request, v visit, handle memberHandler) error {
-	kept := &sheet{header: w.Header().Clone(), status: http.StatusOK}
+func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
+	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := together(
 		func() error { return h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
 		func() error { return handle(kept, r, v) },
@@ -83,22 +83,22 @@ func (h *Host) counted(w http.ResponseWriter, r *http.Request, v visit, handle m
 	return nil
 }
 
-// sheet is an answer that nobody sees yet.
-type sheet struct {
+// bufferedResponse is an answer that nobody sees yet.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (s *sheet) Header() http.Header { return s.header }
+func (s *bufferedResponse) Header() http.Header { return s.header }
 
-func (s *sheet) WriteHeader(status int) { s.status = status }
+func (s *bufferedResponse) WriteHeader(status int) { s.status = status }
 
-func (s *sheet) Write(b []byte) (int, error) { return s.body.Write(b) }
+func (s *bufferedResponse) Write(b []byte) (int, error) { return s.body.Write(b) }
 
 // needs lets members with a right through.
 func needs(s credential.Scope, handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v visit) error {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		if err := v.Actor.Require(s); err != nil {
 			return err
 		}
@@ -127,21 +127,21 @@ func (h *Host) command(back string, handle memberHandler) handler {
 }
 
 // visitor finds the member behind a request. A cookie that stands twice is nobody's: only one of them can be ours.
-func (h *Host) visitor(r *http.Request) (visit, error) {
+func (h *Host) visitor(r *http.Request) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
-		return visit{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+		return browserSession{}, fault.New(fault.NotAuthenticated, "sign in to go on")
 	}
-	opened, err := h.Sessions.Open(r.Context(), secret, web.RequestID(r.Context()))
+	opened, err := h.Sessions.Authenticate(r.Context(), secret, web.RequestID(r.Context()))
 	if err != nil {
-		return visit{}, err
+		return browserSession{}, err
 	}
 	web.Annotate(r.Context(), slog.String("workspace", string(opened.Actor.Workspace.ID)), slog.String("member", string(opened.Member.ID)))
-	return visit{opened}, nil
+	return browserSession{opened}, nil
 }
 
 // reach is what an app may do for the member: our own clients act with all their rights, others with those that they asked for.
-func (v visit) reach(c id.Client, asked []credential.Scope) []credential.Scope {
+func (v browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
 		return v.Actor.Scopes
 	}
@@ -149,8 +149,8 @@ func (v visit) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 }
 
 // shell is what a member's pages have around them; here is the section on show.
-func (v visit) shell(here string) pages.Shell {
-	return pages.Shell{Workspace: v.Actor.Workspace.Name, Email: v.Member.Email, Here: here}
+func (v browserSession) shell(here string) pages.Layout {
+	return pages.Layout{Workspace: v.Actor.Workspace.Name, Email: v.Member.Email, Here: here}
 }
 
 // cookie is the value of a cookie that the request has exactly once, else "".

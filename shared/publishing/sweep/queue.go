@@ -13,25 +13,25 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Row is where something stands in the list of what is due.
-type Row struct {
+// QueueItem is where something stands in the list of what is due.
+type QueueItem struct {
 	Key      string    // of the store's own making
 	Due      time.Time // as it was read
 	Failures int       // in a row, up to then
 }
 
-func (r Row) row() Row { return r }
+func (r QueueItem) queueItem() QueueItem { return r }
 
-// Rows is what all jobs need of the list.
-type Rows interface {
-	// PutOff lets something fall due at another instant, after so many failures, unless it was moved or taken off the list
+// Queue is what all jobs need of the list.
+type Queue interface {
+	// Reschedule lets something fall due at another instant, after so many failures, unless it was moved or taken off the list
 	// since it was read.
-	PutOff(ctx context.Context, r Row, until time.Time, failures int) error
+	Reschedule(ctx context.Context, r QueueItem, until time.Time, failures int) error
 }
 
-// thing is something that falls due, which can say what it is.
-type thing interface {
-	row() Row
+// queued is something that falls due, which can say what it is.
+type queued interface {
+	queueItem() QueueItem
 	fmt.Stringer
 }
 
@@ -43,10 +43,10 @@ type Round struct {
 }
 
 // foundIn describes what was due at an instant, the oldest first.
-func foundIn[T thing](due []T, now time.Time) Round {
+func foundIn[T queued](due []T, now time.Time) Round {
 	r := Round{Due: len(due)}
 	if len(due) > 0 {
-		r.Oldest = max(0, now.Sub(due[0].row().Due))
+		r.Oldest = max(0, now.Sub(due[0].queueItem().Due))
 	}
 	return r
 }
@@ -65,7 +65,7 @@ var errUnfinished = errors.New("the round is over")
 
 // round does what is due, the oldest first, as long as there is time for it.
 type round struct {
-	rows Rows
+	rows Queue
 	now  func() time.Time
 	over func() bool // nil: there is time for all of it
 	many int         // from as many on, others may wait
@@ -74,7 +74,7 @@ type round struct {
 // each does limits.JobWorkers things at once; the conditions of the store make that safe, as they do for two processes.
 // What fails is put off, for longer each time, and what does not end goes behind all others that are due now, so that
 // neither is in the way. Round.More is false if nothing can be put off, because whatever fails would come again at once.
-func each[T thing](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
+func each[T queued](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
 	found := foundIn(due, r.now())
 	one := make([][]T, len(due))
 	for n := range due {
@@ -86,7 +86,7 @@ func each[T thing](ctx context.Context, r round, due []T, do func(context.Contex
 }
 
 // eachGroup is each for groups of things, of which one worker does one after the other.
-func eachGroup[T thing](ctx context.Context, r round, groups [][]T, do func(context.Context, T) error) (more bool, err error) {
+func eachGroup[T queued](ctx context.Context, r round, groups [][]T, do func(context.Context, T) error) (more bool, err error) {
 	w := work{round: r}
 	var workers errgroup.Group
 	workers.SetLimit(limits.JobWorkers)
@@ -122,18 +122,18 @@ type work struct {
 }
 
 // done notes what came of one thing, and puts it off unless it ended.
-func (w *work) done(ctx context.Context, one thing, err error) {
+func (w *work) done(ctx context.Context, one queued, err error) {
 	if err == nil {
 		return
 	}
-	until, failures := w.now().Add(retryAfter(one.row().Failures)), one.row().Failures+1
+	until, failures := w.now().Add(retryAfter(one.queueItem().Failures)), one.queueItem().Failures+1
 	if errors.Is(err, errUnfinished) {
-		until, failures = w.now(), one.row().Failures
+		until, failures = w.now(), one.queueItem().Failures
 		w.wait.Store(true)
 	} else {
 		w.fail(fmt.Errorf("%v: %w", one, err))
 	}
-	if err := w.rows.PutOff(ctx, one.row(), until, failures); err != nil {
+	if err := w.rows.Reschedule(ctx, one.queueItem(), until, failures); err != nil {
 		w.stuck.Store(true)
 		w.fail(err)
 	}

@@ -31,8 +31,8 @@ type Store interface {
 	StartBrowser(ctx context.Context, s Session, e event.Event) error
 	// Browser reads a session, strongly; nil if there is none.
 	Browser(ctx context.Context, h Hash) (*Session, error)
-	// SawBrowser stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
-	SawBrowser(ctx context.Context, h Hash, now, since time.Time) error
+	// TouchBrowser stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
+	TouchBrowser(ctx context.Context, h Hash, now, since time.Time) error
 	// EndBrowser deletes a session and records the event, in one transaction; one that is gone already is left at that.
 	EndBrowser(ctx context.Context, h Hash, e event.Event) error
 }
@@ -46,23 +46,23 @@ type People interface {
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
 
-// Keeper starts, opens and ends sessions.
-type Keeper struct {
+// Service starts, opens and ends sessions.
+type Service struct {
 	Store  Store
 	People People
 	Limits *limits.Limits
 	Now    func() time.Time
 }
 
-// About is what a member may recognise a session by.
-type About struct {
+// Client is what a member may recognise a session by.
+type Client struct {
 	Browser string // the User-Agent
 	Network string // address prefix
 }
 
 // Start begins a session and returns its secret, which is always a new one: whatever the browser held before counts for
 // nothing.
-func (k *Keeper) Start(ctx context.Context, in member.Entered, about About, requestID string) (secret string, err error) {
+func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, requestID string) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
 	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
@@ -86,32 +86,32 @@ func (k *Keeper) Start(ctx context.Context, in member.Entered, about About, requ
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// Open finds the member behind a secret. Every refusal is the same not_authenticated; a malformed secret costs no read.
-func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, error) {
+// Authenticate finds the member behind a secret. Every refusal is the same not_authenticated; a malformed secret costs no read.
+func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	hash, ok := hashOf(secret)
 	if !ok {
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
 	s, err := k.Store.Browser(ctx, hash)
 	if err != nil {
-		return Opened{}, err
+		return Authenticated{}, err
 	}
 	now := k.Now()
 	if s == nil || !s.live(now) {
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
 	renewed := k.renew(ctx, s, now)
 	m, w, err := k.People.Member(ctx, s.Workspace, s.Member)
 	<-renewed
 	switch {
 	case err != nil:
-		return Opened{}, err
+		return Authenticated{}, err
 	case m == nil || w == nil || !m.Live(s.CreatedAt) || !w.Open() || w.Epoch != s.Epoch:
-		return Opened{}, stranger()
+		return Authenticated{}, errUnauthenticated()
 	}
-	return Opened{Session: *s, Member: *m, Actor: credential.Actor{
+	return Authenticated{Session: *s, Member: *m, Actor: credential.Actor{
 		Member:    m.ID,
-		Login:     credential.Login{At: s.CreatedAt},
+		CLIGrant:  credential.CLIGrant{At: s.CreatedAt},
 		Scopes:    m.Scopes,
 		Operator:  s.Operator,
 		Workspace: *w,
@@ -121,7 +121,7 @@ func (k *Keeper) Open(ctx context.Context, secret, requestID string) (Opened, er
 }
 
 // renew stamps the session's last use, beside the request, if the stamp is old. Losing one is harmless.
-func (k *Keeper) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
+func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	since := now.Add(-limits.SessionSeenEvery)
 	if s.SeenAt.After(since) {
@@ -132,13 +132,13 @@ func (k *Keeper) renew(ctx context.Context, s *Session, now time.Time) (done <-c
 	go func() {
 		defer close(ended)
 		defer cancel()
-		k.Store.SawBrowser(ctx, s.Hash, now, since)
+		k.Store.TouchBrowser(ctx, s.Hash, now, since)
 	}()
 	return ended
 }
 
 // End ends one session; a secret that opens nothing has ended.
-func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
+func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	hash, ok := hashOf(secret)
 	if !ok {
 		return nil
@@ -152,7 +152,7 @@ func (k *Keeper) End(ctx context.Context, secret, requestID string) error {
 
 // EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
 // from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
-func (k *Keeper) EndAll(ctx context.Context, by credential.Actor) error {
+func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
@@ -202,4 +202,4 @@ func shown(s string) string {
 	return string(runes[:min(len(runes), browserRunes)])
 }
 
-func stranger() error { return fault.New(fault.NotAuthenticated, "sign in to go on") }
+func errUnauthenticated() error { return fault.New(fault.NotAuthenticated, "sign in to go on") }

@@ -19,8 +19,8 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Surface is what all routes of a host share.
-type Surface struct {
+// Server is what all routes of a host share.
+type Server struct {
 	Title  string // of the OpenAPI document
 	Origin string // where the host is reached, without trailing slash
 	// Metadata is the URL that every 401 names as the protected resource metadata; empty: 401s carry no challenge.
@@ -40,10 +40,10 @@ type Surface struct {
 	Refuse func(http.ResponseWriter, *http.Request, error)
 
 	// Authenticate checks an API key and reads what the request is about. Only guarded routes need what follows.
-	Authenticate func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+	Authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 	// AuthenticateMember and AuthenticateMCP do the same with the access tokens of members, for this host and for the MCP
 	// host. Only routes of members need them.
-	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Wants, requestID string) (access.Opened, error)
+	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 	// Touch stamps the use of an API key beside the request; its failure is nobody's. nil: no stamp.
 	Touch   func(ctx context.Context, by credential.Actor) error
 	Limiter *rate.Limiter
@@ -62,7 +62,7 @@ var securityHeaders = map[string]string{
 
 // Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the wrong method, OPTIONS
 // included, are 404; HEAD is answered by the GET handler.
-func (s *Surface) Handler(routes ...Route) http.Handler {
+func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
 	api := newAPI(wildcards{mux}, s)
 	for _, r := range routes {
@@ -95,7 +95,7 @@ func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }
 
 // exact refuses what ServeMux would redirect: here another spelling is another path.
-func (s *Surface) exact(mux *http.ServeMux) http.Handler {
+func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Serves != nil && r.URL.Path != "/healthz" && !s.Serves(hostName(r)) {
 			misdirected(w, r)
@@ -120,7 +120,7 @@ func hostName(r *http.Request) string {
 
 // Around is the outermost layer of a host: it gives every request its id and every answer the common headers, answers
 // panics, and writes one log line a request.
-func (s *Surface) Around(next http.Handler) http.Handler {
+func (s *Server) Around(next http.Handler) http.Handler {
 	headers := s.headers()
 	challenge := ""
 	if s.Metadata != "" {
@@ -128,8 +128,8 @@ func (s *Surface) Around(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, counted := time.Now(), func() []slog.Attr { return nil }
-		n := &note{id: requestID(r), challenge: challenge}
-		ctx := context.WithValue(r.Context(), noteKey{}, n)
+		n := &requestLog{id: requestID(r), challenge: challenge}
+		ctx := context.WithValue(r.Context(), requestLogKey{}, n)
 		if s.Observe != nil {
 			ctx, counted = s.Observe(ctx)
 		}
@@ -150,7 +150,7 @@ func (s *Surface) Around(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Surface) headers() http.Header {
+func (s *Server) headers() http.Header {
 	h := make(http.Header)
 	for name, value := range securityHeaders {
 		h.Set(name, value)
@@ -171,11 +171,11 @@ func begin(to, headers http.Header, requestID string) {
 }
 
 // recovered answers a panic with internal_error, or cuts the connection if an answer has begun.
-func (s *Surface) recovered(w *recorder, r *http.Request, v any, headers http.Header) {
+func (s *Server) recovered(w *recorder, r *http.Request, v any, headers http.Header) {
 	if v == http.ErrAbortHandler {
 		panic(v)
 	}
-	n := noteOf(r.Context())
+	n := requestLogOf(r.Context())
 	err := fmt.Errorf("panic: %v", v)
 	n.failed(fault.Internal, err)
 	n.stack = debug.Stack()

@@ -34,7 +34,7 @@ import (
 var (
 	ctx   = context.Background()
 	from  = netip.MustParseAddr("203.0.113.7")
-	about = session.About{Browser: "Browser/1", Network: "203.0.113.0/24"}
+	about = session.Client{Browser: "Browser/1", Network: "203.0.113.0/24"}
 )
 
 const (
@@ -46,7 +46,7 @@ const (
 
 // stand is a desk on tables of its own, with the development provider on the loopback interface.
 type stand struct {
-	*signin.Desk
+	*signin.Service
 	idp    *provider.Provider
 	limits limits.Limits
 	db     *dynamodb.Client
@@ -73,10 +73,10 @@ func newStand(t testing.TB) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Desk = &signin.Desk{
+	s.Service = &signin.Service{
 		Store:     store,
-		Registrar: &member.Registrar{Store: store, Now: s.now},
-		Sessions: &session.Keeper{
+		Registrar: &member.Service{Store: store, Now: s.now},
+		Sessions: &session.Service{
 			Store:  store,
 			People: store,
 			Limits: &s.limits,

@@ -26,11 +26,11 @@ var ctx = context.Background()
 
 // stand keeps sessions of one member on tables of its own, with a clock that a test moves.
 type stand struct {
-	*session.Keeper
+	*session.Service
 	db     *dynamodb.Client
 	tables dynamo.Tables
 	limits limits.Limits
-	who    member.Entered
+	who    member.SignedIn
 	at     time.Time
 }
 
@@ -48,7 +48,7 @@ func newStand(t testing.TB) *stand {
 	}
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
-	s.Keeper = &session.Keeper{
+	s.Service = &session.Service{
 		Store:  store,
 		People: store,
 		Limits: &s.limits,
@@ -58,10 +58,10 @@ func newStand(t testing.TB) *stand {
 	return s
 }
 
-func (s *stand) join(t testing.TB, subject string) member.Entered {
+func (s *stand) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
-	r := member.Registrar{Store: s.Store.(member.Store), Now: s.Now}
-	in, err := r.Enter(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
+	r := member.Service{Store: s.Store.(member.Store), Now: s.Now}
+	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (s *stand) join(t testing.TB, subject string) member.Entered {
 
 func (s *stand) start(t testing.TB) string {
 	t.Helper()
-	secret, err := s.Start(ctx, s.who, session.About{Browser: "B", Network: "N"}, "req")
+	secret, err := s.Start(ctx, s.who, session.Client{Browser: "B", Network: "N"}, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (s *stand) start(t testing.TB) string {
 // opens tells whether a secret opens a session now.
 func (s *stand) opens(t testing.TB, secret string) bool {
 	t.Helper()
-	_, err := s.Open(ctx, secret, "req")
+	_, err := s.Authenticate(ctx, secret, "req")
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Fatal(err)
 	}
@@ -105,13 +105,13 @@ func (s *stand) events(t testing.TB, a event.Action) (n int) {
 func TestASessionIsItsMember(t *testing.T) {
 	s := newStand(t)
 	secret := s.start(t)
-	o, err := s.Open(ctx, secret, "req-1")
+	o, err := s.Authenticate(ctx, secret, "req-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	by := o.Actor
-	if by.Login != (credential.Login{At: s.at}) {
-		t.Errorf("the keys that it makes are as old as %+v", by.Login)
+	if by.CLIGrant != (credential.CLIGrant{At: s.at}) {
+		t.Errorf("the keys that it makes are as old as %+v", by.CLIGrant)
 	}
 	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" || by.Client != "" || by.Key.ID != "" {
 		t.Errorf("actor %+v", by)
@@ -179,7 +179,7 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 	s := newStand(t)
 	secret := s.start(t)
 	seen := func() time.Time {
-		o, err := s.Open(ctx, secret, "req")
+		o, err := s.Authenticate(ctx, secret, "req")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	s := newStand(t)
 	one, other := s.start(t), s.start(t)
-	opened, err := s.Open(ctx, one, "req")
+	opened, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 		t.Error("the wrong session ended")
 	}
 	// A stamp that comes late must not bring the session back.
-	if err := s.Store.SawBrowser(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
+	if err := s.Store.TouchBrowser(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
 	if started, ended := s.events(t, event.SessionStarted), s.events(t, event.SessionEnded); started != 2 || ended != 1 {
@@ -227,7 +227,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	s := newStand(t)
 	one, other := s.start(t), s.start(t)
-	o, err := s.Open(ctx, one, "req")
+	o, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 	s := newStand(t)
 	mine := s.start(t)
-	o, err := s.Open(ctx, mine, "req")
+	o, err := s.Authenticate(ctx, mine, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,12 +281,12 @@ func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 
 func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 	s := newStand(t)
-	about := session.About{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
+	about := session.Client{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
 	secret, err := s.Start(ctx, s.who, about, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := s.Open(ctx, secret, "req")
+	o, err := s.Authenticate(ctx, secret, "req")
 	if err != nil || o.Session.Browser != strings.Repeat("ä", 200) {
 		t.Errorf("%q, %v", o.Session.Browser, err)
 	}
@@ -294,17 +294,17 @@ func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 
 func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 	s := newStand(t)
-	if o, err := s.Open(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
+	if o, err := s.Authenticate(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
 		t.Errorf("a member: %+v, %v", o.Actor, err)
 	}
 	s.who.Operator = s.at
 	secret := s.start(t)
-	o, err := s.Open(ctx, secret, "req")
+	o, err := s.Authenticate(ctx, secret, "req")
 	if err != nil || !o.Actor.Operator.Equal(s.at) || o.Actor.Operates(s.at) != nil {
 		t.Errorf("an operator: %+v, %v", o.Actor, err)
 	}
 	s.at = s.at.Add(limits.OperatorFresh)
-	if o, err = s.Open(ctx, secret, "req"); err != nil || o.Actor.Operates(s.at) == nil {
+	if o, err = s.Authenticate(ctx, secret, "req"); err != nil || o.Actor.Operates(s.at) == nil {
 		t.Errorf("later: %+v, %v", o.Actor, err)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// HintStore is what Hinter needs of the tables.
-type HintStore interface {
-	// DueHints returns up to n finalized sessions, read strongly, whose work is not ended yet: nobody can find their files
+// IndexStore is what Hinter needs of the tables.
+type IndexStore interface {
+	// DueUploads returns up to n finalized sessions, read strongly, whose work is not ended yet: nobody can find their files
 	// by their content, or their diffs are still there.
-	DueHints(ctx context.Context, now time.Time, n int) ([]Session, error)
-	// Brought reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
-	Brought(ctx context.Context, u upload.Session) (tree.Tree, error)
-	// Hint lets later sessions of a home find a file's bytes, unless others like it are found already.
-	Hint(ctx context.Context, home id.Workspace, f tree.File) error
-	Ends
-	Rows
+	DueUploads(ctx context.Context, now time.Time, n int) ([]Session, error)
+	// NewObjects reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
+	NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error)
+	// AddIndexEntries lets later sessions of a home find a file's bytes, unless others like it are found already.
+	AddIndexEntries(ctx context.Context, home id.Workspace, f tree.File) error
+	SessionCleanup
+	Queue
 }
 
 // Diffs is what Hinter needs of the object store.
@@ -28,17 +28,17 @@ type Diffs interface {
 	DeleteDiffs(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
-// Hinter ends the work of finalized sessions: it lets others of the same home find by their content the bytes that these
+// Indexer ends the work of finalized sessions: it lets others of the same home find by their content the bytes that these
 // brought, and deletes their diffs.
-type Hinter struct {
-	Store HintStore
+type Indexer struct {
+	Store IndexStore
 	Diffs Diffs
 	Now   func() time.Time
 }
 
 // Due does one round.
-func (h *Hinter) Due(ctx context.Context) (Round, error) {
-	due, err := h.Store.DueHints(ctx, h.Now(), batch)
+func (h *Indexer) Due(ctx context.Context) (Round, error) {
+	due, err := h.Store.DueUploads(ctx, h.Now(), batch)
 	if err != nil {
 		return Round{}, err
 	}
@@ -48,8 +48,8 @@ func (h *Hinter) Due(ctx context.Context) (Round, error) {
 
 // session hints at what is alive. What ends at the same moment may be hinted at nevertheless: its collection looks for
 // hints twice, so far apart that this one is seen.
-func (h *Hinter) session(ctx context.Context, u upload.Session) error {
-	files, err := h.Store.Brought(ctx, u)
+func (h *Indexer) session(ctx context.Context, u upload.Session) error {
+	files, err := h.Store.NewObjects(ctx, u)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (h *Hinter) session(ctx context.Context, u upload.Session) error {
 			continue
 		}
 		seen[f.Content()] = true
-		if err := h.Store.Hint(ctx, u.Home, f); err != nil {
+		if err := h.Store.AddIndexEntries(ctx, u.Home, f); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestABucketOfPollsFillsWithTime(t *testing.T) {
 	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	var p Polls
+	var p PollBucket
 	take := func(at time.Time, want time.Duration) {
 		t.Helper()
 		after, wait := p.Take(at)

@@ -8,24 +8,24 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Guesses counts codes of one kind that members type wrong.
-type Guesses struct {
+// FailureLimiter counts codes of one kind that members type wrong.
+type FailureLimiter struct {
 	Limiter *Limiter
-	Tries   Tries
+	Counter FailureCounter
 	Kind    string
 }
 
-// Open refuses a member who typed too many wrong ones, whatever they type next.
-func (g Guesses) Open(ctx context.Context, m id.Member) error {
-	wait, err := g.Limiter.Spent(ctx, g.Tries, g.Kind, string(m), g.Limiter.Limits.WrongCode)
+// Allow refuses a member who typed too many wrong ones, whatever they type next.
+func (g FailureLimiter) Allow(ctx context.Context, m id.Member) error {
+	wait, err := g.Limiter.Exhausted(ctx, g.Counter, g.Kind, string(m), g.Limiter.Limits.WrongCode)
 	if err == nil && wait > 0 {
 		err = guessedOften(wait)
 	}
 	return err
 }
 
-// Wrong counts one more and answers it: with refusal, unless it was one too many.
-func (g Guesses) Wrong(ctx context.Context, m id.Member, refusal error) error {
+// Record counts one more and answers it: with refusal, unless it was one too many.
+func (g FailureLimiter) Record(ctx context.Context, m id.Member, refusal error) error {
 	wait, err := g.Limiter.Allow(ctx, g.Kind, string(m), g.Limiter.Limits.WrongCode)
 	switch {
 	case err != nil:

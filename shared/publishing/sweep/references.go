@@ -8,25 +8,25 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Shelf tells what keeps bytes. It is read strongly: what is deleted is gone for good.
-type Shelf interface {
-	// Holding reads an artifact with all its revisions whose files are there.
-	Holding(ctx context.Context, a id.Artifact) (Holding, error)
-	// Bringer tells for which artifact a session brought its files.
-	Bringer(ctx context.Context, u id.Session) (id.Artifact, error)
-	// References tells whether a revision that has its files refers to an object. If none does, dead are those that refer to
+// References tells what keeps bytes. It is read strongly: what is deleted is gone for good.
+type References interface {
+	// ArtifactFiles reads an artifact with all its revisions whose files are there.
+	ArtifactFiles(ctx context.Context, a id.Artifact) (ArtifactFiles, error)
+	// UploaderOf tells for which artifact a session brought its files.
+	UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error)
+	// ReferencesTo tells whether a revision that has its files refers to an object. If none does, dead are those that refer to
 	// it and have none: they were purged, or never came, or come yet.
-	References(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
+	ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 
-// Holding is an artifact with the revisions whose files are there.
-type Holding struct {
+// ArtifactFiles is an artifact with the revisions whose files are there.
+type ArtifactFiles struct {
 	Artifact *artifact.Artifact // nil: there is none
 	Contents []artifact.Contents
 }
 
 // objects are those of revisions that can be read or published, if the artifact can.
-func (h Holding) objects() map[tree.Object]bool {
+func (h ArtifactFiles) objects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
 	if h.Artifact == nil || h.Artifact.Status != artifact.Live {
 		return live
@@ -45,12 +45,12 @@ func (h Holding) objects() map[tree.Object]bool {
 // reading looks at the shelf for one purge or deletion. It asks for each thing once: what it saw can only have become
 // less since, because what nothing keeps and nobody finds is not taken up again.
 type reading struct {
-	shelf    Shelf
+	shelf    References
 	bringers map[id.Session]id.Artifact
 	live     map[id.Artifact]map[tree.Object]bool
 }
 
-func read(s Shelf) *reading {
+func read(s References) *reading {
 	return &reading{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
 }
 
@@ -58,13 +58,13 @@ func read(s Shelf) *reading {
 func (r *reading) kept(ctx context.Context, o tree.Object) (kept bool, dead []id.Revision, err error) {
 	a, known := r.bringers[o.Session]
 	if !known {
-		if a, err = r.shelf.Bringer(ctx, o.Session); err != nil {
+		if a, err = r.shelf.UploaderOf(ctx, o.Session); err != nil {
 			return false, nil, err
 		}
 		r.bringers[o.Session] = a
 	}
 	if r.live[a] == nil {
-		h, err := r.shelf.Holding(ctx, a)
+		h, err := r.shelf.ArtifactFiles(ctx, a)
 		if err != nil {
 			return false, nil, err
 		}
@@ -73,5 +73,5 @@ func (r *reading) kept(ctx context.Context, o tree.Object) (kept bool, dead []id
 	if r.live[a][o] {
 		return true, nil, nil
 	}
-	return r.shelf.References(ctx, o)
+	return r.shelf.ReferencesTo(ctx, o)
 }

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Patience says how long the client tries before it gives up.
-type Patience struct {
+// RetryPolicy says how long the client tries before it gives up.
+type RetryPolicy struct {
 	Tries    int           // attempts of one call, the first included
 	First    time.Duration // mean wait before the second attempt; later ones are longer
 	Longest  time.Duration // a server that asks to wait longer is not waited for
@@ -19,9 +19,9 @@ type Patience struct {
 	Haste    int64         // divides the times of a sign-in on another device, for tests; 0 is 1
 }
 
-// DefaultPatience waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
-func DefaultPatience() Patience {
-	return Patience{
+// DefaultRetryPolicy waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{
 		Tries:    4,
 		First:    500 * time.Millisecond,
 		Longest:  time.Minute,
@@ -58,7 +58,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 }
 
 // worth tells whether another attempt makes sense after try attempts and the given waits.
-func (p Patience) worth(f *failure.Failure, try int, waited time.Duration) bool {
+func (p RetryPolicy) worth(f *failure.Failure, try int, waited time.Duration) bool {
 	if f.Code == fault.IdempotencyInFlight {
 		return waited < p.InFlight
 	}
@@ -76,7 +76,7 @@ func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
 }
 
 // span is how long a time really lasts that the server sets for a sign-in.
-func (p Patience) span(d time.Duration) time.Duration { return d / time.Duration(max(p.Haste, 1)) }
+func (p RetryPolicy) span(d time.Duration) time.Duration { return d / time.Duration(max(p.Haste, 1)) }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -18,18 +18,18 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Warden sets and lifts lockdowns for operators. To everybody else it is not there.
-type Warden struct {
+// Service sets and lifts lockdowns for operators. To everybody else it is not there.
+type Service struct {
 	Store   Store
 	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
-// tries is how often a change is decided anew.
-const tries = 4
+// maxAttempts is how often a change is decided anew.
+const maxAttempts = 4
 
 // Set closes a workspace or an artifact. One that is closed already is answered with the lockdown in effect.
-func (w *Warden) Set(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown) (contract.Lockdown, error) {
+func (w *Service) Set(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown) (contract.Lockdown, error) {
 	return w.change(by, c, r, func(now time.Time) (Lockdown, error) {
 		l := Lockdown{
 			ID:     id.NewLockdown(),
@@ -50,12 +50,12 @@ func (w *Warden) Set(ctx context.Context, by credential.Actor, c idempotency.Com
 }
 
 // Lift opens again what a lockdown closed; other locks stay.
-func (w *Warden) Lift(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s Scope, target string) (contract.Lockdown, error) {
+func (w *Service) Lift(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s Scope, target string) (contract.Lockdown, error) {
 	return w.change(by, c, r, func(now time.Time) (Lockdown, error) { return w.lift(ctx, by, c, s, target, now) })
 }
 
 // change runs a step for an operator until it does not lose against another change, and answers what there is then.
-func (w *Warden) change(by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error)) (contract.Lockdown, error) {
+func (w *Service) change(by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error)) (contract.Lockdown, error) {
 	now := w.Now().UTC().Truncate(time.Millisecond) // as it is stored
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err
@@ -63,7 +63,7 @@ func (w *Warden) change(by credential.Actor, c idempotency.Command, r *idempoten
 	if r.Finished(now) {
 		return idempotency.First[contract.Lockdown](r, c)
 	}
-	for range tries {
+	for range maxAttempts {
 		l, err := step(now)
 		finished, err := idempotency.Lost(err, now)
 		switch {
@@ -78,20 +78,20 @@ func (w *Warden) change(by credential.Actor, c idempotency.Command, r *idempoten
 	return contract.Lockdown{}, fault.New(fault.DatabaseUnavailable, "the target keeps changing; repeat the request in a moment")
 }
 
-func (w *Warden) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
+func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
 	if !valid(l.Scope, l.Target) {
 		return l, missing()
 	}
 	if l.Target == string(by.Workspace.ID) {
 		return l, fault.New(fault.InvalidRequest, "this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
 	}
-	effective, err := w.Store.Effective(ctx, l.Scope, l.Target)
+	effective, err := w.Store.ActiveLockdown(ctx, l.Scope, l.Target)
 	if err != nil {
 		return l, err
 	}
 	if effective != nil {
 		kept := planned(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
-		kept.Kept = true
+		kept.Noop = true
 		return *effective, w.Store.Lock(ctx, kept)
 	}
 	t, err := w.Store.Target(ctx, l.Scope, l.Target)
@@ -100,17 +100,17 @@ func (w *Warden) set(ctx context.Context, by credential.Actor, c idempotency.Com
 		return l, err
 	case t == nil:
 		return l, missing()
-	case l.Scope == Workspace && t.Into != "":
-		return l, fault.New(fault.InvalidRequest, "this workspace was claimed into %s; lock that one, or an artifact", t.Into)
+	case l.Scope == Workspace && t.ClaimedInto != "":
+		return l, fault.New(fault.InvalidRequest, "this workspace was claimed into %s; lock that one, or an artifact", t.ClaimedInto)
 	}
 	return l, w.Store.Lock(ctx, planned(by, c, l, *t, event.LockdownSet, l.SetAt))
 }
 
-func (w *Warden) lift(ctx context.Context, by credential.Actor, c idempotency.Command, s Scope, target string, now time.Time) (Lockdown, error) {
+func (w *Service) lift(ctx context.Context, by credential.Actor, c idempotency.Command, s Scope, target string, now time.Time) (Lockdown, error) {
 	if !valid(s, target) {
 		return Lockdown{}, missing()
 	}
-	l, err := w.Store.Effective(ctx, s, target)
+	l, err := w.Store.ActiveLockdown(ctx, s, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
@@ -170,7 +170,7 @@ func missing() error {
 const listName = "lockdowns"
 
 // List answers one page of all lockdowns, the newest first.
-func (w *Warden) List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error) {
+func (w *Service) List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error) {
 	now := w.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.LockdownList{}, err

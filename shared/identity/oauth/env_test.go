@@ -94,8 +94,8 @@ func newStand(t *testing.T) *stand {
 		Flows:       s.store,
 		Polls:       s.store,
 		Keys:        s.store,
-		People:      s.store,
-		Tries:       s.store,
+		Members:     s.store,
+		Failures:    s.store,
 		Limiter:     &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now},
 		Limits:      &s.limits,
 		Peppers:     peppers,
@@ -152,7 +152,7 @@ func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor 
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := s.store.Admit(ctx, member.Admission{Member: m, Workspace: w, Event: e}); err != nil {
+	if err := s.store.AddMember(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
 	return credential.Actor{
@@ -258,7 +258,7 @@ func (s *stand) works(token, audience string) bool {
 }
 
 // opens authenticates an access token as the api or the MCP host does.
-func (s *stand) opens(token, audience string) (access.Opened, error) {
+func (s *stand) opens(token, audience string) (access.Authenticated, error) {
 	m := &access.Members{
 		Store:       s.store,
 		Peppers:     s.Peppers,
@@ -268,13 +268,13 @@ func (s *stand) opens(token, audience string) (access.Opened, error) {
 		Delegated:   audience == mcpOrigin,
 		Now:         s.now,
 	}
-	return m.Open(ctx, token, access.Wants{}, request)
+	return m.Authenticate(ctx, token, access.Request{}, request)
 }
 
 // refused holds a failure of the token endpoint against its code.
 func refused(t testing.TB, what string, err error, want fault.OAuthCode) {
 	t.Helper()
-	if r, ok := errors.AsType[*fault.Refusal](err); !ok || r.Code != want {
+	if r, ok := errors.AsType[*fault.OAuthError](err); !ok || r.Code != want {
 		t.Errorf("%s: %v, not %s", what, err, want)
 	}
 }

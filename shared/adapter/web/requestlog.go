@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// note is what one request leaves for its log line, and what its refusals need.
-type note struct {
+// requestLog is what one request leaves for its log line, and what its refusals need.
+type requestLog struct {
 	id        string
 	challenge string // of every 401; empty: none
 
@@ -30,17 +30,17 @@ type note struct {
 	expected bool // err follows from how the deployment is set up, so that nobody has to look at it
 }
 
-type noteKey struct{}
+type requestLogKey struct{}
 
-// noteOf is the note of a request; outside of a Surface nobody reads it.
-func noteOf(ctx context.Context) *note {
-	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+// requestLogOf is the note of a request; outside of a Surface nobody reads it.
+func requestLogOf(ctx context.Context) *requestLog {
+	if n, ok := ctx.Value(requestLogKey{}).(*requestLog); ok {
 		return n
 	}
-	return new(note)
+	return new(requestLog)
 }
 
-func (n *note) failed(code fault.Code, err error) {
+func (n *requestLog) failed(code fault.Code, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.code = code
@@ -54,7 +54,7 @@ const notSetUp fault.Code = "temporarily_unavailable"
 
 // unserved notes that a request asked for something that the deployment is not set up to serve. Anybody can ask for
 // that, so that its log line must not look like that of an outage, although its status does.
-func (n *note) unserved(err error) {
+func (n *requestLog) unserved(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.code = notSetUp
@@ -64,25 +64,25 @@ func (n *note) unserved(err error) {
 
 // Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text of a client.
 func Annotate(ctx context.Context, attrs ...slog.Attr) {
-	n := noteOf(ctx)
+	n := requestLogOf(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.attrs = append(n.attrs, attrs...)
 }
 
 // Failed puts a failure into the log line of a request, on hosts whose refusals are no envelopes.
-func Failed(ctx context.Context, code fault.Code, err error) { noteOf(ctx).failed(code, err) }
+func Failed(ctx context.Context, code fault.Code, err error) { requestLogOf(ctx).failed(code, err) }
 
-// Hide keeps a text that is a secret, whatever its form, out of the log line of a request.
-func Hide(ctx context.Context, secret string) {
-	n := noteOf(ctx)
+// RedactSecret keeps a text that is a secret, whatever its form, out of the log line of a request.
+func RedactSecret(ctx context.Context, secret string) {
+	n := requestLogOf(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.hide = secret
 }
 
 // RequestID is the id of a request: the client's, or a new one.
-func RequestID(ctx context.Context) string { return noteOf(ctx).id }
+func RequestID(ctx context.Context) string { return requestLogOf(ctx).id }
 
 var requestIDs = regexp.MustCompile(`^[!-~]{8,128}$`)
 
@@ -94,7 +94,7 @@ func requestID(r *http.Request) string {
 }
 
 // line writes the log line: the route stands for the path, and no URL, token or body ever appears.
-func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
+func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if given, _ := r.Context().Value(gatewayIDKey{}).(string); given != "" {
@@ -110,7 +110,7 @@ func (n *note) line(log *slog.Logger, r *http.Request, rec *recorder, took time.
 
 // failure is what went wrong and how much it matters to the operator: a client that left, or that reads too slowly, does
 // not, nor does what is not set up. Level ERROR means that the service failed.
-func (n *note) failure(slow bool) (slog.Level, []slog.Attr) {
+func (n *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	var attrs []slog.Attr
 	if slow {
 		attrs = append(attrs, slog.Bool("slow_reader", true))
@@ -138,7 +138,7 @@ func (n *note) failure(slow bool) (slog.Level, []slog.Attr) {
 }
 
 // cause is what a refusal hides from the caller, "" when it hides nothing.
-func (n *note) cause() string {
+func (n *requestLog) cause() string {
 	if fault.Of(n.err).Unwrap() == nil {
 		return ""
 	}

@@ -16,14 +16,14 @@ import (
 
 var start = time.Unix(1_800_000_000, 0)
 
-type fakeThing struct{ Row }
+type fakeThing struct{ QueueItem }
 
 func (f fakeThing) String() string { return f.Key }
 
 // things fall due one second after the other, the last one now.
 func things(n int) (due []fakeThing) {
 	for i := range n {
-		due = append(due, fakeThing{Row{Key: fmt.Sprint(i), Due: start.Add(time.Duration(i-n+1) * time.Second)}})
+		due = append(due, fakeThing{QueueItem{Key: fmt.Sprint(i), Due: start.Add(time.Duration(i-n+1) * time.Second)}})
 	}
 	return due
 }
@@ -35,7 +35,7 @@ type fakeRows struct {
 	err error
 }
 
-func (f *fakeRows) PutOff(_ context.Context, r Row, until time.Time, _ int) error {
+func (f *fakeRows) Reschedule(_ context.Context, r QueueItem, until time.Time, _ int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.off[r.Key] = until
