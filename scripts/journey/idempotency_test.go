@@ -69,7 +69,7 @@ func once(t *testing.T, answers []wire.Answer) {
 	}
 }
 
-func TestR7F20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
+func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
 	t.Parallel()
 	p := pry(t, unlimited)
 	g := p.agent(t)

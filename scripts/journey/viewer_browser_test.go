@@ -47,7 +47,7 @@ func turn(p *browser.Page, selector, text string) {
 	p.WaitText(text)
 }
 
-func TestR9ScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
+func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
 	d := deploy(t, unlimited)
 	app, content := must(url.Parse(d.Origins.App))(t), must(url.Parse(d.Origins.Content))(t)
 	if app.Hostname() == content.Hostname() {

@@ -133,7 +133,7 @@ func TestAMemberComesInWithTheirAccessToken(t *testing.T) {
 		t.Errorf("%+v %+v", opened.Member, opened.Record)
 	}
 	if !slices.Equal(a.Scopes, p.member.Scopes) {
-		t.Errorf("R49: %v, not the rights of the member", a.Scopes)
+		t.Errorf("the token may %v, not what the member may", a.Scopes)
 	}
 }
 
