@@ -20,17 +20,13 @@ import (
 type Migrations interface {
 	// DueMoves returns up to n moves that are due at an instant, the oldest first.
 	DueMoves(ctx context.Context, now time.Time, n int) ([]DueMove, error)
-	// Remaining reads the gate of a source strongly, nil if there is none, and up to n of the artifacts that still say
-	// they are in it. clear tells that the index shows none at all; it may be behind.
-	Remaining(ctx context.Context, source id.Workspace, n int) (w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
-	// MoveArtifact stores where an artifact is now, if it still says a.From and did not change since it was read; else nothing.
-	MoveArtifact(ctx context.Context, a artifact.Artifact) error
 	// Note records what a pass found and when the next one is due. It returns since when passes find nothing, zero if
 	// this one found something. open is false if the move is done.
 	Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (since time.Time, open bool, err error)
 	// Finish deletes what is left of a source but its gate, which is kept until an instant: credentials, and last the
 	// alias and the move itself. done is false if there is more to delete.
 	Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (done bool, err error)
+	ArtifactMigrations
 	LinkMigrations
 }
 
@@ -38,6 +34,17 @@ type Migrations interface {
 type DueMove struct {
 	Source id.Workspace
 	Due    time.Time
+}
+
+// ArtifactMigrations is what Migrator needs of the store for artifacts.
+type ArtifactMigrations interface {
+	// Remaining reads a source strongly, nil if there is none, and up to n of the artifacts that still say they are in it.
+	// clear reports that the index shows none at all; it may be behind.
+	Remaining(ctx context.Context, source id.Workspace, n int) (
+		w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
+	// MoveArtifact stores where an artifact is now. It changes nothing if the artifact does not say a.ClaimedFrom any more
+	// or changed since it was read.
+	MoveArtifact(ctx context.Context, a artifact.Artifact) error
 }
 
 // LinkMigrations is what Migrator needs of the store for access links.
