@@ -1,0 +1,77 @@
+package cursor_test
+
+import (
+	"fmt"
+	"time"
+
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+)
+
+var titles = []string{"Anchor", "Buoy", "Compass", "Dinghy", "Eddy"}
+
+// titlesAfter stands for a store. It returns up to limit rows after a place, and the place of the last one if others
+// follow.
+func titlesAfter(after string, limit int) (rows []string, next string, err error) {
+	for _, title := range titles {
+		if title <= after {
+			continue
+		}
+		if len(rows) == limit {
+			return rows, rows[limit-1], nil
+		}
+		rows = append(rows, title)
+	}
+	return rows, "", nil
+}
+
+func ExampleRead() {
+	codec, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	list := cursor.List{Workspace: id.NewWorkspace(), Name: "titles", Now: time.Now()}
+	page := cursor.Page{Limit: 2}
+	for more := true; more; {
+		rows, info, err := cursor.Read(codec, list, page, titlesAfter)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(rows, info.HasMore)
+		if more = info.HasMore; more {
+			page.Cursor = *info.NextCursor
+		}
+	}
+	// Output:
+	// [Anchor Buoy] true
+	// [Compass Dinghy] true
+	// [Eddy] false
+}
+
+// A cursor is good for the list and the workspace that it was made for.
+func ExampleCodec_Open() {
+	codec, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	list := cursor.List{Workspace: id.NewWorkspace(), Name: "titles", Now: time.Now()}
+	text, err := codec.Seal(list, cursor.Position{ID: "Buoy"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	place, err := codec.Open(list, text)
+	fmt.Println(place.ID, err)
+
+	list.Workspace = id.NewWorkspace()
+	_, err = codec.Open(list, text)
+	fmt.Println(fault.CodeOf(err))
+	// Output:
+	// Buoy <nil>
+	// invalid_cursor
+}
