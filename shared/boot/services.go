@@ -145,7 +145,7 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 		Limits:      &s.Config.Limits,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,
-		Desk:        &pow.Service{Keys: signing, Store: s.store, Now: s.Config.Now},
+		Pow:         &pow.Service{Keys: signing, Store: s.store, Now: s.Config.Now},
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2)
 }

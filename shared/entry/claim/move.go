@@ -23,8 +23,8 @@ type Move struct {
 	// Registration is the agent's that the token belongs to, verified by the same commit; empty: none.
 	Registration id.Registration
 	// Attempt is the number of the attempt whose code a person typed: the commit holds only while it is the newest and
-	// open, and lets the agent in. Zero: nobody typed a code, the token alone is the proof. A token may come from anybody,
-	// so that what was published moves and the agent stays outside for good.
+	// open, and lets the agent in. Zero: no code was typed and the token alone is the proof. A token can have been passed
+	// on, so what was published moves and the agent stays outside for good.
 	Attempt   int
 	MinExpiry time.Time // no artifact of the source ends earlier
 	At        time.Time

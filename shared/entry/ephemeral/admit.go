@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	quotaFresh = 15 * time.Second // how old a cached gate setting may be
+	quotaFresh = 15 * time.Second // how old a cached quota may be
 	unknownFor = time.Hour        // what a caller without an address is told to wait
-	quotaWait  = time.Minute      // and one who comes while the gate is out of reach
+	quotaWait  = time.Minute      // the same while the quota is out of reach
 )
 
-// Admission is what counting a request found out.
+// Admission is the result of counting a request.
 type Admission struct {
 	fromAddress int // provisions that this address asked for in its window
 	passed      int // workspaces made in this minute so far
 }
 
-// Admit counts a request before its body is read: everybody, the address, and beside them a look at the gate. Refusals
-// of everybody come first. from is the client's address, from a source that the client cannot set; the zero value is refused.
+// Admit counts a request before its body is read, in the counter of all clients and in that of its address, and reads how
+// much of the quota is used. The refusal for all clients comes first. from is the client's address as the gateway tells
+// it; the zero value is refused.
 func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
 	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
@@ -60,22 +61,22 @@ func (p *Provisioner) work(ctx context.Context, a Admission, r contract.Provisio
 		return nil
 	}
 	if r.Challenge != nil && r.Solution != nil {
-		return p.Desk.Check(ctx, *r.Challenge, *r.Solution)
+		return p.Pow.Check(ctx, *r.Challenge, *r.Solution)
 	}
-	gate, err := p.setting(ctx, p.Now())
+	quota, err := p.setting(ctx, p.Now())
 	if err != nil {
 		return closed(err)
 	}
-	switch busy := a.passed*10 > gate.PerMinute*8; {
+	switch busy := a.passed*10 > quota.PerMinute*8; {
 	case busy:
-		return p.Desk.Ask(limits.PowBitsBusy)
-	case p.Limits.Pow == limits.PowAlways, a.passed*2 > gate.PerMinute, a.fromAddress > limits.PowFree:
-		return p.Desk.Ask(limits.PowBits)
+		return p.Pow.Ask(limits.PowBitsBusy)
+	case p.Limits.Pow == limits.PowAlways, a.passed*2 > quota.PerMinute, a.fromAddress > limits.PowFree:
+		return p.Pow.Ask(limits.PowBits)
 	}
 	return nil
 }
 
-// minute is the gate's counter.
+// minute returns the counter of the quota.
 func (p *Provisioner) minute(now time.Time) rate.Window {
 	start := now.Truncate(time.Minute)
 	return rate.Window{
@@ -86,17 +87,17 @@ func (p *Provisioner) minute(now time.Time) rate.Window {
 	}
 }
 
-// pass takes one place of the minute's gate.
+// pass takes one workspace from the quota of this minute.
 func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
 	if p.Limits.Off {
 		return nil
 	}
-	gate, err := p.setting(ctx, now)
+	quota, err := p.setting(ctx, now)
 	if err != nil {
 		return closed(err)
 	}
 	w := p.minute(now)
-	_, ok, err := p.Counters.Count(ctx, w, gate.PerMinute)
+	_, ok, err := p.Counters.Count(ctx, w, quota.PerMinute)
 	switch {
 	case err != nil:
 		return closed(err)
@@ -110,16 +111,16 @@ func closed(err error) error {
 	return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(quotaWait)
 }
 
-// setting reads the gate's setting, not more often than it may be old.
+// setting returns the quota, which is read again once it is older than quotaFresh.
 func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.quotaAt.IsZero() || now.Sub(p.quotaAt) >= quotaFresh {
-		gate, err := p.Store.Quota(ctx)
+		quota, err := p.Store.Quota(ctx)
 		if err != nil {
 			return Quota{}, err
 		}
-		p.quota, p.quotaAt = gate, now
+		p.quota, p.quotaAt = quota, now
 	}
 	if g := p.quota; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
 		return Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")

@@ -22,16 +22,16 @@ import (
 
 // Store is what Provisioner needs.
 type Store interface {
-	// Quota reads how many workspaces may be made in a minute. A missing or malformed setting is
-	// ephemeral_provision_unavailable: nobody passes a gate that nobody set.
+	// Quota reads how many workspaces may be made in a minute. A missing or malformed quota is
+	// ephemeral_provision_unavailable, because a quota that was never set lets no workspace through.
 	Quota(ctx context.Context) (Quota, error)
-	// CountOf tells how many passed in a window. A copy may serve.
+	// CountOf returns how many workspaces were counted in a window. An eventually consistent read is enough.
 	CountOf(ctx context.Context, w rate.Window) (int, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
 }
 
-// Quota is the run-time setting of the provision gate.
+// Quota is the provision quota, which operators change at run time.
 type Quota struct {
 	PerMinute  int       // 1 to 100
 	ValidUntil time.Time // zero: for good
@@ -51,7 +51,7 @@ type Provisioner struct {
 	Limiter     *rate.Limiter
 	Counters    rate.Counters
 	Limits      *limits.Limits
-	Desk        *pow.Service
+	Pow         *pow.Service
 	Peppers     keyring.Derived
 	Environment credential.Environment
 	Now         func() time.Time
@@ -61,8 +61,9 @@ type Provisioner struct {
 	quotaAt time.Time
 }
 
-// Provision makes a workspace with a key and a claim token, whose secrets it answers this once. The claim code is
-// attribution; anything that is not one is ignored. Refusals in order: pow_required, pow_invalid, the gate's.
+// Provision makes a workspace with a key and a claim token. Their secrets are in this answer only. A claim code attributes
+// the workspace to a campaign; any other value is ignored. Refusals, in order: pow_required, pow_invalid, those of the
+// quota.
 func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.ProvisionRequest, requestID string) (contract.Provisioned, error) {
 	now := p.Now()
 	if err := p.work(ctx, a, r); err != nil {

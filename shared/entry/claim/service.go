@@ -42,7 +42,8 @@ type claimable struct {
 	artifacts []artifact.Artifact // the newest limits.ClaimListed
 }
 
-// Preview tells a member what a claim would bring; not_found for whatever is wrong with the token. Nothing changes.
+// Preview returns what a claim would bring to the caller's workspace. It changes nothing. A token that cannot be used is
+// not_found, for every reason alike.
 func (c *Service) Preview(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
 	h, err := c.open(ctx, by, claimToken, c.Now())
 	if err == nil && !h.token.RedeemedAt.IsZero() {
@@ -64,9 +65,9 @@ func (c *Service) Preview(ctx context.Context, by credential.Actor, claimToken s
 	return p, nil
 }
 
-// Claim takes over the workspace of a token, with everything in it, into the caller's; whoever had credentials for it gets
-// none for the caller's. Whatever is wrong with the token is the same not_found; of several who use it at once one wins,
-// and the same command again gives the first answer.
+// Claim moves the workspace of a token, with everything in it, into the caller's. Credentials of the claimed workspace end
+// and open nothing in the caller's. A token that cannot be used is not_found, for every reason alike. Of several claims at
+// once one wins, and a repeated command returns the first answer.
 func (c *Service) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
@@ -103,8 +104,8 @@ func (c *Service) Claim(
 	return answer, nil
 }
 
-// open checks a token and reads what is behind it meanwhile. A token that is not stored costs the same as one that is.
-// One that is redeemed passes: whether it was by this very command is for the commit to tell.
+// open checks a token and lists the artifacts of its workspace in parallel. An unknown token costs the same as a known one.
+// A redeemed one passes, because only the commit can tell whether this very command redeemed it.
 func (c *Service) open(ctx context.Context, by credential.Actor, text string, now time.Time) (claimable, error) {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return claimable{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
@@ -135,8 +136,8 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 	return h, nil
 }
 
-// move is the whole claim of a token that a member holds. Where the token is an agent's, the agent itself is not let in:
-// that takes the code that it shows.
+// move returns the claim of a token that a member holds. It does not let in the agent that the token may belong to, because
+// that takes the code which the agent shows.
 func (c *Service) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
 		Source:       t.Workspace,
