@@ -105,7 +105,7 @@ func (w *world) assemble() {
 			Limiter:     limiter,
 			Counters:    w.store,
 			Limits:      &w.limits,
-			Desk:        &pow.Service{Keys: nonces, Store: w.store, Now: w.now},
+			Pow:         &pow.Service{Keys: nonces, Store: w.store, Now: w.now},
 			Peppers:     peppers,
 			Environment: credential.Preview,
 			Now:         w.now,
