@@ -11,7 +11,6 @@ import (
 
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
 
@@ -153,24 +152,31 @@ func (b *bench) provision(ctx context.Context) error {
 
 // publish makes the artifact that is read.
 func (b *bench) publish(ctx context.Context) error {
-	g := b.agents[len(b.agents)-1]
+	read, err := publishRead(ctx, b.agents[len(b.agents)-1])
+	read.workspace = b.read.workspace
+	b.read = read
+	return err
+}
+
+// publishRead publishes a small and a large file.
+func publishRead(ctx context.Context, g *wire.Agent) (p published, err error) {
 	files := []wire.File{{Path: "small.txt", Body: noise(smallSize)}, {Path: "large.bin", Body: noise(largeSize)}}
 	draft, err := g.Draft(ctx, wire.NewKey(), wire.Declare("Read", files...), files...)
 	if err != nil {
-		return err
+		return p, err
 	}
 	if _, err := g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID); err != nil {
-		return err
+		return p, err
 	}
-	var view contract.AgentView
-	if view, err = g.AgentView(ctx, draft.ArtifactID); err != nil {
-		return err
+	view, err := g.AgentView(ctx, draft.ArtifactID)
+	if err != nil {
+		return p, err
 	}
-	b.read.artifact, b.read.session = draft.ArtifactID, draft.UploadSessionID
+	p.artifact, p.session = draft.ArtifactID, draft.UploadSessionID
 	for _, f := range view.Files {
-		b.read.sizes, b.read.urls = append(b.read.sizes, f.SizeBytes), append(b.read.urls, f.URL)
+		p.sizes, p.urls = append(p.sizes, f.SizeBytes), append(p.urls, f.URL)
 	}
-	return nil
+	return p, nil
 }
 
 // groups are the rows that were asked for; those of a group are measured together.

@@ -23,6 +23,9 @@ func main() {
 		signal.Ignore(os.Interrupt, syscall.SIGTERM) // this process ends when its standard input does
 		os.Exit(exitCode(serve(os.Stdin, os.Stdout), os.Stderr))
 	}
+	if len(os.Args) > 2 && os.Args[1] == watchWord {
+		os.Exit(exitCode(watch(os.Stdin, os.Args[2:]), os.Stderr))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once; hosts and engines follow
 	o, err := parse(os.Args[1:], os.Stderr)
@@ -30,7 +33,7 @@ func main() {
 		os.Exit(0)
 	}
 	if err == nil {
-		err = run(ctx, o, os.Stdout, os.Stderr)
+		err = o.run(ctx, os.Stdout, os.Stderr)
 	}
 	os.Exit(exitCode(err, os.Stderr))
 }
@@ -65,6 +68,16 @@ type options struct {
 	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
 
 	dueArtifacts int // that fall due at once
+
+	baseline baseline
+}
+
+// run measures this tree, or compares it with a commit.
+func (o options) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if o.baseline.commit != "" {
+		return against(ctx, o, stdout, stderr)
+	}
+	return run(ctx, o, stdout, stderr)
 }
 
 // mode is what is measured once engines and hosts run. Its error may be a broken budget.
@@ -130,7 +143,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 0, fmt.Sprintf("`N` seconds for each row (default %d, with -routes %g, with -slow-readers %d)", flowSeconds, routeSeconds, slowSeconds))
+	seconds := flags.Float64("seconds", 0, fmt.Sprintf(
+		"`N` seconds for each row (default %d, with -routes %g, with -slow-readers %d; with -against %d a round and side)",
+		flowSeconds, routeSeconds, slowSeconds, againstSeconds,
+	))
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
 	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
 	flags.IntVar(&o.processes, "processes", 80, "`N` functions of each host in -slow-readers")
@@ -141,6 +157,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 			return o.choose(m.measure)
 		})
 	}
+	o.baseline.declare(flags, func() { usual = againstSeconds })
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -160,6 +177,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if o.dueArtifacts < 1 {
 		return o, fmt.Errorf("-due-artifacts %d is none", o.dueArtifacts)
 	}
+	if err := o.checkBaseline(); err != nil {
+		return o, err
+	}
 	if *seconds == 0 {
 		*seconds = usual
 	}
@@ -168,10 +188,12 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, err
 }
 
+var errTwoModes = errors.New("only one thing is measured at a time")
+
 // choose takes the one mode that a run may have.
 func (o *options) choose(m mode) error {
 	if o.measure != nil {
-		return errors.New("only one thing is measured at a time")
+		return errTwoModes
 	}
 	o.measure = m
 	return nil

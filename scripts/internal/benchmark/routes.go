@@ -65,27 +65,34 @@ type shelf struct {
 const listed = 50
 
 // openShelf makes a workspace with a page full of artifacts, of which the newest is read.
-func (b *bench) openShelf(ctx context.Context) (s shelf, err error) {
+func (b *bench) openShelf(ctx context.Context) (shelf, error) {
 	b.say("publishing what is read")
-	if s.owner, err = b.newAgent(ctx); err != nil {
-		return s, err
+	owner, err := b.newAgent(ctx)
+	if err != nil {
+		return shelf{}, err
 	}
+	return fillShelf(ctx, b.anyone, owner)
+}
+
+// fillShelf publishes a page full of artifacts in the workspace of an owner and opens the newest.
+func fillShelf(ctx context.Context, anyone, owner *wire.Agent) (s shelf, err error) {
+	s.owner = owner
 	small := site()[:1]
 	if _, err = each(ctx, listed-1, func(ctx context.Context, _ int) (contract.Published, error) {
-		return s.owner.PublishFiles(ctx, "Report", "", small...)
+		return owner.PublishFiles(ctx, "Report", "", small...)
 	}); err != nil {
 		return s, err
 	}
-	if s.published, err = s.owner.PublishFiles(ctx, "Report", "", tenFiles()...); err != nil {
+	if s.published, err = owner.PublishFiles(ctx, "Report", "", tenFiles()...); err != nil {
 		return s, err
 	}
-	if s.resolved, err = b.anyone.Resolve(ctx, s.published.UnlistedURL); err != nil {
+	if s.resolved, err = anyone.Resolve(ctx, s.published.UnlistedURL); err != nil {
 		return s, err
 	}
 	if s.link.PublicID, s.link.Blob, err = wire.SplitLink(s.published.UnlistedURL); err != nil {
 		return s, err
 	}
-	a, err := b.anyone.Do(ctx, "HEAD", s.published.RevisionContentURL, nil)
+	a, err := anyone.Do(ctx, "HEAD", s.published.RevisionContentURL, nil)
 	s.etag = a.Header.Get("ETag")
 	return s, err
 }

@@ -1,0 +1,57 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Tree is a worktree of one commit.
+type Tree struct{ Dir string }
+
+// stackFolders are where the main package of the local stack is, or was in older commits.
+var stackFolders = []string{"scripts/internal/local", "scripts/local"}
+
+// Stack builds the program of the local stack and returns its path. An error quotes the compiler.
+func (t Tree) Stack(ctx context.Context) (program string, err error) {
+	for _, folder := range stackFolders {
+		if _, err := os.Stat(filepath.Join(t.Dir, folder, "main.go")); err != nil {
+			continue
+		}
+		program = filepath.Join(t.Dir, ".vitrine", "bin", "local")
+		// Without the paths of the worktree, packages that are equal in two commits are compiled once.
+		return program, build(ctx, t.Dir, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./"+folder)
+	}
+	return "", errors.New("it has no local stack in " + strings.Join(stackFolders, " or "))
+}
+
+// Sizes are the bytes of zip files by function.
+type Sizes map[string]int64
+
+// Zips builds all functions for amd64 and returns the sizes of their zip files. Temporary files go to a folder that the
+// caller removes.
+func (t Tree) Zips(ctx context.Context, temporary string) (Sizes, error) {
+	folder, err := os.MkdirTemp(temporary, "zips-")
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(t.Dir, "scripts", "build")
+	if err := build(ctx, t.Dir, []string{"TMPDIR=" + temporary}, program, "-arch", "amd64", "-out", folder); err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.zip"))
+	if err != nil {
+		return nil, err
+	}
+	sizes := Sizes{}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return nil, err
+		}
+		sizes[strings.TrimSuffix(filepath.Base(file), ".zip")] = info.Size()
+	}
+	return sizes, nil
+}

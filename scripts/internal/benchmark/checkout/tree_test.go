@@ -1,0 +1,96 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+const (
+	module  = "module vitrine\n\ngo 1.26\n"
+	program = "package main\n\nfunc main() { print(\"stack\") }\n"
+)
+
+func newTree(t *testing.T, files map[string]string) Tree {
+	t.Helper()
+	tree := Tree{Dir: t.TempDir()}
+	write(t, tree.Dir, files)
+	return tree
+}
+
+func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
+	for _, folder := range []string{"scripts/internal/local", "scripts/local"} {
+		t.Run(folder, func(t *testing.T) {
+			tree := newTree(t, map[string]string{"go.mod": module, folder + "/main.go": program})
+			file, err := tree.Stack(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said, err := exec.Command(file).CombinedOutput(); string(said) != "stack" {
+				t.Errorf("it says %q (%v)", said, err)
+			}
+		})
+	}
+}
+
+func TestACommitWithoutAStackIsRefused(t *testing.T) {
+	_, err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context())
+	wantError(t, err, "scripts/internal/local or scripts/local")
+}
+
+func TestTheCompilerIsQuoted(t *testing.T) {
+	tree := newTree(t, map[string]string{
+		"go.mod":                module,
+		"scripts/local/main.go": "package main\n\nfunc main() { broken() }\n",
+	})
+	_, err := tree.Stack(t.Context())
+	wantError(t, err, "main.go:3:15: undefined: broken")
+}
+
+func TestZipsAreMeasuredByFunction(t *testing.T) {
+	tree := newTree(t, map[string]string{"scripts/build": `#!/bin/sh
+[ "$1 $2 $3" = "-arch amd64 -out" ] || exit 1
+printf 12345 >"$4/api.zip"
+printf 123 >"$4/jobs.zip"
+`})
+	got, err := tree.Zips(t.Context(), t.TempDir())
+	if want := (Sizes{"api": 5, "jobs": 3}); err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v (%v), want %v", got, err, want)
+	}
+}
+
+func TestABuildThatFailsIsQuoted(t *testing.T) {
+	tree := newTree(t, map[string]string{"scripts/build": "#!/bin/sh\necho no function today >&2\nexit 3\n"})
+	_, err := tree.Zips(t.Context(), t.TempDir())
+	wantError(t, err, "exit status 3", "no function today")
+}
+
+func TestACancelledBuildEndsWithWhatItHasStarted(t *testing.T) {
+	tree := newTree(t, map[string]string{"scripts/build": `#!/bin/sh
+sleep 600 &
+trap '' TERM
+echo >started
+wait
+echo >ended
+`})
+	started := filepath.Join(tree.Dir, "started")
+	if err := syscall.Mkfifo(started, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		os.ReadFile(started) // returns when the script has written
+	}()
+	if _, err := tree.Zips(ctx, t.TempDir()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(tree.Dir, "ended")); err != nil {
+		t.Error("the child of the script was not ended:", err)
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+
+	"vitrine/scripts/internal/benchmark/checkout"
+)
+
+const pairHead = `| What | Clients | Requests/s, %[1]s | %[2]s | p50 ms, %[1]s | %[2]s | Ratio | Spread | Verdict |
+|---|--:|--:|--:|--:|--:|--:|--:|---|
+`
+
+const sizeHead = `
+| Function | Zip MB for amd64, %s | %s | Ratio |
+|---|--:|--:|--:|
+`
+
+const pairLegend = `
+Each figure is the median of %d rounds of %v. The ratio is how many times as long a request takes as in %s, by the
+medians of the requests a second. The spread is a confidence interval of 94 %% for the ratio of a round; of five rounds it
+goes from the lowest to the highest. Slower: the ratio and the whole spread are above %[4]v. Unclear: the ratio is and
+the spread is not, and more rounds or a quieter machine would tell. Faster: both are below 1/%[4]v.
+Each side has engines of its own, DynamoDB's in memory. Rate limits are off, so that requests are not counted.
+"This tree" is the working tree, also with what is not committed, but without ignored files.
+`
+
+// report prints the table of the rows and that of the zip files.
+func (c *comparison) report(w io.Writer) {
+	this, base := c.sides[0], c.sides[1]
+	fmt.Fprintf(w, pairHead, this.name, base.name)
+	for _, p := range c.pairs {
+		fmt.Fprintln(w, p.line())
+	}
+	fmt.Fprintf(w, sizeHead, this.name, base.name)
+	reportSizes(w, this.zips, base.zips)
+	fmt.Fprintf(w, pairLegend, c.baseline.rounds, c.duration, base.name, slowerRatio)
+	fmt.Fprintf(w, machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func (p *pair) line() string {
+	f := compareRounds(p.rounds[0], p.rounds[1])
+	this, base := f.medians[0], f.medians[1]
+	return fmt.Sprintf("| %s | %d | %.0f | %.0f | %.2f | %.2f | %.2f | %.2f–%.2f | %s |", p.title, p.clients,
+		this.rate, base.rate, this.p50, base.p50, f.ratio, f.low, f.high, f.verdict())
+}
+
+// reportSizes prints a line for each function that one of the sides has.
+func reportSizes(w io.Writer, this, base checkout.Sizes) {
+	all := maps.Clone(this)
+	maps.Copy(all, base)
+	for _, host := range slices.Sorted(maps.Keys(all)) {
+		ratio := "–"
+		if this[host] > 0 && base[host] > 0 {
+			ratio = fmt.Sprintf("%.3f", float64(this[host])/float64(base[host]))
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", host, zipSize(this[host]), zipSize(base[host]), ratio)
+	}
+}
+
+// zipSize returns megabytes, or a dash where there is no such function.
+func zipSize(bytes int64) string {
+	if bytes == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3f", float64(bytes)/1e6)
+}
