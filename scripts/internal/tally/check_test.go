@@ -28,6 +28,9 @@ func newMachine(t *testing.T, programs ...string) machine {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(m.folder, "package-lock.json"), []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, script := range []string{"check", "prepare"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", script))
 		if err != nil {
