@@ -17,11 +17,12 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	signer, err3 := s.signer()
 	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &agentauth.Service{
-		Store:       s.store,
-		Mover:       s.store,
+		Store:       s.store.Registrations,
+		Mover:       s.store.Claims,
+		Artifacts:   s.store.Artifacts,
 		Admission:   admission,
-		Counters:    s.store,
-		Failures:    s.store,
+		Counters:    s.store.Counters,
+		Failures:    s.store.Counters,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Signer:      signer,

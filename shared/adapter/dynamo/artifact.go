@@ -7,7 +7,31 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/view"
+)
+
+// Artifacts stores artifacts and their revisions.
+type Artifacts struct {
+	*db
+	metadata
+	files
+	references
+}
+
+var (
+	_ artifact.Deletions    = Artifacts{}
+	_ artifact.History      = Artifacts{}
+	_ artifact.Listing      = Artifacts{}
+	_ artifact.Names        = Artifacts{}
+	_ artifact.Pins         = Artifacts{}
+	_ artifact.Publications = Artifacts{}
+	_ artifact.Restorations = Artifacts{}
+	_ content.Store         = Artifacts{}
+	_ readaccess.Store      = Artifacts{}
+	_ view.Store            = Artifacts{}
 )
 
 func artifactItem(a artifact.Artifact) item {
@@ -85,7 +109,7 @@ func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 }
 
 // Publish implements artifact.Publications.
-func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
+func (s Artifacts) Publish(ctx context.Context, p artifact.Publication) error {
 	day := allowance{
 		key:  allowanceKey,
 		of:   p.Workspace,
@@ -98,7 +122,7 @@ func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
 	return s.within(day, func(count spend) error { return s.publish(ctx, p, count) })
 }
 
-func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend) error {
+func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count spend) error {
 	var t transaction
 	s.finish(&t, p.Command, p.Result, p.At)
 	s.moveCurrent(&t, p)
@@ -122,7 +146,7 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend
 }
 
 // Restore implements artifact.Restorations.
-func (s *Store) Restore(ctx context.Context, r artifact.Restoration) error {
+func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
 	var t transaction
 	p := r.Publication
 	s.finish(&t, p.Command, p.Result, p.At)
@@ -136,7 +160,7 @@ func (s *Store) Restore(ctx context.Context, r artifact.Restoration) error {
 }
 
 // moveCurrent makes a revision the current one: the draft, unless p.Again.
-func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
+func (s Artifacts) moveCurrent(t *transaction, p artifact.Publication) {
 	set := "SET #cur = :rev, #no = :no, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
 	condition := "#status = :live AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
 	v := values{
@@ -185,7 +209,7 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 }
 
 // Draft implements artifact.Publications.
-func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
+func (s Artifacts) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
 	b := batch{strong: true}
 	b.want(artifactKey(a))
 	b.want(revisionKey(a, r))
@@ -194,7 +218,7 @@ func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artif
 }
 
 // Delete implements artifact.Deletions.
-func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
+func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
 	var t transaction
 	s.finish(&t, d.Command, d.Result, d.At)
 	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
@@ -217,4 +241,34 @@ func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
 	s.checkFence(&t, d.Workspace)
 	t.create(s.tables.Events, eventItem(d.Event))
 	return s.commit(ctx, &t)
+}
+
+func moved(item) error { return artifact.ErrMoved }
+
+// ownedBy holds while an artifact is in a workspace, or a claim takes it there.
+func ownedBy(v values, w, from id.Workspace) string {
+	v["ws"] = string(w)
+	if from == "" {
+		return "#own = :ws"
+	}
+	v["from"] = string(from)
+	return "#own IN (:ws, :from)"
+}
+
+// ReadState implements readaccess.Store.
+func (s Artifacts) ReadState(ctx context.Context, n readaccess.Query) (readaccess.State, error) {
+	b := batch{strong: true}
+	b.want(workspaceKey(n.Workspace))
+	b.want(artifactKey(n.Artifact))
+	if n.Link != "" {
+		b.want(linkKey(n.Link))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return readaccess.State{}, err
+	}
+	return readaccess.State{
+		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace), Artifact: readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
+		Link: readLink(f.at(linkKey(n.Link)), n.Link),
+	}, nil
 }

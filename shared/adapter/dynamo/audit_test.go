@@ -25,7 +25,7 @@ var (
 )
 
 func newSteward(d *desk) *account.Settings {
-	return &account.Settings{Store: d.Store, Now: func() time.Time { return d.clock }}
+	return &account.Settings{Store: d.Workspaces, Now: func() time.Time { return d.clock }}
 }
 
 func newAuditor(t *testing.T, d *desk) *account.AuditLog {
@@ -34,7 +34,7 @@ func newAuditor(t *testing.T, d *desk) *account.AuditLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account.AuditLog{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
+	return &account.AuditLog{Store: d.Events, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
 func asked(name string, days int) contract.UpdateSettings {
@@ -164,7 +164,7 @@ func TestEventsEndForReadersAndForTheTable(t *testing.T) {
 		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
 			t.Errorf("%s later: %+v %v", late, list, err)
 		}
-		rows, _, more, err := d.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
+		rows, _, more, err := d.Events.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
 		if err != nil || len(rows) != want || more {
 			t.Errorf("%s later operators see %+v %t %v", late, rows, more, err)
 		}

@@ -37,7 +37,7 @@ func (f found) at(k key) item { return f[k] }
 
 func (f found) hot(pk string) item { return f[key{pk: pk}] }
 
-func (s *Store) read(ctx context.Context, b batch) (found, error) {
+func (s *db) read(ctx context.Context, b batch) (found, error) {
 	request := map[string]types.KeysAndAttributes{}
 	if len(b.core) > 0 {
 		core := types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
@@ -71,7 +71,7 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 }
 
 // all reads items of core, strongly or not, however many.
-func (s *Store) all(ctx context.Context, keys []key, strong bool) (found, error) {
+func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
 	for some := range slices.Chunk(keys, batchMost) {
 		b := batch{strong: strong}

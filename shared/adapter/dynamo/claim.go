@@ -11,6 +11,15 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// Claims stores claim tokens, commits claims, and moves what was claimed.
+type Claims struct{ *db }
+
+var (
+	_ agentauth.Mover  = Claims{}
+	_ claim.Migrations = Claims{}
+	_ claim.Store      = Claims{}
+)
+
 func claimTokenItem(t claim.Token) item {
 	return newItem(claimKey(t.Public)).
 		str("id", string(t.ID)).str("ws", string(t.Workspace)).str("reg", string(t.Registration)).
@@ -19,7 +28,7 @@ func claimTokenItem(t claim.Token) item {
 }
 
 // ClaimToken implements claim.Store.
-func (s *Store) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
+func (s Claims) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
 	i, err := s.get(ctx, s.tables.Core, claimKey(public), true)
 	return readClaimToken(i, public), err
 }
@@ -42,7 +51,7 @@ func readClaimToken(i item, public id.Public) *claim.Token {
 }
 
 // Move implements claim.Store.
-func (s *Store) Move(ctx context.Context, m claim.Move) error {
+func (s Claims) Move(ctx context.Context, m claim.Move) error {
 	var t transaction
 	if m.Command != nil {
 		s.finish(&t, *m.Command, m.Result, m.At)
@@ -68,7 +77,7 @@ func (s *Store) Move(ctx context.Context, m claim.Move) error {
 func tooLate(item) error { return claim.ErrGone }
 
 // redeem uses the token up.
-func (s *Store) redeem(t *transaction, m claim.Move) {
+func (s Claims) redeem(t *transaction, m claim.Move) {
 	t.update(s.tables.Core, claimKey(m.Token.Public), "SET #redeemed = :now",
 		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
 		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, tooLate)
@@ -80,7 +89,7 @@ func (s *Store) redeem(t *transaction, m claim.Move) {
 //
 // A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets nobody in: the
 // registration stays with the source, which is closed, so that no credential is made for it again.
-func (s *Store) verify(t *transaction, m claim.Move) {
+func (s Claims) verify(t *transaction, m claim.Move) {
 	set := "SET #state = :verified, #member = :member, #completed_at = :now"
 	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
 	v := values{
@@ -103,7 +112,7 @@ func (s *Store) verify(t *transaction, m claim.Move) {
 
 // close points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
 // gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
-func (s *Store) close(t *transaction, m claim.Move) {
+func (s Claims) close(t *transaction, m claim.Move) {
 	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
 		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, tooLate)

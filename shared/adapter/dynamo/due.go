@@ -12,13 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sweep"
 )
 
 // dueRows lists up to n rows of the index of a kind that are due at an instant, the oldest first. Each part has its share,
 // so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on them reads them
 // again.
-func (s *Store) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
+func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
 	var parts errgroup.Group
 	found := make([][]map[string]types.AttributeValue, dueParts)
@@ -56,7 +57,7 @@ type dueItem struct {
 }
 
 // dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
-func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
+func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
 	rows, err := s.dueRows(ctx, kind, now, n)
 	if err != nil {
 		return nil, err
@@ -85,11 +86,11 @@ func (d dueItem) row() sweep.QueueItem {
 	return r
 }
 
-// Reschedule implements sweep.Rows.
-func (s *Store) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
-	var k key
-	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
-	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
-		values{"until": sortable(until), "tries": failures, "due": sortable(r.Due)})
-	return err
+// dueSessions reads the sessions of which something of a kind is due.
+func (s *db) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
+	found, err := s.dueItems(ctx, kind, now, n)
+	for _, d := range found {
+		out = append(out, sweep.Session{Session: sessionOf(d.item, named[id.Session](d.key)), QueueItem: d.row()})
+	}
+	return out, err
 }

@@ -1,15 +1,31 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// Grants stores OAuth grants with their tokens.
+type Grants struct{ *db }
+
+var _ oauth.GrantStore = Grants{}
+
+// Grant implements oauth.GrantStore.
+func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, error) {
+	i, err := s.get(ctx, s.tables.Core, grantKey(public), true)
+	return readGrant(i, public), err
+}
 
 // grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is revoked;
 // the others end by themselves soon.
@@ -80,8 +96,93 @@ func unpackIssued(b []byte) (out []oauth.AccessToken) {
 	return out
 }
 
-// Grant implements oauth.GrantStore.
-func (s *Store) Grant(ctx context.Context, public id.Public) (*oauth.Grant, error) {
-	i, err := s.get(ctx, s.tables.Core, grantKey(public), true)
-	return readGrant(i, public), err
+func ended(item) error { return oauth.ErrGone }
+
+// AddGrant implements oauth.GrantStore.
+func (s Grants) AddGrant(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
+	var t transaction
+	t.put(s.tables.Hot, item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, ended)
+	t.create(s.tables.Core, grantItem(g))
+	t.create(s.tables.Events, eventItem(e))
+	return s.commit(ctx, &t)
+}
+
+// Rotate implements oauth.GrantStore with one write.
+func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) (*oauth.Grant, error) {
+	set := "SET #tokens = :tokens, #rt_mac = :mac, #rt_pepper = :pepper, #old_mac = :old, #old_pepper = :oldpepper, " +
+		"#turns = :turns, #rotated = :rotated, #idle = :idle, #chain = :chain"
+	condition := "#rt_mac = :old AND attribute_not_exists(#rev_at)"
+	old, done, err := s.change(ctx, grantKey(g.Public), set, condition, values{
+		"tokens": packIssued(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
+		"turns": g.Generation, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.ChainKeyID),
+	})
+	switch {
+	case err != nil || done:
+		return nil, err
+	case old == nil:
+		return &oauth.Grant{Public: g.Public, RevokedAt: g.RotatedAt}, nil
+	}
+	return readGrant(old, g.Public), nil
+}
+
+// RevokeGrant implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
+// learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them apart.
+func (s Grants) RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
+	var keys []string
+	for {
+		known := len(keys)
+		err := s.revoke(ctx, public, &keys, at, e)
+		switch {
+		case errors.Is(err, oauth.ErrGone):
+			return nil
+		case errors.Is(err, errMoreKeys) && len(keys) > known:
+			continue
+		}
+		return err
+	}
+}
+
+// errMoreKeys says that more API keys belong to a grant than were known.
+var errMoreKeys = errors.New("the grant has other API keys")
+
+// revoke ends a grant with its API keys if these are all; else it tells which they are.
+func (s Grants) revoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
+	var t transaction
+	condition, v := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)", values{"now": at}
+	if n := len(*keys); n > 0 {
+		condition = "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND size(#api_keys) = :known"
+		v["known"] = n
+	}
+	t.update(s.tables.Core, grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", condition, v, func(old item) error {
+		if old == nil || !old.getTime("rev_at").IsZero() {
+			return oauth.ErrGone
+		}
+		*keys = old.getSet("api_keys")
+		return errMoreKeys
+	})
+	for _, k := range *keys {
+		t.update(s.tables.Core, credentialKey(id.Public(k)),
+			"SET #rev_at = if_not_exists(#rev_at, :now), #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)", "",
+			values{"now": at, "list": revokedKeysOf(e.Workspace), "ttl": leavesList(at).Unix()}, nil)
+	}
+	if len(*keys) > 0 {
+		s.uncountKeys(&t, e.Workspace, *keys...)
+	}
+	t.create(s.tables.Events, eventItem(e))
+	return s.commit(ctx, &t)
+}
+
+// GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.
+func (s Grants) GrantsOf(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
+	mine := grantsOfMember(q.Member)
+	after := cmp.Or(q.After, mine+afterText)
+	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}
+	read := func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) }
+	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]oauth.Grant, error) {
+		rows, err := tableRows(ctx, s.db, found, read)
+		maps.DeleteFunc(rows, func(place string, g oauth.Grant) bool {
+			return !strings.HasPrefix(place, mine) || !q.Live(g)
+		})
+		return rows, err
+	})
 }

@@ -48,7 +48,7 @@ func asTheyAre(*credential.Key) {}
 // browser is a member of a desk who is signed in to the app host, with what the workspace says now.
 func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	t.Helper()
-	w, err := l.Workspace(ctx, p.home.ID)
+	w, err := l.Workspaces.Workspace(ctx, p.home.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 // stored is the key of a secret.
 func (l *logins) stored(t testing.TB, secret string) credential.Key {
 	t.Helper()
-	k, err := l.APIKey(ctx, parsedKey(t, secret).Public)
+	k, err := l.Keys.APIKey(ctx, parsedKey(t, secret).Public)
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
@@ -92,7 +92,7 @@ func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which,
 func (l *logins) signOut(t testing.TB, p *person) {
 	t.Helper()
 	l.clock = l.clock.Add(time.Minute)
-	if err := l.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
+	if err := l.Members.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	}
 	now := l.browser(t, p)
 	for _, k := range old {
-		if stored, err := l.APIKey(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
+		if stored, err := l.Keys.APIKey(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
 			t.Errorf("%+v %v", stored, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l.full(t, by)
 
 	for range 2 {
-		if _, err := l.RevokeKey(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
+		if _, err := l.Keys.RevokeKey(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l.full(t, by)
 
 	for range 2 {
-		if err := l.RevokeGrant(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
+		if err := l.Grants.RevokeGrant(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 		if life > 0 {
 			k.ExpiresAt = l.clock.Add(life)
 		}
-		return l.CreateKey(ctx, credential.Creation{
+		return l.Keys.CreateKey(ctx, credential.Creation{
 			Command: wish(by, idempotency.CreateKey, ""),
 			Key:     k,
 			Most:    2,
@@ -355,7 +355,7 @@ func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 			return err
 		}
 		public := id.NewPublic()
-		err := l.CreateKey(ctx, credential.Creation{
+		err := l.Keys.CreateKey(ctx, credential.Creation{
 			Command: wish(by, idempotency.CreateKey, ""),
 			Most:    most,
 			Event:   record(p.home.ID, l.clock),

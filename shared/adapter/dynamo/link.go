@@ -13,6 +13,17 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
+// Links stores the access links of artifacts.
+type Links struct {
+	*db
+	metadata
+}
+
+var (
+	_ sharing.Changes = Links{}
+	_ sharing.Links   = Links{}
+)
+
 func linkItem(l link.Link) item {
 	return newItem(linkKey(l.Public)).
 		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
@@ -39,7 +50,7 @@ func readLink(i item, p id.Public) *link.Link {
 }
 
 // Link implements sharing.Links.
-func (s *Store) Link(ctx context.Context, p id.Public) (*link.Link, error) {
+func (s Links) Link(ctx context.Context, p id.Public) (*link.Link, error) {
 	i, err := s.get(ctx, s.tables.Core, linkKey(p), true)
 	return readLink(i, p), err
 }
@@ -56,20 +67,8 @@ func unsharedBut(v values, over id.Public) string {
 	return "(attribute_not_exists(#share) OR #share = :over)"
 }
 
-// ownedBy holds while an artifact is in a workspace, or a claim takes it there.
-func ownedBy(v values, w, from id.Workspace) string {
-	v["ws"] = string(w)
-	if from == "" {
-		return "#own = :ws"
-	}
-	v["from"] = string(from)
-	return "#own IN (:ws, :from)"
-}
-
-func moved(item) error { return artifact.ErrMoved }
-
 // CreateLink implements sharing.Changes.
-func (s *Store) CreateLink(ctx context.Context, c sharing.Creation) error {
+func (s Links) CreateLink(ctx context.Context, c sharing.Creation) error {
 	var t transaction
 	if c.Command != nil {
 		s.finish(&t, *c.Command, c.Result, c.At)
@@ -107,7 +106,7 @@ func (s *Store) CreateLink(ctx context.Context, c sharing.Creation) error {
 }
 
 // RecordNoop implements sharing.Changes.
-func (s *Store) RecordNoop(ctx context.Context, c sharing.Creation) error {
+func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
 	var t transaction
 	s.finish(&t, *c.Command, c.Result, c.At)
 	v := values{"live": string(artifact.Live), "share": string(c.Link.Public)}
@@ -121,7 +120,7 @@ func (s *Store) RecordNoop(ctx context.Context, c sharing.Creation) error {
 var errUnshared = errors.New("the artifact has another share link, or none")
 
 // RevokeLink implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
-func (s *Store) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time, error) {
+func (s Links) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time, error) {
 	at, err := s.revokeLink(ctx, r, r.Link.Kind == link.Share)
 	if errors.Is(err, errUnshared) {
 		at, err = s.revokeLink(ctx, r, false)
@@ -129,7 +128,7 @@ func (s *Store) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time
 	return at, err
 }
 
-func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
+func (s Links) revokeLink(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
 	l, at := r.Link, millis(r.At)
 	var first time.Time
 	var t transaction
@@ -158,7 +157,7 @@ func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared boo
 }
 
 // CloseLinks implements sharing.Changes.
-func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
+func (s Links) CloseLinks(ctx context.Context, c sharing.Closing) error {
 	var t transaction
 	v := values{"at": c.At, "live": string(artifact.Live), "one": 1}
 	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.ClaimedFrom)
@@ -181,7 +180,7 @@ func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
 }
 
 // LockLinks implements sharing.Changes.
-func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
+func (s Links) LockLinks(ctx context.Context, l sharing.Lock) error {
 	var t transaction
 	s.finish(&t, l.Command, l.Result, l.At)
 	v := values{"live": string(artifact.Live), "one": 1}
@@ -209,7 +208,7 @@ func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
 }
 
 // Artifacts implements sharing.Links.
-func (s *Store) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
+func (s Links) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
 	keys := make([]key, len(of))
 	for n, a := range of {
 		keys[n] = artifactKey(a)
@@ -230,7 +229,7 @@ func (s *Store) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifac
 // Links implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
 // partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
 // without one.
-func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+func (s Links) Links(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
 	}
@@ -258,9 +257,9 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, string
 }
 
 // linksTo reads links of an artifact. The index has nothing but their keys.
-func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	parts := []partition{{dueIndex, linksOfArtifact(q.Artifact), q.After}}
-	listed, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
+	listed, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
 		rows := make(map[string]key, len(found))
 		for _, i := range found {
 			rows[i.getStr("g2s")] = i.key()
@@ -285,12 +284,12 @@ func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, stri
 }
 
 // linksIn reads links that the partitions of workspaces hold together.
-func (s *Store) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
+func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
 	parts := make([]partition, len(of))
 	for n, w := range of {
 		parts[n] = partition{listIndex, linksOf(w), q.After}
 	}
-	rows, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
+	rows, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
 		rows := make(map[string]link.Link, len(found))
 		for _, i := range found {
 			l := readLink(i, named[id.Public](i.key()))

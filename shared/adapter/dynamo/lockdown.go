@@ -13,6 +13,11 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
+// Lockdowns stores the lockdowns of artifacts and workspaces.
+type Lockdowns struct{ *db }
+
+var _ lockdown.Store = Lockdowns{}
+
 // lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes are called as those that
 // older list indexes carry: own is the target, title the reason, name who set it, and entry who lifted it.
 func lockdownItem(l lockdown.Lockdown) item {
@@ -43,22 +48,22 @@ func readLockdown(i item) *lockdown.Lockdown {
 }
 
 // ActiveLockdown implements lockdown.Store.
-func (s *Store) ActiveLockdown(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+func (s Lockdowns) ActiveLockdown(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
 	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
 	return readLockdown(i), err
 }
 
 // Target implements lockdown.Store.
-func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
+func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
 	named, owner := id.Workspace(target), id.Workspace("")
 	if scope == lockdown.Artifact {
-		a, err := s.Artifact(ctx, id.Artifact(target))
+		a, err := s.artifact(ctx, id.Artifact(target))
 		if err != nil || a == nil {
 			return nil, err
 		}
 		named, owner = a.Owner, a.Owner
 	}
-	w, err := s.Workspace(ctx, named)
+	w, err := s.workspace(ctx, named)
 	if err != nil || w == nil {
 		return nil, err
 	}
@@ -71,7 +76,7 @@ func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string)
 
 // Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own: whoever reads what is
 // still in one asks the gate of the destination too.
-func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
+func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	v := values{"id": string(l.ID), "at": c.At}
 	var t transaction
@@ -98,7 +103,7 @@ func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
 func relocked(item) error { return lockdown.ErrMoved }
 
 // Lift implements lockdown.Store.
-func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
+func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	mine := values{"id": string(l.ID)}
 	var t transaction
@@ -120,7 +125,7 @@ func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
 }
 
 // Lockdowns implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
-func (s *Store) Lockdowns(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
+func (s Lockdowns) Lockdowns(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
 	found := map[id.Lockdown]lockdown.Lockdown{}
 	for _, list := range []string{lockdowns, lifted} {
 		condition, v := "#g1p = :list", values{"list": list}

@@ -6,9 +6,20 @@ import (
 	"time"
 
 	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+)
+
+// Members stores members and the identities by which they sign in.
+type Members struct{ *db }
+
+var (
+	_ member.Store   = Members{}
+	_ oauth.Members  = Members{}
+	_ session.People = Members{}
 )
 
 func memberItem(m member.Member) item {
@@ -35,7 +46,7 @@ func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 }
 
 // Member implements session.People and oauth.People, in one strongly consistent batch.
-func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
+func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	b.want(workspaceKey(w))
@@ -47,7 +58,7 @@ func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*membe
 }
 
 // MemberByIdentity implements member.Store.
-func (s *Store) MemberByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
+func (s Members) MemberByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
 	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
 	if err != nil || i == nil {
 		return nil, nil, err
@@ -60,7 +71,7 @@ func (s *Store) MemberByIdentity(ctx context.Context, issuer, subject string) (*
 }
 
 // AddMember implements member.Store.
-func (s *Store) AddMember(ctx context.Context, a member.NewMember) error {
+func (s Members) AddMember(ctx context.Context, a member.NewMember) error {
 	var t transaction
 	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
 		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
@@ -73,7 +84,7 @@ func (s *Store) AddMember(ctx context.Context, a member.NewMember) error {
 }
 
 // TouchMember implements member.Store.
-func (s *Store) TouchMember(ctx context.Context, m member.Member, since time.Time) error {
+func (s Members) TouchMember(ctx context.Context, m member.Member, since time.Time) error {
 	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
 		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
 		values{"email": m.Email, "now": m.SeenAt, "since": since})
@@ -82,7 +93,7 @@ func (s *Store) TouchMember(ctx context.Context, m member.Member, since time.Tim
 
 // SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
 // its member, however many there are: a workspace has one member.
-func (s *Store) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
+func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
 	var t transaction
 	t.update(s.tables.Core, memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
 		values{"now": millis(at)}, func(old item) error {

@@ -25,7 +25,7 @@ const (
 
 // desk lets members in, on the api host and on the MCP host.
 type desk struct {
-	*Store
+	Stores
 	api, mcp *access.Members
 	peppers  keyring.Derived
 	clock    time.Time
@@ -37,10 +37,10 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{Store: newStore(t), peppers: peppers, clock: now()}
+	d := &desk{Stores: newStore(t), peppers: peppers, clock: now()}
 	numbers := limits.Default()
 	d.api = &access.Members{
-		Store:       d.Store,
+		Store:       d.Access,
 		Peppers:     peppers,
 		Limits:      &numbers,
 		Environment: credential.Preview,

@@ -19,7 +19,7 @@ import (
 const endsAtOnce = 100
 
 // DueMoves implements claim.Migrations.
-func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
+func (s Claims) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
 	rows, err := s.dueRows(ctx, migrationDue, now, n)
 	for _, i := range rows {
 		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: instant(i.getStr("g2s"))})
@@ -28,7 +28,7 @@ func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []claim
 }
 
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
-func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+func (s Claims) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
 	var keys []key
 	for _, list := range []string{artifactsOf(source), goneOf(source)} {
 		if len(keys) >= n {
@@ -54,7 +54,7 @@ func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*wor
 }
 
 // listed reads the first keys of a partition of the list index.
-func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
+func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 	condition := "#g1p = :list"
 	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -72,7 +72,7 @@ func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
 
 // MoveArtifact implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
 // artifact can change that the new keys of the indexes depend on.
-func (s *Store) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
+func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	set := "SET #own = :own, #exp = :exp, #g1p = :list"
 	condition := "#own = :from AND #status = :status AND "
 	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
@@ -91,7 +91,7 @@ func (s *Store) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 }
 
 // MoveLinks implements claim.LinkMigrations.
-func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
+func (s Claims) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
 	found, err := s.listed(ctx, linksOf(source), n)
 	if err != nil {
 		return 0, false, err
@@ -111,7 +111,7 @@ func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace,
 }
 
 // Note implements claim.Migrations.
-func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
+func (s Claims) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
 	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
 	v := values{"next": sortable(next)}
 	if clear {
@@ -137,7 +137,7 @@ func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, 
 }
 
 // Finish implements claim.Migrations.
-func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
+func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
 	for _, list := range []string{keysOf(source), revokedKeysOf(source)} {
 		keys, err := s.listed(ctx, list, endsAtOnce)
 		if err != nil {

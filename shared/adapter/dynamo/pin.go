@@ -12,7 +12,7 @@ import (
 )
 
 // Pin implements artifact.Pins. Nothing falls due of a pinned artifact but its draft.
-func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
+func (s Artifacts) Pin(ctx context.Context, p artifact.Pinning) error {
 	if p.Noop {
 		return s.keepPin(ctx, p, "attribute_exists(#pin_at)")
 	}
@@ -32,7 +32,7 @@ func (s *Store) Pin(ctx context.Context, p artifact.Pinning) error {
 }
 
 // Unpin implements artifact.Pins.
-func (s *Store) Unpin(ctx context.Context, p artifact.Pinning) error {
+func (s Artifacts) Unpin(ctx context.Context, p artifact.Pinning) error {
 	if p.Noop {
 		return s.keepPin(ctx, p, "attribute_not_exists(#pin_at)")
 	}
@@ -48,7 +48,7 @@ func (s *Store) Unpin(ctx context.Context, p artifact.Pinning) error {
 	return s.repin(ctx, p, c, func(t *transaction) { s.uncount(t, p.Workspace) })
 }
 
-func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *gateChange, count func(*transaction)) error {
+func (s Artifacts) repin(ctx context.Context, p artifact.Pinning, c *gateChange, count func(*transaction)) error {
 	var t transaction
 	s.finish(&t, p.Command, p.Result, p.At)
 	t.update(s.tables.Core, artifactKey(p.Artifact.ID), c.expression(), c.condition, c.v, moved)
@@ -59,7 +59,7 @@ func (s *Store) repin(ctx context.Context, p artifact.Pinning, c *gateChange, co
 }
 
 // keepPin records a command while the artifact is what it asks for.
-func (s *Store) keepPin(ctx context.Context, p artifact.Pinning, found string) error {
+func (s Artifacts) keepPin(ctx context.Context, p artifact.Pinning, found string) error {
 	v := values{"live": string(artifact.Live)}
 	condition := "#status = :live AND " + ownedBy(v, p.Workspace, p.Artifact.ClaimedFrom) + " AND " + found
 	var t transaction
@@ -70,12 +70,12 @@ func (s *Store) keepPin(ctx context.Context, p artifact.Pinning, found string) e
 }
 
 // uncount takes one off the pins of a workspace. It holds whatever the counter says, so that a wrong one is in nobody's way.
-func (s *Store) uncount(t *transaction, w id.Workspace) {
+func (s Artifacts) uncount(t *transaction, w id.Workspace) {
 	t.update(s.tables.Core, pinsKey(w), "ADD #n :less", "", values{"less": -1}, nil)
 }
 
 // Rename implements artifact.Names.
-func (s *Store) Rename(ctx context.Context, r artifact.Renaming) error {
+func (s Artifacts) Rename(ctx context.Context, r artifact.Renaming) error {
 	v := values{"title": r.Artifact.Title, "at": r.At, "live": string(artifact.Live), "one": 1}
 	condition := "#status = :live AND attribute_not_exists(#lock) AND " + ownedBy(v, r.Workspace, r.Artifact.ClaimedFrom)
 	if r.Artifact.ClaimedFrom == "" {

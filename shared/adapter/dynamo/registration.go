@@ -18,6 +18,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// Registrations stores the registrations of agents.
+type Registrations struct{ *db }
+
+var _ agentauth.Store = Registrations{}
+
 // registrationItem is listed under the workspace that it was claimed into until it is revoked. Move writes the claim.
 func registrationItem(r agentauth.Registration) item {
 	i := newItem(registrationKey(r.ID)).
@@ -106,7 +111,7 @@ func splitPublics(s string) (out []id.Public) {
 }
 
 // AddRegistration implements agentauth.Store.
-func (s *Store) AddRegistration(ctx context.Context, e agentauth.NewRegistration) error {
+func (s Registrations) AddRegistration(ctx context.Context, e agentauth.NewRegistration) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(e.Workspace))
 	t.create(s.tables.Core, registrationItem(e.Registration))
@@ -116,7 +121,7 @@ func (s *Store) AddRegistration(ctx context.Context, e agentauth.NewRegistration
 }
 
 // Registration implements agentauth.Store.
-func (s *Store) Registration(ctx context.Context, r id.Registration, w id.Workspace) (*agentauth.Registration, *workspace.Workspace, error) {
+func (s Registrations) Registration(ctx context.Context, r id.Registration, w id.Workspace) (*agentauth.Registration, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(registrationKey(r))
 	b.want(workspaceKey(w))
@@ -128,7 +133,7 @@ func (s *Store) Registration(ctx context.Context, r id.Registration, w id.Worksp
 }
 
 // RegistrationByClaimToken implements agentauth.Store.
-func (s *Store) RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
+func (s Registrations) RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
 	b := batch{strong: true}
 	b.want(claimKey(claimToken))
@@ -141,7 +146,7 @@ func (s *Store) RegistrationByClaimToken(ctx context.Context, claimToken id.Publ
 }
 
 // Change implements agentauth.Store: one update, or one transaction if something goes with it.
-func (s *Store) Change(ctx context.Context, c agentauth.Change) error {
+func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	u := s.rewrite(c)
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
@@ -164,13 +169,13 @@ func agentKeyEnd(expired time.Time) time.Time { return expired.Add(limits.Day) }
 
 // end revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
 // only a stamp, which goes too.
-func (s *Store) end(t *transaction, p id.Public, at time.Time) {
+func (s Registrations) end(t *transaction, p id.Public, at time.Time) {
 	t.update(s.tables.Core, credentialKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
 		values{"now": at, "ttl": agentKeyEnd(at).Unix()}, nil)
 }
 
 // rewrite is the conditional update of a registration. Every change raises ver, so that nothing is written over.
-func (s *Store) rewrite(c agentauth.Change) *types.Update {
+func (s Registrations) rewrite(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
 	v := values{"was_gen": c.Was.Generation, "was_ver": c.Was.Version, "one": 1}.attributes()
 	var set, remove []string
@@ -198,7 +203,7 @@ func (s *Store) rewrite(c agentauth.Change) *types.Update {
 }
 
 // update runs one conditional update by itself. Meeting a transaction counts as a lost race.
-func (s *Store) update(ctx context.Context, u *types.Update) error {
+func (s *db) update(ctx context.Context, u *types.Update) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 u.TableName,
 		Key:                       u.Key,
@@ -218,11 +223,11 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 }
 
 // Registrations implements agentauth.Store. The index tells which there are, the table what they are.
-func (s *Store) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
+func (s Registrations) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
 	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
 	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
-	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
-		rows, err := tableRows(ctx, s, found, read)
+	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
+		rows, err := tableRows(ctx, s.db, found, read)
 		maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
 		return rows, err
 	})

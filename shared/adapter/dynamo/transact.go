@@ -97,7 +97,7 @@ func optional(expression string) *string {
 
 // commit runs a transaction to its end: an SDK-level repetition of a lost answer has the same token and takes effect
 // once; a transaction that met another one is tried again with jitter, then database_unavailable.
-func (s *Store) commit(ctx context.Context, t *transaction) error {
+func (s *db) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = conflictFirst
 	wait.MaxInterval = conflictMost
@@ -117,7 +117,7 @@ func (s *Store) commit(ctx context.Context, t *transaction) error {
 
 var errConflict = errors.New("another transaction holds an item")
 
-func (s *Store) attempt(ctx context.Context, t *transaction) error {
+func (s *db) attempt(ctx context.Context, t *transaction) error {
 	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 		TransactItems: t.actions, ClientRequestToken: aws.String(rand.Text()),
 	})

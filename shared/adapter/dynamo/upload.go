@@ -5,12 +5,28 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
+)
+
+// Uploads stores upload sessions.
+type Uploads struct {
+	*db
+	metadata
+	files
+}
+
+var (
+	_ upload.Finalizations = Uploads{}
+	_ upload.Sessions      = Uploads{}
 )
 
 func sessionItem(s upload.Session) item {
@@ -66,7 +82,12 @@ func sessionOf(i item, s id.Session) upload.Session {
 }
 
 // Session implements upload.Sessions.
-func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+func (s Uploads) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+	return s.session(ctx, u)
+}
+
+// session reads both items of an upload session.
+func (s *db) session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
 	b := batch{strong: true}
 	b.want(sessionKey(u))
 	b.want(entriesKey(u))
@@ -78,7 +99,7 @@ func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []u
 }
 
 // Create implements upload.Sessions.
-func (s *Store) Create(ctx context.Context, c upload.Creation) error {
+func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 	at := c.Session.CreatedAt
 	day := allowance{
 		key:  uploadKey,
@@ -104,7 +125,7 @@ const gateTries = 4
 
 // Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
 // and both may have changed since the session was created: a gate that is not as expected tells how it is.
-func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
+func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
 	var other *otherGate
 	for range gateTries {
@@ -122,7 +143,7 @@ type otherGate struct{ gate artifact.Artifact }
 
 func (o *otherGate) Error() string { return "the artifact ends at another time than expected" }
 
-func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
+func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
 	var t transaction
 	s.finishHeld(&t, f.Command, f.Owner, f.Result)
 	s.endUpload(&t, f)
@@ -147,7 +168,7 @@ func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected ar
 }
 
 // endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
-func (s *Store) endUpload(t *transaction, f upload.Finalization) {
+func (s Uploads) endUpload(t *transaction, f upload.Finalization) {
 	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
 			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
@@ -161,7 +182,7 @@ func (s *Store) endUpload(t *transaction, f upload.Finalization) {
 }
 
 // takeDraft gives an existing artifact its one draft, if it is as expected.
-func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
+func (s Uploads) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
 	a := f.Artifact
 	a.PinnedAt = expected.PinnedAt
 	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
@@ -206,4 +227,38 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 
 func noDraft(item) error {
 	return fault.New(fault.DraftRevisionConflict, "the artifact has another unpublished draft; publish that one first")
+}
+
+// Claim implements upload.Finalizations.
+func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error {
+	condition := "attribute_not_exists(#pk) OR #ttl < :seconds OR (#state = :flight AND #lease < :now)"
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           &s.tables.Hot,
+		Item:                                recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease),
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            names(condition),
+		ExpressionAttributeValues:           values{"seconds": now.Unix(), "flight": inFlight, "now": now}.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if old, failed := conditionFailed(err); failed {
+		return s.mine(old, owner)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// mine lets a claim pass that an SDK-level repetition made twice.
+func (s *db) mine(old item, owner string) error {
+	if old.getStr("owner") == owner && old.getStr("state") == inFlight {
+		return nil
+	}
+	return taken(old)
+}
+
+// Release implements upload.Finalizations.
+func (s Uploads) Release(ctx context.Context, c idempotency.Command, owner string) error {
+	_, err := s.deleteIf(ctx, s.tables.Hot, key{pk: recordKey(c.Key)}, "#owner = :owner AND #state = :flight", values{"owner": owner, "flight": inFlight})
+	return err
 }

@@ -6,9 +6,18 @@ import (
 	"time"
 
 	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+)
+
+// Workspaces stores workspaces and the quota of ephemeral ones.
+type Workspaces struct{ *db }
+
+var (
+	_ account.Workspaces = Workspaces{}
+	_ ephemeral.Store    = Workspaces{}
 )
 
 func workspaceItem(w workspace.Workspace) item {
@@ -40,14 +49,13 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 }
 
 // Workspace implements artifact.Workspaces.
-func (s *Store) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
-	i, err := s.get(ctx, s.tables.Core, workspaceKey(w), true)
-	return readWorkspace(i, w), err
+func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
+	return s.workspace(ctx, w)
 }
 
 // checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
 // tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
-func (s *Store) checkFence(t *transaction, w id.Workspace) {
+func (s *db) checkFence(t *transaction, w id.Workspace) {
 	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
 }
 
@@ -56,7 +64,7 @@ func closed(item) error {
 }
 
 // Provision implements ephemeral.Store.
-func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
+func (s Workspaces) Provision(ctx context.Context, p ephemeral.Provision) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(p.Workspace))
 	t.create(s.tables.Core, keyItem(p.Key))
@@ -66,7 +74,7 @@ func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
 }
 
 // Quota implements ephemeral.Store.
-func (s *Store) Quota(ctx context.Context) (ephemeral.Quota, error) {
+func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
 	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
 	if err != nil {
 		return ephemeral.Quota{}, err
@@ -78,16 +86,26 @@ func (s *Store) Quota(ctx context.Context) (ephemeral.Quota, error) {
 }
 
 // SetGate stores how many ephemeral workspaces may be made in a minute.
-func (s *Store) SetGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+func (s Workspaces) SetGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	var t transaction
 	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
 	return s.commit(ctx, &t)
 }
 
 // OpenGate stores a setting for the gate unless there is one.
-func (s *Store) OpenGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+func (s Workspaces) OpenGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
 	}
 	return s.SetGate(ctx, g, now)
+}
+
+// UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
+func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
+	var t transaction
+	s.finish(&t, f.Command, f.Result, f.At)
+	t.update(s.tables.Core, workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
+	t.create(s.tables.Events, eventItem(f.Event))
+	return s.commit(ctx, &t)
 }

@@ -23,7 +23,6 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
-	"vitrine/shared/publishing/artifact"
 )
 
 // ErrMoved says that a registration is not any more what was read.
@@ -58,8 +57,6 @@ type Query struct {
 type Mover interface {
 	// Move commits a claim. Errors: claim.ErrGone, not_authenticated (the destination closed), database_unavailable.
 	Move(ctx context.Context, m claim.Move) error
-	// List returns one page of a workspace's artifacts, newest first.
-	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
 }
 
 // Admission counts requests for a workspace without an account, whichever way they come.
@@ -89,6 +86,7 @@ type Change struct {
 type Service struct {
 	Store     Store
 	Mover     Mover
+	Artifacts claim.Artifacts
 	Admission Admission
 	Counters  rate.Counters
 	Failures  rate.FailureCounter

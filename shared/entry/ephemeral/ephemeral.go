@@ -25,10 +25,15 @@ type Store interface {
 	// Quota reads how many workspaces may be made in a minute. A missing or malformed setting is
 	// ephemeral_provision_unavailable: nobody passes a gate that nobody set.
 	Quota(ctx context.Context) (Quota, error)
-	// CountOf tells how many passed in a window. A copy may serve.
-	CountOf(ctx context.Context, w rate.Window) (int, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
+}
+
+// Counters counts the workspaces that are made.
+type Counters interface {
+	rate.Counters
+	// CountOf returns how many passed in a window. A copy may serve.
+	CountOf(ctx context.Context, w rate.Window) (int, error)
 }
 
 // Quota is the run-time setting of the provision gate.
@@ -49,7 +54,7 @@ type Provision struct {
 type Provisioner struct {
 	Store       Store
 	Limiter     *rate.Limiter
-	Counters    rate.Counters
+	Counters    Counters
 	Limits      *limits.Limits
 	Desk        *pow.Service
 	Peppers     keyring.Derived

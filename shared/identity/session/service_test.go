@@ -49,8 +49,8 @@ func newStand(t testing.TB) *stand {
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
 	s.Service = &session.Service{
-		Store:  store,
-		People: store,
+		Store:  store.Sessions,
+		People: store.Members,
 		Limits: &s.limits,
 		Now:    now,
 	}
@@ -60,7 +60,7 @@ func newStand(t testing.TB) *stand {
 
 func (s *stand) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
-	r := member.Service{Store: s.Store.(member.Store), Now: s.Now}
+	r := member.Service{Store: s.People.(member.Store), Now: s.Now}
 	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
 	if err != nil {
 		t.Fatal(err)

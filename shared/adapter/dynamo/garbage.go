@@ -14,8 +14,20 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
+// Garbage hands out what is to be purged, and says who still needs an object.
+type Garbage struct {
+	*db
+	cleanup
+}
+
+var (
+	_ sweep.Garbage    = Garbage{}
+	_ sweep.Purges     = Garbage{}
+	_ sweep.References = Garbage{}
+)
+
 // DuePurges implements sweep.Purges.
-func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
+func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
 		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.row()})
@@ -24,7 +36,7 @@ func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []swee
 }
 
 // ArtifactFiles implements sweep.Shelf.
-func (s *Store) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
+func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
 		r := within[id.Revision](i.key())
@@ -49,7 +61,7 @@ func (s *Store) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Artif
 }
 
 // partition visits every item of a partition of table core, read strongly.
-func (s *Store) partition(ctx context.Context, pk string, visit func(item) error) error {
+func (s *db) partition(ctx context.Context, pk string, visit func(item) error) error {
 	condition := "#pk = :pk"
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -73,7 +85,7 @@ func (s *Store) partition(ctx context.Context, pk string, visit func(item) error
 }
 
 // UploaderOf implements sweep.Shelf.
-func (s *Store) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
+func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
 	i, err := s.get(ctx, s.tables.Core, sessionKey(u), true)
 	return id.Artifact(i.getStr("art")), err
 }
@@ -86,7 +98,7 @@ const (
 
 // ReferencesTo implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
 // revision and go with its purge.
-func (s *Store) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
+func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -113,7 +125,7 @@ func (s *Store) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dea
 }
 
 // holds tells whether the revision of one of some references has its files, and names those that have none.
-func (s *Store) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+func (s Garbage) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
 	if len(references) == 0 {
 		return false, nil, nil
 	}
@@ -128,7 +140,7 @@ func (s *Store) holds(ctx context.Context, references []map[string]types.Attribu
 }
 
 // Mark implements sweep.Purges.
-func (s *Store) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
+func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
 		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
 		str("g2p", due(deletionDue, objectName(c.Object))).str("g2s", sortable(c.Due))})
@@ -139,7 +151,7 @@ func (s *Store) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 }
 
 // DeleteFileList implements sweep.Purges.
-func (s *Store) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
+func (s Garbage) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
 	var t transaction
 	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, overtaken)
@@ -148,7 +160,7 @@ func (s *Store) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision
 }
 
 // Purged implements sweep.Purges.
-func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
+func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 	k := artifactKey(p.Artifact)
 	condition := "#status <> :live"
 	v := values{"live": string(artifact.Live)}
@@ -162,7 +174,7 @@ func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
 }
 
 // DueGarbage implements sweep.Deletions.
-func (s *Store) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
+func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
@@ -178,7 +190,7 @@ func (s *Store) DueGarbage(ctx context.Context, now time.Time, n int) (out []swe
 }
 
 // Unmark implements sweep.Deletions.
-func (s *Store) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
+func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
 	return err
 }

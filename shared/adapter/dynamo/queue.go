@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"vitrine/shared/platform/event"
@@ -16,12 +17,23 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
+// Queue hands out artifacts and upload sessions of which something is due.
+type Queue struct {
+	*db
+	cleanup
+}
+
+var (
+	_ sweep.Sessions = Queue{}
+	_ sweep.Store    = Queue{}
+)
+
 // DueArtifacts implements sweep.Store.
-func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
+func (s Queue) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
 	found, err := s.dueItems(ctx, artifactDue, now, n)
 	for _, d := range found {
 		a := readArtifact(d.item, named[id.Artifact](d.key))
-		w, err := s.Workspace(ctx, a.Owner)
+		w, err := s.workspace(ctx, a.Owner)
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +46,7 @@ func (s *Store) DueArtifacts(ctx context.Context, now time.Time, n int) (out []s
 }
 
 // RescheduleArtifact implements sweep.Store.
-func (s *Store) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
+func (s Queue) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
 	set, v := "SET #g2s = :due", values{"live": string(artifact.Live), "version": a.Version}
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
 		set = "REMOVE #g2p, #g2s"
@@ -45,27 +57,8 @@ func (s *Store) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error 
 	return err
 }
 
-// DueSessions implements sweep.Sessions.
-func (s *Store) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
-	return s.dueSessions(ctx, sessionDue, now, n)
-}
-
-// dueSessions reads the sessions of which something of a kind is due.
-func (s *Store) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
-	found, err := s.dueItems(ctx, kind, now, n)
-	for _, d := range found {
-		out = append(out, sweep.Session{Session: sessionOf(d.item, named[id.Session](d.key)), QueueItem: d.row()})
-	}
-	return out, err
-}
-
-// errOvertaken says that somebody else changed what a sweep wanted to change.
-var errOvertaken = errors.New("the item changed meanwhile")
-
-func overtaken(item) error { return errOvertaken }
-
 // Discard implements sweep.Store.
-func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
+func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
 	without := a.Artifact
 	without.Draft = ""
 	set, v := "SET #updated = :now, #g2s = :due", values{
@@ -90,7 +83,7 @@ func (s *Store) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e e
 }
 
 // Expire implements sweep.Store.
-func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
+func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
 	owner := a.Owner
 	if a.ClaimedFrom != "" {
 		owner = a.ClaimedFrom
@@ -110,6 +103,11 @@ func (s *Store) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 	return unlessOvertaken(s.commit(ctx, &t))
 }
 
+// errOvertaken says that somebody else changed what a sweep wanted to change.
+var errOvertaken = errors.New("the item changed meanwhile")
+
+func overtaken(item) error { return errOvertaken }
+
 func unlessOvertaken(err error) error {
 	if errors.Is(err, errOvertaken) {
 		return nil
@@ -117,8 +115,13 @@ func unlessOvertaken(err error) error {
 	return err
 }
 
+// DueSessions implements sweep.Sessions.
+func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
+	return s.dueSessions(ctx, sessionDue, now, n)
+}
+
 // EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
-func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
+func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	var t transaction
 	t.update(s.tables.Core, sessionKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
 		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, overtaken)
@@ -129,10 +132,18 @@ func (s *Store) EndSession(ctx context.Context, u upload.Session, at time.Time) 
 	return err == nil, err
 }
 
+// cleanup ends what is due of an upload session, and puts off what cannot be done.
+type cleanup struct{ references }
+
+var (
+	_ sweep.Queue          = cleanup{}
+	_ sweep.SessionCleanup = cleanup{}
+)
+
 // ForgetSession implements sweep.Ends. A reference that it made for a revision that never came goes along; one of its
 // base's goes with the object. Of a finalized session the gate stays: it tells for which artifact its objects came. The rest
 // stays as long as a repetition may ask for it.
-func (s *Store) ForgetSession(ctx context.Context, u upload.Session) error {
+func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
 	if _, _, err := s.change(ctx, entriesKey(u.ID), "SET #ttl = :ttl", "attribute_exists(#pk)", v); err != nil {
 		return err
@@ -149,8 +160,8 @@ func (s *Store) ForgetSession(ctx context.Context, u upload.Session) error {
 	return err
 }
 
-func (s *Store) unreferAll(ctx context.Context, u upload.Session) error {
-	_, entries, err := s.Session(ctx, u.ID)
+func (s cleanup) unreferAll(ctx context.Context, u upload.Session) error {
+	_, entries, err := s.session(ctx, u.ID)
 	var objects []tree.Object
 	for _, e := range entries {
 		if e.Borrowed && !slices.Contains(objects, e.Object) {
@@ -161,4 +172,13 @@ func (s *Store) unreferAll(ctx context.Context, u upload.Session) error {
 		return err
 	}
 	return s.RemoveReference(ctx, u.Revision, objects)
+}
+
+// Reschedule implements sweep.Rows.
+func (s cleanup) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
+	var k key
+	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
+	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
+		values{"until": sortable(until), "tries": failures, "due": sortable(r.Due)})
+	return err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Revisions implements artifact.History.
-func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
+func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
 	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
 	in := &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -49,7 +49,7 @@ func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revisi
 // Without a claim under way the workspace's own partitions are all, and they are read beside the question whether there
 // is one. That there is none says nothing of an earlier instant, but an alias stays for claim.Recheck after the last
 // artifact was moved: what was read within half of it is right.
-func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
+func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
 	own := shelvesOf(q, workspace.Workspace{ID: q.Workspace})
 	var claimed []workspace.Workspace
 	asked, start := make(chan error, 1), time.Now()
@@ -65,7 +65,7 @@ func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact
 		return nil, false, unknown
 	}
 	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
-		var all []references
+		var all []listPart
 		for _, source := range claimed {
 			all = append(all, shelvesOf(q, source)...)
 		}
@@ -78,27 +78,27 @@ func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
 	return rows[:min(len(rows), limit)]
 }
 
-// references is one partition of a list.
-type references struct {
+// listPart is one partition of a list.
+type listPart struct {
 	list string
 	from workspace.Workspace // claimed, whose artifacts these are; zero: of the list's own workspace
 	live bool                // without those that have expired
 }
 
-func shelvesOf(q artifact.Query, w workspace.Workspace) []references {
+func shelvesOf(q artifact.Query, w workspace.Workspace) []listPart {
 	from := workspace.Workspace{}
 	if w.ID != q.Workspace {
 		from = w
 	}
-	out := []references{{artifactsOf(w.ID), from, !q.Gone}}
+	out := []listPart{{artifactsOf(w.ID), from, !q.Gone}}
 	if q.Gone {
-		out = append(out, references{list: goneOf(w.ID), from: from})
+		out = append(out, listPart{list: goneOf(w.ID), from: from})
 	}
 	return out
 }
 
 // sources are the workspaces that were claimed into w and are not moved yet.
-func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
+func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
 	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -125,7 +125,7 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 }
 
 // shelves reads partitions one after the other and merges them: at most one row more than the page has.
-func (s *Store) shelves(ctx context.Context, q artifact.Query, all []references) ([]artifact.Artifact, error) {
+func (s Artifacts) shelves(ctx context.Context, q artifact.Query, all []listPart) ([]artifact.Artifact, error) {
 	rows := map[id.Artifact]artifact.Artifact{}
 	for _, one := range all {
 		found, err := s.shelf(ctx, q, one)
@@ -151,7 +151,7 @@ func (s *Store) shelves(ctx context.Context, q artifact.Query, all []references)
 
 // shelf reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
 // them, so the query filters them and goes on until there are enough.
-func (s *Store) shelf(ctx context.Context, q artifact.Query, one references) (rows []artifact.Artifact, err error) {
+func (s Artifacts) shelf(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
 	if q.After.ID != "" {

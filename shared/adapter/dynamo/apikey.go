@@ -5,23 +5,154 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
+// Keys stores API keys.
+type Keys struct{ *db }
+
+var (
+	_ credential.Keys        = Keys{}
+	_ credential.Revocations = Keys{}
+	_ oauth.Keys             = Keys{}
+)
+
+// keyItem has the time of its login as pub_at, which lists show.
+func keyItem(k credential.Key) item {
+	return newItem(credentialKey(k.Public)).
+		str("id", string(k.ID)).str("ws", string(k.Workspace)).bin("mac", k.Hash.MAC).num("pepper", int64(k.Hash.Pepper)).
+		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
+		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.CLIGrant.Grant)).time("pub_at", k.CLIGrant.At).
+		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
+		str("g1p", keysOf(k.Workspace)).str("g1s", stamped(k.CreatedAt, k.ID))
+}
+
+func readKey(i item, public id.Public) *credential.Key {
+	if i == nil {
+		return nil
+	}
+	return &credential.Key{
+		ID:           id.Key(i.getStr("id")),
+		Public:       public,
+		Workspace:    id.Workspace(i.getStr("ws")),
+		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
+		Name:         i.getStr("name"),
+		Scopes:       splitScopes(i.getStr("scopes")),
+		Epoch:        i.getNum("epoch"),
+		FromAgent:    i.getFlag("agent"),
+		Registration: id.Registration(i.getStr("reg")),
+		Member:       id.Member(i.getStr("mem")),
+		CLIGrant:     credential.CLIGrant{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
+		CreatedAt:    i.getTime("created"),
+		ExpiresAt:    i.getTime("exp"),
+		RevokedAt:    i.getTime("rev_at"),
+		LastUsedAt:   i.getTime("used_at"),
+	}
+}
+
+func joinScopes(scopes []credential.Scope) string {
+	words := make([]string, len(scopes))
+	for i, s := range scopes {
+		words[i] = string(s)
+	}
+	return strings.Join(words, " ")
+}
+
+func splitScopes(s string) (out []credential.Scope) {
+	for _, w := range strings.Fields(s) {
+		out = append(out, credential.Scope(w))
+	}
+	return out
+}
+
+// entrust holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
+func (s Keys) entrust(t *transaction, k credential.Key) {
+	t.update(s.tables.Core, grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
+		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
+		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
+			if grant == nil || !grant.getTime("rev_at").IsZero() {
+				return fault.New(fault.NotAuthenticated, "this login has ended; sign in again")
+			}
+			return fault.New(fault.Forbidden, "this login has made %d API keys; sign in again, or make them in the dashboard", limits.LoginKeys)
+		})
+}
+
+// APIKey implements credential.Keys.
+func (s Keys) APIKey(ctx context.Context, public id.Public) (*credential.Key, error) {
+	i, err := s.get(ctx, s.tables.Core, credentialKey(public), true)
+	return readKey(i, public), err
+}
+
+// EndKey implements credential.Keys. It checks no fence: a key may always be ended.
+func (s Keys) EndKey(ctx context.Context, e credential.Ending) (time.Time, error) {
+	var t transaction
+	s.finish(&t, e.Command, e.Result, e.At)
+	return s.endKey(ctx, &t, e.Key, e.At, e.Event)
+}
+
+// endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and
+// makes room for another.
+func (s *db) endKey(
+	ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event,
+) (time.Time, error) {
+	at = millis(at)
+	var first time.Time
+	v := values{
+		"now":  at,
+		"list": revokedKeysOf(k.Workspace),
+		"ttl":  leavesList(at).Unix(),
+		"id":   string(k.ID),
+	}
+	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
+		"#id = :id AND attribute_not_exists(#rev_at)", v, func(old item) error {
+			first = old.getTime("rev_at")
+			return errRevoked
+		})
+	if k.Counts() {
+		s.uncountKeys(t, k.Workspace, string(k.Public))
+	}
+	t.create(s.tables.Events, eventItem(e))
+	return s.commitOnce(ctx, t, &first, at)
+}
+
+// RevokeKey implements credential.Revocations.
+func (s Keys) RevokeKey(ctx context.Context, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
+	return s.endKey(ctx, new(transaction), k, at, e)
+}
+
+// errRevoked stops what ends a key, a session, a link or logins and finds it ended.
+var errRevoked = errors.New("ended already")
+
+// commitOnce commits what ends something at an instant, and returns when it ended: earlier, where t found errRevoked and
+// noted the first time.
+func (s *db) commitOnce(ctx context.Context, t *transaction, first *time.Time, at time.Time) (time.Time, error) {
+	err := s.commit(ctx, t)
+	if errors.Is(err, errRevoked) {
+		return *first, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return at, nil
+}
+
 // APIKeys implements credential.Keys. Revoked keys have a partition of their own, so that a page of live ones costs the
 // same however many were revoked.
-func (s *Store) APIKeys(ctx context.Context, q credential.KeyQuery) ([]credential.Key, string, error) {
+func (s Keys) APIKeys(ctx context.Context, q credential.KeyQuery) ([]credential.Key, string, error) {
 	parts := []partition{{listIndex, keysOf(q.Workspace.ID), q.After}}
 	if q.Which != credential.LiveKeys {
 		parts = append(parts, partition{listIndex, revokedKeysOf(q.Workspace.ID), q.After})
 	}
-	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]credential.Key, error) {
+	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]credential.Key, error) {
 		rows, err := s.listedKeys(ctx, found, q.Workspace)
 		maps.DeleteFunc(rows, func(_ string, k credential.Key) bool { return !q.Shows(k) })
 		return rows, err
@@ -31,7 +162,7 @@ func (s *Store) APIKeys(ctx context.Context, q credential.KeyQuery) ([]credentia
 // listedKeys are keys as the index has them, by their places. The index does not tell who made a key. That matters
 // for those that do not tell when their member signed in, and are older than a sign-out: they are read from the
 // table.
-func (s *Store) listedKeys(
+func (s Keys) listedKeys(
 	ctx context.Context, found []item, w workspace.Workspace,
 ) (map[string]credential.Key, error) {
 	rows := make(map[string]credential.Key, len(found))
@@ -63,7 +194,7 @@ const countTries = 6
 // CreateKey implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes
 // one away exactly once. What ends by itself stays there until there is no room, and then the keys are counted.
 // Workspaces from before there was such an item are counted at their next key.
-func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
+func (s Keys) CreateKey(ctx context.Context, c credential.Creation) error {
 	w := c.Key.Workspace
 	for range countTries {
 		err := s.createKey(ctx, c)
@@ -81,7 +212,7 @@ func (s *Store) CreateKey(ctx context.Context, c credential.Creation) error {
 	return fault.New(fault.DatabaseUnavailable, "too many API keys are made at once; repeat the request in a moment")
 }
 
-func (s *Store) createKey(ctx context.Context, c credential.Creation) error {
+func (s Keys) createKey(ctx context.Context, c credential.Creation) error {
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
 	s.checkFence(&t, c.Key.Workspace)
@@ -106,13 +237,13 @@ func liveKeysItem(w id.Workspace, since time.Time) item {
 }
 
 // uncountKeys takes keys from the live ones, if they are there.
-func (s *Store) uncountKeys(t *transaction, w id.Workspace, keys ...string) {
+func (s *db) uncountKeys(t *transaction, w id.Workspace, keys ...string) {
 	t.update(s.tables.Core, liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
 }
 
 // countKeys writes which keys of a workspace live at an instant, and returns how many. Nothing is written over that
 // changed meanwhile; then what changed is left to the next count.
-func (s *Store) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int, error) {
+func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int, error) {
 	b := batch{strong: true}
 	b.want(liveKeysKey(w))
 	b.want(workspaceKey(w))
@@ -151,7 +282,7 @@ func (s *Store) countKeys(ctx context.Context, w id.Workspace, now time.Time) (i
 // liveKeys are the keys that count: of those that are counted and those that the index has, the ones that live. What
 // is only in one of the two is looked up, because the index may be behind. What the index says has ended has ended
 // for good.
-func (s *Store) liveKeys(
+func (s Keys) liveKeys(
 	ctx context.Context, w workspace.Workspace, counted []string, now time.Time,
 ) (live []string, err error) {
 	unclear := map[id.Public]bool{}

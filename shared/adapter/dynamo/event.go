@@ -17,6 +17,34 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// Events lists the audit events of one workspace, or of all.
+type Events struct{ *db }
+
+var _ account.Record = Events{}
+
+// eventItem is an event in the record of its workspace, and in the index of all of them.
+func eventItem(e event.Event) item {
+	k := eventKey(e.Workspace, e.At, e.ID)
+	return newItem(k).str("g1p", eventsOn(e.At, eventPart(e.ID))).str("g1s", k.sk).
+		str("action", string(e.Action)).str("by_type", e.Actor.Type).str("by_id", e.Actor.ID).
+		str("on_type", e.Target.Type).str("on_id", e.Target.ID).str("detail", e.Detail).str("request", e.RequestID).
+		ttl(e.At.Add(limits.EventLife))
+}
+
+func readEvent(i item, w id.Workspace) event.Event {
+	at, name := readStamped[id.Event](i.key().sk)
+	return event.Event{
+		ID:        name,
+		Workspace: w,
+		At:        at,
+		Action:    event.Action(i.getStr("action")),
+		Actor:     event.Actor{Type: i.getStr("by_type"), ID: i.getStr("by_id")},
+		Target:    event.Target{Type: i.getStr("on_type"), ID: i.getStr("on_id")},
+		Detail:    i.getStr("detail"),
+		RequestID: i.getStr("request"),
+	}
+}
+
 // How much one page of a record may read where little passes its filter.
 const (
 	recordPages  = 5                       // of the store, of one partition
@@ -41,7 +69,7 @@ type strip struct {
 
 // Record implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
 // after day.
-func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
+func (s Events) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
 		one := recorded{
@@ -94,7 +122,7 @@ func recordPage(rows []event.Event, floor string, limit int, err error) ([]event
 
 // merge reads partitions side by side and returns the newest events of all, more than limit if there are. A partition
 // that was not read to its end ends the others where it ended, at floor.
-func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
+func (s Events) merge(ctx context.Context, parts []recorded, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
 	strips := make(chan strip, len(parts))
 	for _, p := range parts {
 		go func() { strips <- s.strip(ctx, p, f, after, limit) }()
@@ -113,7 +141,7 @@ func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, a
 func placeOf(e event.Event) string { return stamped(e.At, e.ID) }
 
 // strip reads one partition until it has one event more than a page, or it ends, or enough was read.
-func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
+func (s Events) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
 	in := s.backwards(p, f, after, limit)
 	for start, pages := time.Now(), 0; pages < recordPages && (pages == 0 || time.Since(start) < recordBudget); pages++ {
 		found, err := s.client.Query(ctx, in)
@@ -141,7 +169,7 @@ func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after a
 }
 
 // backwards asks for the newest events of a partition after a position.
-func (s *Store) backwards(p recorded, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
+func (s Events) backwards(p recorded, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
 	condition, v := "#"+p.key+" = :list", values{"list": p.value}
 	if after.ID != "" {
 		condition += " AND #" + p.sort + " < :after"

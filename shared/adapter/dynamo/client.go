@@ -1,0 +1,45 @@
+package dynamo
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/id"
+)
+
+// Clients stores OAuth clients.
+type Clients struct{ *db }
+
+var _ oauth.Clients = Clients{}
+
+// Client implements oauth.Clients.
+func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
+	i, err := s.get(ctx, s.tables.Core, clientKey(c), true)
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return &oauth.Client{
+		ID:        c,
+		Name:      i.getStr("name"),
+		Redirects: strings.Fields(i.getStr("uris")),
+		CreatedAt: i.getTime("created"),
+		UsedAt:    i.getTime("used_at"),
+	}, nil
+}
+
+// AddClient implements oauth.Clients.
+func (s Clients) AddClient(ctx context.Context, c oauth.Client, until time.Time) error {
+	var t transaction
+	t.create(s.tables.Core, newItem(clientKey(c.ID)).
+		str("name", c.Name).str("uris", strings.Join(c.Redirects, " ")).time("created", c.CreatedAt).time("used_at", c.UsedAt).ttl(until))
+	return s.commit(ctx, &t)
+}
+
+// TouchClient implements oauth.Clients.
+func (s Clients) TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error {
+	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
+		values{"now": now, "since": since, "ttl": until.Unix()})
+	return err
+}
