@@ -125,7 +125,7 @@ func newAuthority(t *testing.T) *authority {
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := store.Members.AddMember(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
+	if err := store.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
 		t.Fatal(err)
 	}
 	a.by = credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w}

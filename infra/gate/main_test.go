@@ -42,7 +42,7 @@ func TestOpenSetsTheGateOfANewDeployment(t *testing.T) {
 
 func TestOpenLeavesAGateThatIsSet(t *testing.T) {
 	store, tables := deployed(t)
-	if err := store.Workspaces.SetGate(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
+	if err := store.Workspaces.SetQuota(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(t.Context(), tables.Core); err != nil {

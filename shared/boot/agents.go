@@ -17,12 +17,12 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	signer, err3 := s.signer()
 	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &agentauth.Service{
-		Store:       s.store.Registrations,
-		Mover:       s.store.Claims,
-		Artifacts:   s.store.Artifacts,
+		Store:       s.stores.Registrations,
+		Mover:       s.stores.Claims,
+		Artifacts:   s.stores.Artifacts,
 		Admission:   admission,
-		Counters:    s.store.Counters,
-		Failures:    s.store.Counters,
+		Counters:    s.stores.Counters,
+		Failures:    s.stores.Counters,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Signer:      signer,

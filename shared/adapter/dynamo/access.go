@@ -27,7 +27,7 @@ var (
 // Find implements access.Store.
 func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Request) (access.Found, error) {
 	b := batch{strong: true}
-	b.want(credentialKey(public))
+	b.want(apiKeyKey(public))
 	b.want(workspaceKey(w))
 	record := b.wantRecord(wants, string(public))
 	_, badArtifact := wants.Artifact.Bits()
@@ -39,7 +39,7 @@ func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, want
 		b.want(revisionKey(wants.Artifact, wants.Revision))
 	}
 	if wants.Session.Valid() {
-		b.want(sessionKey(wants.Session))
+		b.want(uploadKey(wants.Session))
 		b.want(entriesKey(wants.Session))
 	}
 	f, err := s.read(ctx, b)
@@ -47,11 +47,11 @@ func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, want
 		return access.Found{}, err
 	}
 	out := access.Found{
-		Key: readKey(f.at(credentialKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w), Record: readRecord(f.hot(record)),
+		Key: readAPIKey(f.at(apiKeyKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w), Record: readRecord(f.hot(record)),
 	}
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
-	out.Session, out.Entries, err = readSession(f.at(sessionKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
+	out.Session, out.Entries, err = readUpload(f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
 	return out, err
 }
 
@@ -91,7 +91,7 @@ func (s Access) MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member
 
 // Touch implements access.Store.
 func (s Access) Touch(ctx context.Context, k credential.Key, now, since time.Time) error {
-	_, _, err := s.change(ctx, credentialKey(k.Public), "SET #used_at = :now",
+	_, _, err := s.change(ctx, apiKeyKey(k.Public), "SET #used_at = :now",
 		"attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)", values{"now": now, "since": since})
 	return err
 }

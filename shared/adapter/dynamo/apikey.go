@@ -26,17 +26,17 @@ var (
 	_ oauth.Keys             = Keys{}
 )
 
-// keyItem has the time of its login as pub_at, which lists show.
-func keyItem(k credential.Key) item {
-	return newItem(credentialKey(k.Public)).
+// apiKeyItem has the time of its login as pub_at, which lists show.
+func apiKeyItem(k credential.Key) item {
+	return newItem(apiKeyKey(k.Public)).
 		str("id", string(k.ID)).str("ws", string(k.Workspace)).bin("mac", k.Hash.MAC).num("pepper", int64(k.Hash.Pepper)).
 		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
 		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.CLIGrant.Grant)).time("pub_at", k.CLIGrant.At).
 		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
-		str("g1p", keysOf(k.Workspace)).str("g1s", stamped(k.CreatedAt, k.ID))
+		str("g1p", keysOf(k.Workspace)).str("g1s", timeKey(k.CreatedAt, k.ID))
 }
 
-func readKey(i item, public id.Public) *credential.Key {
+func readAPIKey(i item, public id.Public) *credential.Key {
 	if i == nil {
 		return nil
 	}
@@ -74,8 +74,8 @@ func splitScopes(s string) (out []credential.Scope) {
 	return out
 }
 
-// entrust holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
-func (s Keys) entrust(t *transaction, k credential.Key) {
+// addToGrant holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
+func (s Keys) addToGrant(t *transaction, k credential.Key) {
 	t.update(s.tables.Core, grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
 		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
 		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
@@ -86,14 +86,14 @@ func (s Keys) entrust(t *transaction, k credential.Key) {
 		})
 }
 
-// APIKey implements credential.Keys.
-func (s Keys) APIKey(ctx context.Context, public id.Public) (*credential.Key, error) {
-	i, err := s.get(ctx, s.tables.Core, credentialKey(public), true)
-	return readKey(i, public), err
+// Key implements credential.Keys.
+func (s Keys) Key(ctx context.Context, public id.Public) (*credential.Key, error) {
+	i, err := s.get(ctx, s.tables.Core, apiKeyKey(public), true)
+	return readAPIKey(i, public), err
 }
 
-// EndKey implements credential.Keys. It checks no fence: a key may always be ended.
-func (s Keys) EndKey(ctx context.Context, e credential.Ending) (time.Time, error) {
+// End implements credential.Keys. It checks no fence: a key may always be ended.
+func (s Keys) End(ctx context.Context, e credential.Ending) (time.Time, error) {
 	var t transaction
 	s.finish(&t, e.Command, e.Result, e.At)
 	return s.endKey(ctx, &t, e.Key, e.At, e.Event)
@@ -109,10 +109,10 @@ func (s *db) endKey(
 	v := values{
 		"now":  at,
 		"list": revokedKeysOf(k.Workspace),
-		"ttl":  leavesList(at).Unix(),
+		"ttl":  keyTTL(at).Unix(),
 		"id":   string(k.ID),
 	}
-	t.update(s.tables.Core, credentialKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
+	t.update(s.tables.Core, apiKeyKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
 		"#id = :id AND attribute_not_exists(#rev_at)", v, func(old item) error {
 			first = old.getTime("rev_at")
 			return errRevoked
@@ -124,8 +124,8 @@ func (s *db) endKey(
 	return s.commitOnce(ctx, t, &first, at)
 }
 
-// RevokeKey implements credential.Revocations.
-func (s Keys) RevokeKey(ctx context.Context, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
+// Revoke implements credential.Revocations.
+func (s Keys) Revoke(ctx context.Context, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
 	return s.endKey(ctx, new(transaction), k, at, e)
 }
 
@@ -145,9 +145,9 @@ func (s *db) commitOnce(ctx context.Context, t *transaction, first *time.Time, a
 	return at, nil
 }
 
-// APIKeys implements credential.Keys. Revoked keys have a partition of their own, so that a page of live ones costs the
+// List implements credential.Keys. Revoked keys have a partition of their own, so that a page of live ones costs the
 // same however many were revoked.
-func (s Keys) APIKeys(ctx context.Context, q credential.KeyQuery) ([]credential.Key, string, error) {
+func (s Keys) List(ctx context.Context, q credential.KeyQuery) ([]credential.Key, string, error) {
 	parts := []partition{{listIndex, keysOf(q.Workspace.ID), q.After}}
 	if q.Which != credential.LiveKeys {
 		parts = append(parts, partition{listIndex, revokedKeysOf(q.Workspace.ID), q.After})
@@ -168,7 +168,7 @@ func (s Keys) listedKeys(
 	rows := make(map[string]credential.Key, len(found))
 	var unclear []key
 	for _, i := range found {
-		k := readKey(i, named[id.Public](i.key()))
+		k := readAPIKey(i, named[id.Public](i.key()))
 		k.Workspace = w.ID
 		rows[i.getStr("g1s")] = *k
 		if k.CLIGrant.At.IsZero() && k.RevokedAt.IsZero() && !k.CreatedAt.After(w.KeysEndedAt) {
@@ -177,7 +177,7 @@ func (s Keys) listedKeys(
 	}
 	f, err := s.all(ctx, unclear, false)
 	for _, i := range f {
-		k := readKey(i, named[id.Public](i.key()))
+		k := readAPIKey(i, named[id.Public](i.key()))
 		k.Hash = credential.Hash{}
 		rows[i.getStr("g1s")] = *k
 	}
@@ -187,17 +187,17 @@ func (s Keys) listedKeys(
 // errUncounted says that a workspace has as many live keys as it may have, or that nobody knows how many it has.
 var errUncounted = errors.New("the live API keys are to be counted")
 
-// countTries bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that
+// maxCounts bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that
 // was made or revoked meanwhile.
-const countTries = 6
+const maxCounts = 6
 
-// CreateKey implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes
+// Create implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes
 // one away exactly once. What ends by itself stays there until there is no room, and then the keys are counted.
 // Workspaces from before there was such an item are counted at their next key.
-func (s Keys) CreateKey(ctx context.Context, c credential.Creation) error {
+func (s Keys) Create(ctx context.Context, c credential.Creation) error {
 	w := c.Key.Workspace
-	for range countTries {
-		err := s.createKey(ctx, c)
+	for range maxCounts {
+		err := s.tryCreate(ctx, c)
 		if !errors.Is(err, errUncounted) {
 			return err
 		}
@@ -212,19 +212,19 @@ func (s Keys) CreateKey(ctx context.Context, c credential.Creation) error {
 	return fault.New(fault.DatabaseUnavailable, "too many API keys are made at once; repeat the request in a moment")
 }
 
-func (s Keys) createKey(ctx context.Context, c credential.Creation) error {
+func (s Keys) tryCreate(ctx context.Context, c credential.Creation) error {
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
 	s.checkFence(&t, c.Key.Workspace)
 	if c.Key.CLIGrant.Grant != "" {
-		s.entrust(&t, c.Key)
+		s.addToGrant(&t, c.Key)
 	}
 	t.update(s.tables.Core, liveKeysKey(c.Key.Workspace), "ADD #live :key, #ver :one",
 		"attribute_exists(#since) AND (attribute_not_exists(#live) OR size(#live) < :most)",
 		values{"key": []string{string(c.Key.Public)}, "one": 1, "most": c.Most}, func(item) error { return errUncounted })
-	i := keyItem(c.Key)
+	i := apiKeyItem(c.Key)
 	if !c.Key.ExpiresAt.IsZero() {
-		i.ttl(leavesList(c.Key.ExpiresAt))
+		i.ttl(keyTTL(c.Key.ExpiresAt))
 	}
 	t.create(s.tables.Core, i)
 	t.create(s.tables.Events, eventItem(c.Event))
@@ -309,11 +309,11 @@ func (s Keys) liveKeys(
 	}
 	var keys []key
 	for p := range unclear {
-		keys = append(keys, credentialKey(p))
+		keys = append(keys, apiKeyKey(p))
 	}
 	f, err := s.all(ctx, keys, true)
 	for _, i := range f {
-		if k := readKey(i, named[id.Public](i.key())); k.Counts() && !k.Over(now, w) {
+		if k := readAPIKey(i, named[id.Public](i.key())); k.Counts() && !k.Over(now, w) {
 			live = append(live, string(k.Public))
 		}
 	}
@@ -321,6 +321,6 @@ func (s Keys) liveKeys(
 	return live, err
 }
 
-// leavesList is when a key that ended at an instant may leave the table. Without it, it is refused as one that is
+// keyTTL is when a key that ended at an instant may leave the table. Without it, it is refused as one that is
 // unknown.
-func leavesList(ended time.Time) time.Time { return ended.Add(limits.EndedKeyLife) }
+func keyTTL(ended time.Time) time.Time { return ended.Add(limits.EndedKeyLife) }

@@ -42,8 +42,8 @@ func artifactItem(a artifact.Artifact) item {
 		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
 		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
 		time("share_exp", a.ShareLinkUntil).time("links_at", a.NewestLinkAt).time("links_closed", a.LinksRevokedBefore).
-		num("views_closed", int64(a.ViewsRevokedBefore)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
-		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+		num("views_closed", int64(a.ViewsRevokedBefore)).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
+		str("g2p", queueOf(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 
 func readArtifact(i item, a id.Artifact) *artifact.Artifact {
@@ -181,7 +181,7 @@ func (s Artifacts) moveCurrent(t *transaction, p artifact.Publication) {
 	} else {
 		set += ", #g2s = :due"
 		condition += "attribute_not_exists(#pin_at) AND "
-		v["due"] = sortable(p.ExpiresAt)
+		v["due"] = millisKey(p.ExpiresAt)
 	}
 	if p.ClaimedFrom == "" {
 		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
@@ -224,7 +224,7 @@ func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
 	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
 	v := values{
 		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
-		"gone": goneOf(d.Workspace), "purge": due(purgeDue, string(d.Artifact.ID)), "due": sortable(d.At),
+		"gone": deletedOf(d.Workspace), "purge": queueOf(purgeDue, string(d.Artifact.ID)), "due": millisKey(d.At),
 	}
 	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.ClaimedFrom), " AND attribute_not_exists(#pin_at)"
 	if d.Artifact.ClaimedFrom != "" { // a claim takes it along, unless it was moved meanwhile

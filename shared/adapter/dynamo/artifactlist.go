@@ -50,7 +50,7 @@ func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Rev
 // is one. That there is none says nothing of an earlier instant, but an alias stays for claim.Recheck after the last
 // artifact was moved: what was read within half of it is right.
 func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
-	own := shelvesOf(q, workspace.Workspace{ID: q.Workspace})
+	own := partsOf(q, workspace.Workspace{ID: q.Workspace})
 	var claimed []workspace.Workspace
 	asked, start := make(chan error, 1), time.Now()
 	go func() {
@@ -60,16 +60,16 @@ func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artif
 		}
 		asked <- err
 	}()
-	rows, err := s.shelves(ctx, q, own)
+	rows, err := s.readParts(ctx, q, own)
 	if unknown := <-asked; unknown != nil {
 		return nil, false, unknown
 	}
 	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
 		var all []listPart
 		for _, source := range claimed {
-			all = append(all, shelvesOf(q, source)...)
+			all = append(all, partsOf(q, source)...)
 		}
-		rows, err = s.shelves(ctx, q, append(all, own...))
+		rows, err = s.readParts(ctx, q, append(all, own...))
 	}
 	return page(rows, q.Limit), len(rows) > q.Limit, err
 }
@@ -85,14 +85,14 @@ type listPart struct {
 	live bool                // without those that have expired
 }
 
-func shelvesOf(q artifact.Query, w workspace.Workspace) []listPart {
+func partsOf(q artifact.Query, w workspace.Workspace) []listPart {
 	from := workspace.Workspace{}
 	if w.ID != q.Workspace {
 		from = w
 	}
 	out := []listPart{{artifactsOf(w.ID), from, !q.Gone}}
 	if q.Gone {
-		out = append(out, listPart{list: goneOf(w.ID), from: from})
+		out = append(out, listPart{list: deletedOf(w.ID), from: from})
 	}
 	return out
 }
@@ -124,11 +124,11 @@ func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Works
 	return out, nil
 }
 
-// shelves reads partitions one after the other and merges them: at most one row more than the page has.
-func (s Artifacts) shelves(ctx context.Context, q artifact.Query, all []listPart) ([]artifact.Artifact, error) {
+// readParts reads partitions one after the other and merges them: at most one row more than the page has.
+func (s Artifacts) readParts(ctx context.Context, q artifact.Query, all []listPart) ([]artifact.Artifact, error) {
 	rows := map[id.Artifact]artifact.Artifact{}
 	for _, one := range all {
-		found, err := s.shelf(ctx, q, one)
+		found, err := s.readPart(ctx, q, one)
 		if err != nil {
 			return nil, err
 		}
@@ -149,14 +149,14 @@ func (s Artifacts) shelves(ctx context.Context, q artifact.Query, all []listPart
 	return page(merged, q.Limit+1), nil
 }
 
-// shelf reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
+// readPart reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
 // them, so the query filters them and goes on until there are enough.
-func (s Artifacts) shelf(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
+func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
 	if q.After.ID != "" {
 		condition += " AND #g1s < :after"
-		v["after"] = stamped(q.After.CreatedAt, q.After.ID)
+		v["after"] = timeKey(q.After.CreatedAt, q.After.ID)
 	}
 	in := &dynamodb.QueryInput{
 		TableName:              &s.tables.Core,

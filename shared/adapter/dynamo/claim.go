@@ -21,15 +21,15 @@ var (
 )
 
 func claimTokenItem(t claim.Token) item {
-	return newItem(claimKey(t.Public)).
+	return newItem(claimTokenKey(t.Public)).
 		str("id", string(t.ID)).str("ws", string(t.Workspace)).str("reg", string(t.Registration)).
 		bin("mac", t.Hash.MAC).num("pepper", int64(t.Hash.Pepper)).str("code", t.ClaimCode).
 		time("created", t.CreatedAt).time("exp", t.ExpiresAt).time("redeemed", t.RedeemedAt).ttl(t.ExpiresAt.Add(limits.MovedLife))
 }
 
-// ClaimToken implements claim.Store.
-func (s Claims) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
-	i, err := s.get(ctx, s.tables.Core, claimKey(public), true)
+// Token implements claim.Store.
+func (s Claims) Token(ctx context.Context, public id.Public) (*claim.Token, error) {
+	i, err := s.get(ctx, s.tables.Core, claimTokenKey(public), true)
 	return readClaimToken(i, public), err
 }
 
@@ -60,27 +60,27 @@ func (s Claims) Move(ctx context.Context, m claim.Move) error {
 	if m.Registration != "" {
 		s.verify(&t, m)
 	}
-	s.close(&t, m)
+	s.closeSource(&t, m)
 	t.check(s.tables.Core, workspaceKey(m.Destination),
 		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})
-	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
+	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, claimGone)
 	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
-		str("g2p", due(migrationDue, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
+		str("g2p", queueOf(migrationDue, string(m.Source))).str("g2s", millisKey(m.At)), "attribute_not_exists(#pk)", nil, claimGone)
 	for _, e := range m.Events {
 		t.create(s.tables.Events, eventItem(e))
 	}
 	return s.commit(ctx, &t)
 }
 
-func tooLate(item) error { return claim.ErrGone }
+func claimGone(item) error { return claim.ErrGone }
 
 // redeem uses the token up.
 func (s Claims) redeem(t *transaction, m claim.Move) {
-	t.update(s.tables.Core, claimKey(m.Token.Public), "SET #redeemed = :now",
+	t.update(s.tables.Core, claimTokenKey(m.Token.Public), "SET #redeemed = :now",
 		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
-		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, tooLate)
+		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, claimGone)
 }
 
 // verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by its
@@ -103,21 +103,21 @@ func (s Claims) verify(t *transaction, m claim.Move) {
 		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
 		v["into"] = string(m.Destination)
 		v["list"] = registrationsOf(m.Destination)
-		v["sort"] = stamped(m.At, m.Registration)
+		v["sort"] = timeKey(m.At, m.Registration)
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}
-	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, tooLate)
+	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
 }
 
-// close points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
+// closeSource points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
 // gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
-func (s Claims) close(t *transaction, m claim.Move) {
+func (s Claims) closeSource(t *transaction, m claim.Move) {
 	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
-		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, tooLate)
+		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, claimGone)
 	for n := range fences {
 		t.update(s.tables.Core, fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
-			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, tooLate)
+			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, claimGone)
 	}
 }

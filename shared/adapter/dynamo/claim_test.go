@@ -178,12 +178,12 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 			t.Errorf("fence %d: %v %v", n, f, err)
 		}
 	}
-	redeemed, err := s.Claims.ClaimToken(ctx, c.Public)
+	redeemed, err := s.Claims.Token(ctx, c.Public)
 	c.RedeemedAt = m.At
 	if err != nil || !reflect.DeepEqual(*redeemed, c) {
 		t.Errorf("%+v %v", redeemed, err)
 	}
-	if due, err := s.Claims.DueMoves(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
+	if due, err := s.Claims.Due(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
 	}
 	var taken *idempotency.AlreadyDone
@@ -194,7 +194,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	if err := s.Claims.Move(ctx, m); !errors.Is(err, claim.ErrGone) {
 		t.Errorf("the same token again: %v", err)
 	}
-	if a, err := s.Claims.ClaimToken(ctx, id.NewPublic()); a != nil || err != nil {
+	if a, err := s.Claims.Token(ctx, id.NewPublic()); a != nil || err != nil {
 		t.Errorf("an unknown token: %v %v", a, err)
 	}
 }

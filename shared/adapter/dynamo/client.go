@@ -29,16 +29,16 @@ func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error)
 	}, nil
 }
 
-// AddClient implements oauth.Clients.
-func (s Clients) AddClient(ctx context.Context, c oauth.Client, until time.Time) error {
+// Add implements oauth.Clients.
+func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error {
 	var t transaction
 	t.create(s.tables.Core, newItem(clientKey(c.ID)).
 		str("name", c.Name).str("uris", strings.Join(c.Redirects, " ")).time("created", c.CreatedAt).time("used_at", c.UsedAt).ttl(until))
 	return s.commit(ctx, &t)
 }
 
-// TouchClient implements oauth.Clients.
-func (s Clients) TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error {
+// Touch implements oauth.Clients.
+func (s Clients) Touch(ctx context.Context, c id.Client, now, since, until time.Time) error {
 	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
 		values{"now": now, "since": since, "ttl": until.Unix()})
 	return err

@@ -19,13 +19,13 @@ var (
 	_ oauth.Requests = Consents{}
 )
 
-// AddRequest implements oauth.Requests.
-func (s Consents) AddRequest(ctx context.Context, r oauth.Request) error {
+// Add implements oauth.Requests.
+func (s Consents) Add(ctx context.Context, r oauth.Request) error {
 	var t transaction
 	t.create(s.tables.Core, newItem(consentKey(r.Secret)).
 		str("client", string(r.Client.ID)).str("name", r.Client.Name).flag("ours", r.Client.FirstParty).str("uri", r.Redirect).str("state", r.State).
 		str("pkce", r.Challenge).str("scopes", joinScopes(r.Scopes)).str("aud", r.Audience).flag("loopback", r.Loopback).
-		time("created", r.CreatedAt).time("exp", r.ExpiresAt).ttl(leave(r.ExpiresAt)))
+		time("created", r.CreatedAt).time("exp", r.ExpiresAt).ttl(ttlAfter(r.ExpiresAt)))
 	return s.commit(ctx, &t)
 }
 
@@ -49,22 +49,22 @@ func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, e
 	}, nil
 }
 
-// GrantConsent implements oauth.Requests.
-func (s Consents) GrantConsent(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
+// Grant implements oauth.Requests.
+func (s Consents) Grant(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
 	var t transaction
-	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, ended)
+	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
 	t.create(s.tables.Core, newItem(codeKey(c.Public)).
 		bin("mac", c.Hash.MAC).num("pepper", int64(c.Hash.Pepper)).str("client", string(c.Client)).str("name", c.Name).str("uri", c.Redirect).
 		str("pkce", c.Challenge).str("scopes", joinScopes(c.Scopes)).str("aud", c.Audience).str("mem", string(c.Member)).str("ws", string(c.Workspace)).
-		num("epoch", c.Epoch).time("op_at", c.Operator).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(leave(c.ExpiresAt)))
+		num("epoch", c.Epoch).time("op_at", c.Operator).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(ttlAfter(c.ExpiresAt)))
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
 }
 
-// DropRequest implements oauth.Requests.
-func (s Consents) DropRequest(ctx context.Context, r oauth.Request) error {
+// Drop implements oauth.Requests.
+func (s Consents) Drop(ctx context.Context, r oauth.Request) error {
 	var t transaction
-	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, ended)
+	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
 	return s.commit(ctx, &t)
 }
 
@@ -93,8 +93,8 @@ func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, erro
 	}, nil
 }
 
-// RedeemCode implements oauth.Codes.
-func (s Consents) RedeemCode(ctx context.Context, c oauth.Code, g oauth.Grant) (made id.Public, err error) {
+// Redeem implements oauth.Codes.
+func (s Consents) Redeem(ctx context.Context, c oauth.Code, g oauth.Grant) (made id.Public, err error) {
 	var t transaction
 	t.update(s.tables.Core, codeKey(c.Public), "SET #became = :grant", "attribute_exists(#pk) AND attribute_not_exists(#became)",
 		values{"grant": string(g.Public)}, func(old item) error {
@@ -108,5 +108,5 @@ func (s Consents) RedeemCode(ctx context.Context, c oauth.Code, g oauth.Grant) (
 	return g.Public, nil
 }
 
-// leave is when an item that ended at an instant may leave the table; what was used twice is recognised until then.
-func leave(end time.Time) time.Time { return end.Add(limits.Day) }
+// ttlAfter is when an item that ended at an instant may leave the table; what was used twice is recognised until then.
+func ttlAfter(end time.Time) time.Time { return end.Add(limits.Day) }

@@ -30,7 +30,7 @@ var (
 func (s ContentIndex) Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error) {
 	b := batch{}
 	for _, c := range wanted {
-		b.want(hintKey(home, c))
+		b.want(contentKey(home, c))
 	}
 	f, err := s.read(ctx, b)
 	if err != nil {
@@ -38,24 +38,24 @@ func (s ContentIndex) Lookup(ctx context.Context, home id.Workspace, wanted []tr
 	}
 	out := make(map[tree.Content]tree.Object, len(f))
 	for _, c := range wanted {
-		if name := f.at(hintKey(home, c)).getStr("obj"); name != "" {
+		if name := f.at(contentKey(home, c)).getStr("obj"); name != "" {
 			out[c] = readObject(name)
 		}
 	}
 	return out, nil
 }
 
-// RemoveIndexEntry implements upload.Hints and sweep.Finds.
-func (s ContentIndex) RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
-	return s.deleteIf(ctx, s.tables.Core, hintKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
+// Remove implements upload.Hints and sweep.Finds.
+func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
+	return s.deleteIf(ctx, s.tables.Core, contentKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
-// AddIndexEntries implements sweep.HintStore. A hint that is there already stays.
-func (s ContentIndex) AddIndexEntries(ctx context.Context, home id.Workspace, f tree.File) error {
+// Add implements sweep.HintStore. A hint that is there already stays.
+func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) error {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                &s.tables.Core,
-		Item:                     newItem(hintKey(home, f.Content())).str("obj", objectName(f.Object)),
+		Item:                     newItem(contentKey(home, f.Content())).str("obj", objectName(f.Object)),
 		ConditionExpression:      &condition,
 		ExpressionAttributeNames: names(condition),
 	})
@@ -67,7 +67,7 @@ func (s ContentIndex) AddIndexEntries(ctx context.Context, home id.Workspace, f 
 
 // DueUploads implements sweep.HintStore.
 func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
-	return s.dueSessions(ctx, hintDue, now, n)
+	return s.dueSessions(ctx, indexDue, now, n)
 }
 
 // NewObjects implements sweep.HintStore.

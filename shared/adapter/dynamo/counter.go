@@ -27,17 +27,17 @@ var (
 	_ rate.StreamStore    = Counters{}
 )
 
-// countAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
-const countAttempts = 2
+// maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
+const maxCountAttempts = 2
 
 const (
-	countUp   = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
-	belowMost = "attribute_not_exists(#c) OR #c < :most"
+	countUp    = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
+	belowLimit = "attribute_not_exists(#c) OR #c < :most"
 )
 
 // Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
 func (s Counters) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
-	up, below := countUp, belowMost
+	up, below := countUp, belowLimit
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &s.tables.Hot,
 		Key:                       key{pk: rateKey(w)}.attributes(),
@@ -46,7 +46,7 @@ func (s Counters) Count(ctx context.Context, w rate.Window, limit int) (int, boo
 		ExpressionAttributeNames:  names(up, below),
 		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
 		ReturnValues:              types.ReturnValueUpdatedNew,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
 	if _, full := conditionFailed(err); full {
 		return 0, false, nil
 	}

@@ -21,7 +21,7 @@ func flowItem(f oauth.Flow) item {
 	return newItem(deviceKey(f.Public)).
 		bin("mac", f.Hash.MAC).num("pepper", int64(f.Hash.Pepper)).str("client", string(f.Client)).str("device", f.Device).str("net", f.Network).
 		str("scopes", joinScopes(f.Scopes)).str("status", string(f.Answer)).time("created", f.CreatedAt).time("exp", f.ExpiresAt).
-		num("polls", int64(f.PollTokens)).time("polled", f.PolledAt).ttl(leave(f.ExpiresAt))
+		num("polls", int64(f.PollTokens)).time("polled", f.PolledAt).ttl(ttlAfter(f.ExpiresAt))
 }
 
 func readFlow(i item, public id.Public) *oauth.Flow {
@@ -47,16 +47,16 @@ func readFlow(i item, public id.Public) *oauth.Flow {
 	}
 }
 
-// AddFlow implements oauth.Flows.
-func (s Devices) AddFlow(ctx context.Context, f oauth.Flow, mac []byte) error {
+// Add implements oauth.Flows.
+func (s Devices) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
 	var t transaction
 	t.create(s.tables.Core, flowItem(f))
-	t.create(s.tables.Core, newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(leave(f.ExpiresAt)))
+	t.create(s.tables.Core, newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(ttlAfter(f.ExpiresAt)))
 	return s.commit(ctx, &t)
 }
 
-// FlowOf implements oauth.Flows.
-func (s Devices) FlowOf(ctx context.Context, macs [][]byte) (*oauth.Flow, error) {
+// FlowByUserCode implements oauth.Flows.
+func (s Devices) FlowByUserCode(ctx context.Context, macs [][]byte) (*oauth.Flow, error) {
 	b := batch{strong: true}
 	for _, mac := range macs {
 		b.want(userCodeKey(mac))
@@ -79,15 +79,15 @@ func (s Devices) Flow(ctx context.Context, public id.Public) (*oauth.Flow, error
 	return readFlow(i, public), err
 }
 
-// AnswerDevice implements oauth.Flows.
-func (s Devices) AnswerDevice(ctx context.Context, f oauth.Flow, e event.Event) error {
+// Answer implements oauth.Flows.
+func (s Devices) Answer(ctx context.Context, f oauth.Flow, e event.Event) error {
 	var t transaction
 	t.update(s.tables.Core, deviceKey(f.Public), "SET #status = :answer, #mem = :member, #ws = :ws, #epoch = :epoch, #settled = :now",
 		"#status = :pending AND #exp > :now",
 		values{
 			"answer": string(f.Answer), "member": string(f.Member), "ws": string(f.Workspace), "epoch": f.Epoch, "now": f.SettledAt,
 			"pending": string(oauth.Pending),
-		}, ended)
+		}, grantGone)
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
 }
@@ -100,11 +100,11 @@ func (s Devices) RecordPoll(ctx context.Context, f, was oauth.Flow) (bool, error
 	return alone, err
 }
 
-// RedeemFlow implements oauth.Polls.
-func (s Devices) RedeemFlow(ctx context.Context, f oauth.Flow, g oauth.Grant) error {
+// Redeem implements oauth.Polls.
+func (s Devices) Redeem(ctx context.Context, f oauth.Flow, g oauth.Grant) error {
 	var t transaction
 	t.update(s.tables.Core, deviceKey(f.Public), "SET #status = :redeemed", "#status = :approved",
-		values{"redeemed": string(oauth.Redeemed), "approved": string(oauth.Approved)}, ended)
+		values{"redeemed": string(oauth.Redeemed), "approved": string(oauth.Approved)}, grantGone)
 	t.create(s.tables.Core, grantItem(g))
 	return s.commit(ctx, &t)
 }

@@ -76,8 +76,8 @@ type storedFile struct {
 	Lent    bool       `json:"l,omitempty"` // borrowed
 }
 
-// unpackedMost bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
-const unpackedMost = 4 << 20
+// maxUnpacked bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
+const maxUnpacked = 4 << 20
 
 func packTree(files tree.Tree) []byte {
 	out := make([]storedFile, len(files))
@@ -177,7 +177,7 @@ func pack(files []storedFile) []byte {
 }
 
 func unpack(b []byte) (files []storedFile, err error) {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), unpackedMost))
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked))
 	if err == nil {
 		err = json.Unmarshal(text, &files)
 	}

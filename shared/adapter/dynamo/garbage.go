@@ -30,7 +30,7 @@ var (
 func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.row()})
+		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.queueItem()})
 	}
 	return out, err
 }
@@ -86,14 +86,14 @@ func (s *db) partition(ctx context.Context, pk string, visit func(item) error) e
 
 // UploaderOf implements sweep.Shelf.
 func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
-	i, err := s.get(ctx, s.tables.Core, sessionKey(u), true)
+	i, err := s.get(ctx, s.tables.Core, uploadKey(u), true)
 	return id.Artifact(i.getStr("art")), err
 }
 
 // How many references are looked at in one go: most objects that are kept are so by the first ones.
 const (
-	lookedAtFirst = 10
-	lookedAtOnce  = 100
+	firstReferences = 10
+	maxReferences   = 100
 )
 
 // ReferencesTo implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
@@ -106,26 +106,26 @@ func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, de
 		ExpressionAttributeNames:  names(condition),
 		ExpressionAttributeValues: values{"pk": first.pk}.attributes(),
 		ConsistentRead:            aws.Bool(true),
-		Limit:                     aws.Int32(lookedAtFirst),
+		Limit:                     aws.Int32(firstReferences),
 	}
 	for {
 		page, err := s.client.Query(ctx, &query)
 		if err != nil {
 			return false, nil, unavailable(err)
 		}
-		held, gone, err := s.holds(ctx, page.Items)
+		held, gone, err := s.anyHolds(ctx, page.Items)
 		if err != nil || held {
 			return held, nil, err
 		}
 		if dead = append(dead, gone...); len(page.LastEvaluatedKey) == 0 {
 			return false, dead, nil
 		}
-		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(lookedAtOnce)
+		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(maxReferences)
 	}
 }
 
-// holds tells whether the revision of one of some references has its files, and names those that have none.
-func (s Garbage) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+// anyHolds tells whether the revision of one of some references has its files, and names those that have none.
+func (s Garbage) anyHolds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
 	if len(references) == 0 {
 		return false, nil, nil
 	}
@@ -143,7 +143,7 @@ func (s Garbage) holds(ctx context.Context, references []map[string]types.Attrib
 func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
 		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
-		str("g2p", due(deletionDue, objectName(c.Object))).str("g2s", sortable(c.Due))})
+		str("g2p", queueOf(deletionDue, objectName(c.Object))).str("g2s", millisKey(c.Due))})
 	if err != nil {
 		return unavailable(err)
 	}
@@ -180,9 +180,9 @@ func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sw
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
 			out = append(out, sweep.GarbageCandidate{
 				Home:      id.Workspace(d.getStr("home")),
-				Object:    condemned(d.key),
+				Object:    garbageObject(d.key),
 				Content:   tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
-				QueueItem: d.row(),
+				QueueItem: d.queueItem(),
 			})
 		}
 	}
@@ -191,6 +191,6 @@ func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sw
 
 // Unmark implements sweep.Deletions.
 func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
-	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
+	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": millisKey(c.Due)})
 	return err
 }

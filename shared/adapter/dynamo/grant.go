@@ -34,7 +34,7 @@ func grantItem(g oauth.Grant) item {
 		str("client", string(g.Client)).str("name", g.Name).str("mem", string(g.Member)).str("ws", string(g.Workspace)).
 		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.ChainKeyID)).time("op_at", g.Operator).
 		time("created", g.CreatedAt).time("exp", g.ExpiresAt).time("rev_at", g.RevokedAt).
-		bin("tokens", packIssued(g.Access)).bin("rt_mac", g.Refresh.MAC).num("rt_pepper", int64(g.Refresh.Pepper)).
+		bin("tokens", packTokens(g.Access)).bin("rt_mac", g.Refresh.MAC).num("rt_pepper", int64(g.Refresh.Pepper)).
 		bin("old_mac", g.Previous.MAC).num("old_pepper", int64(g.Previous.Pepper)).num("turns", int64(g.Generation)).time("rotated", g.RotatedAt).time("idle", g.IdleAt).
 		ttl(g.ExpiresAt.Add(limits.Day))
 	if g.RevokedAt.IsZero() && len(g.Refresh.MAC) > 0 {
@@ -61,7 +61,7 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 		CreatedAt:  i.getTime("created"),
 		ExpiresAt:  i.getTime("exp"),
 		RevokedAt:  i.getTime("rev_at"),
-		Access:     unpackIssued(i.getBin("tokens")),
+		Access:     unpackTokens(i.getBin("tokens")),
 		Refresh:    credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
 		Previous:   credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
 		Generation: int(i.getNum("turns")),
@@ -72,12 +72,12 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 
 // One access token is packed as its pepper, its end in milliseconds and its MAC.
 const (
-	macLen    = 32
-	issuedLen = 1 + 8 + macLen
+	macLen   = 32
+	tokenLen = 1 + 8 + macLen
 )
 
-func packIssued(tokens []oauth.AccessToken) []byte {
-	out := make([]byte, 0, len(tokens)*issuedLen)
+func packTokens(tokens []oauth.AccessToken) []byte {
+	out := make([]byte, 0, len(tokens)*tokenLen)
 	for _, t := range tokens {
 		out = append(out, t.Hash.Pepper)
 		out = binary.BigEndian.AppendUint64(out, uint64(t.ExpiresAt.UnixMilli()))
@@ -86,22 +86,22 @@ func packIssued(tokens []oauth.AccessToken) []byte {
 	return out
 }
 
-func unpackIssued(b []byte) (out []oauth.AccessToken) {
-	for ; len(b) >= issuedLen; b = b[issuedLen:] {
+func unpackTokens(b []byte) (out []oauth.AccessToken) {
+	for ; len(b) >= tokenLen; b = b[tokenLen:] {
 		out = append(out, oauth.AccessToken{
-			Hash:      credential.Hash{Pepper: b[0], MAC: b[9:issuedLen:issuedLen]},
+			Hash:      credential.Hash{Pepper: b[0], MAC: b[9:tokenLen:tokenLen]},
 			ExpiresAt: time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:9]))).UTC(),
 		})
 	}
 	return out
 }
 
-func ended(item) error { return oauth.ErrGone }
+func grantGone(item) error { return oauth.ErrGone }
 
-// AddGrant implements oauth.GrantStore.
-func (s Grants) AddGrant(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
+// Add implements oauth.GrantStore.
+func (s Grants) Add(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
 	var t transaction
-	t.put(s.tables.Hot, item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, ended)
+	t.put(s.tables.Hot, item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, grantGone)
 	t.create(s.tables.Core, grantItem(g))
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
@@ -113,7 +113,7 @@ func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 		"#turns = :turns, #rotated = :rotated, #idle = :idle, #chain = :chain"
 	condition := "#rt_mac = :old AND attribute_not_exists(#rev_at)"
 	old, done, err := s.change(ctx, grantKey(g.Public), set, condition, values{
-		"tokens": packIssued(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
+		"tokens": packTokens(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
 		"turns": g.Generation, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.ChainKeyID),
 	})
 	switch {
@@ -125,13 +125,13 @@ func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 	return readGrant(old, g.Public), nil
 }
 
-// RevokeGrant implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
+// Revoke implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
 // learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them apart.
-func (s Grants) RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
+func (s Grants) Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
 	var keys []string
 	for {
 		known := len(keys)
-		err := s.revoke(ctx, public, &keys, at, e)
+		err := s.tryRevoke(ctx, public, &keys, at, e)
 		switch {
 		case errors.Is(err, oauth.ErrGone):
 			return nil
@@ -145,8 +145,8 @@ func (s Grants) RevokeGrant(ctx context.Context, public id.Public, at time.Time,
 // errMoreKeys says that more API keys belong to a grant than were known.
 var errMoreKeys = errors.New("the grant has other API keys")
 
-// revoke ends a grant with its API keys if these are all; else it tells which they are.
-func (s Grants) revoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
+// tryRevoke ends a grant with its API keys if these are all; else it tells which they are.
+func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
 	var t transaction
 	condition, v := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)", values{"now": at}
 	if n := len(*keys); n > 0 {
@@ -161,9 +161,9 @@ func (s Grants) revoke(ctx context.Context, public id.Public, keys *[]string, at
 		return errMoreKeys
 	})
 	for _, k := range *keys {
-		t.update(s.tables.Core, credentialKey(id.Public(k)),
+		t.update(s.tables.Core, apiKeyKey(id.Public(k)),
 			"SET #rev_at = if_not_exists(#rev_at, :now), #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)", "",
-			values{"now": at, "list": revokedKeysOf(e.Workspace), "ttl": leavesList(at).Unix()}, nil)
+			values{"now": at, "list": revokedKeysOf(e.Workspace), "ttl": keyTTL(at).Unix()}, nil)
 	}
 	if len(*keys) > 0 {
 		s.uncountKeys(&t, e.Workspace, *keys...)
@@ -172,8 +172,8 @@ func (s Grants) revoke(ctx context.Context, public id.Public, keys *[]string, at
 	return s.commit(ctx, &t)
 }
 
-// GrantsOf implements oauth.GrantStore. The index names them, and the table tells what they are now.
-func (s Grants) GrantsOf(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
+// List implements oauth.GrantStore. The index names them, and the table tells what they are now.
+func (s Grants) List(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
 	mine := grantsOfMember(q.Member)
 	after := cmp.Or(q.After, mine+afterText)
 	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}

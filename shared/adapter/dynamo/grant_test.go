@@ -48,7 +48,7 @@ func newGrant(w id.Workspace) oauth.Grant {
 func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.Grants.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Grants.Grant(ctx, g.Public)
@@ -58,7 +58,7 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	if none, err := s.Grants.Grant(ctx, id.NewPublic()); none != nil || err != nil {
 		t.Error(none, err)
 	}
-	stump := grantItem(g).bin("tokens", packIssued(g.Access)[:issuedLen+5])
+	stump := grantItem(g).bin("tokens", packTokens(g.Access)[:tokenLen+5])
 	if kept := readGrant(stump, g.Public).Access; len(kept) != 1 || !reflect.DeepEqual(kept[0], g.Access[0]) {
 		t.Errorf("of a value that was cut off: %+v", kept)
 	}
@@ -67,7 +67,7 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.Grants.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
 	next := g
@@ -91,7 +91,7 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	}
 	at := now()
 	for range 2 {
-		if err := s.Grants.RevokeGrant(ctx, g.Public, at, record(g.Workspace, now())); err != nil {
+		if err := s.Grants.Revoke(ctx, g.Public, at, record(g.Workspace, now())); err != nil {
 			t.Error(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || moved.RevokedAt.IsZero() {
 		t.Errorf("a grant that is not there is rotated: %+v %v", moved, err)
 	}
-	if err := s.Grants.RevokeGrant(ctx, late.Public, at, record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Revoke(ctx, late.Public, at, record(g.Workspace, now())); err != nil {
 		t.Error(err)
 	}
 	if made, _ := s.Grants.Grant(ctx, late.Public); made != nil {
@@ -123,12 +123,12 @@ func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
 		if g.Name = "live"; n > 1 {
 			g.Name = "dead"
 		}
-		if err := s.Grants.AddGrant(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
+		if err := s.Grants.Add(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
-		got, next, err := s.Grants.GrantsOf(ctx, oauth.GrantQuery{
+		got, next, err := s.Grants.List(ctx, oauth.GrantQuery{
 			Workspace: mine.Workspace,
 			Member:    mine.Member,
 			Limit:     limit,
@@ -150,7 +150,7 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		if n == 2 {
 			g.Member = id.NewMember()
 		}
-		if err := s.Grants.AddGrant(ctx, g, fresh(), record(w, now())); err != nil {
+		if err := s.Grants.Add(ctx, g, fresh(), record(w, now())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,22 +160,22 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		Limit:     10,
 		Live:      all,
 	}
-	got, _, err := s.Grants.GrantsOf(ctx, q)
+	got, _, err := s.Grants.List(ctx, q)
 	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
 		t.Fatalf("%+v %v", got, err)
 	}
 	q.Limit = 1
 	for n := range 2 {
-		one, next, err := s.Grants.GrantsOf(ctx, q)
+		one, next, err := s.Grants.List(ctx, q)
 		if err != nil || len(one) != 1 || one[0].Public != got[n].Public || (next == "") != (n == 1) {
 			t.Error(n, one, next, err)
 		}
 		q.After = next
 	}
-	if err := s.Grants.RevokeGrant(ctx, got[0].Public, now(), record(w, now())); err != nil {
+	if err := s.Grants.Revoke(ctx, got[0].Public, now(), record(w, now())); err != nil {
 		t.Fatal(err)
 	}
-	if left, _, err := s.Grants.GrantsOf(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+	if left, _, err := s.Grants.List(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
 		t.Error(left, err)
 	}
 }

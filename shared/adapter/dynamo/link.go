@@ -29,7 +29,7 @@ func linkItem(l link.Link) item {
 		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
 		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
 		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.CreatedAt, l.Public, l.Artifact)).
-		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", stamped(l.CreatedAt, l.Public))
+		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", timeKey(l.CreatedAt, l.Public))
 }
 
 func readLink(i item, p id.Public) *link.Link {
@@ -67,8 +67,8 @@ func unsharedBut(v values, over id.Public) string {
 	return "(attribute_not_exists(#share) OR #share = :over)"
 }
 
-// CreateLink implements sharing.Changes.
-func (s Links) CreateLink(ctx context.Context, c sharing.Creation) error {
+// Create implements sharing.Changes.
+func (s Links) Create(ctx context.Context, c sharing.Creation) error {
 	var t transaction
 	if c.Command != nil {
 		s.finish(&t, *c.Command, c.Result, c.At)
@@ -119,16 +119,16 @@ func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
 // errUnshared says that an artifact does not name a link as its share link.
 var errUnshared = errors.New("the artifact has another share link, or none")
 
-// RevokeLink implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
-func (s Links) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time, error) {
-	at, err := s.revokeLink(ctx, r, r.Link.Kind == link.Share)
+// Revoke implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
+func (s Links) Revoke(ctx context.Context, r sharing.Revocation) (time.Time, error) {
+	at, err := s.tryRevoke(ctx, r, r.Link.Kind == link.Share)
 	if errors.Is(err, errUnshared) {
-		at, err = s.revokeLink(ctx, r, false)
+		at, err = s.tryRevoke(ctx, r, false)
 	}
 	return at, err
 }
 
-func (s Links) revokeLink(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
+func (s Links) tryRevoke(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
 	l, at := r.Link, millis(r.At)
 	var first time.Time
 	var t transaction
@@ -156,8 +156,8 @@ func (s Links) revokeLink(ctx context.Context, r sharing.Revocation, shared bool
 	return s.commitOnce(ctx, &t, &first, at)
 }
 
-// CloseLinks implements sharing.Changes.
-func (s Links) CloseLinks(ctx context.Context, c sharing.Closing) error {
+// RevokeAll implements sharing.Changes.
+func (s Links) RevokeAll(ctx context.Context, c sharing.Closing) error {
 	var t transaction
 	v := values{"at": c.At, "live": string(artifact.Live), "one": 1}
 	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.ClaimedFrom)
@@ -179,8 +179,8 @@ func (s Links) CloseLinks(ctx context.Context, c sharing.Closing) error {
 	return s.commit(ctx, &t)
 }
 
-// LockLinks implements sharing.Changes.
-func (s Links) LockLinks(ctx context.Context, l sharing.Lock) error {
+// Lock implements sharing.Changes.
+func (s Links) Lock(ctx context.Context, l sharing.Lock) error {
 	var t transaction
 	s.finish(&t, l.Command, l.Result, l.At)
 	v := values{"live": string(artifact.Live), "one": 1}
@@ -226,10 +226,10 @@ func (s Links) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact
 	return out, nil
 }
 
-// Links implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
+// List implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
 // partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
 // without one.
-func (s Links) Links(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
 	}

@@ -28,7 +28,7 @@ func lockdownItem(l lockdown.Lockdown) item {
 	return newItem(k).
 		str("id", string(l.ID)).str("kind", string(l.Scope)).str("own", l.Target).str("title", l.Reason).time("created", l.SetAt).
 		str("name", string(l.SetBy)).time("deleted", l.LiftedAt).str("entry", string(l.LiftedBy)).
-		str("g1p", list).str("g1s", stamped(l.SetAt, l.ID))
+		str("g1p", list).str("g1s", timeKey(l.SetAt, l.ID))
 }
 
 func readLockdown(i item) *lockdown.Lockdown {
@@ -47,8 +47,8 @@ func readLockdown(i item) *lockdown.Lockdown {
 	}
 }
 
-// ActiveLockdown implements lockdown.Store.
-func (s Lockdowns) ActiveLockdown(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+// Active implements lockdown.Store.
+func (s Lockdowns) Active(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
 	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
 	return readLockdown(i), err
 }
@@ -82,25 +82,25 @@ func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.At)
 	if c.Noop {
-		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, relocked)
+		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, lockdownMoved)
 		return s.commit(ctx, &t)
 	}
-	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, relocked)
+	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, lockdownMoved)
 	if l.Scope == lockdown.Artifact {
 		v["owner"], v["one"] = string(c.Target.Owner), 1
-		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "SET #lock = :id, #lock_at = :at ADD #ver :one", "#own = :owner", v, relocked)
+		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "SET #lock = :id, #lock_at = :at ADD #ver :one", "#own = :owner", v, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, relocked)
+		t.update(s.tables.Core, workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, relocked)
+			t.update(s.tables.Core, fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, lockdownMoved)
 		}
 	}
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)
 }
 
-func relocked(item) error { return lockdown.ErrMoved }
+func lockdownMoved(item) error { return lockdown.ErrMoved }
 
 // Lift implements lockdown.Store.
 func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
@@ -108,30 +108,30 @@ func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
 	mine := values{"id": string(l.ID)}
 	var t transaction
 	s.finish(&t, c.Command, c.Result, c.At)
-	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, relocked)
+	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, lockdownMoved)
 	t.create(s.tables.Core, lockdownItem(l))
 	if l.Scope == lockdown.Artifact {
 		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "REMOVE #lock, #lock_at ADD #ver :one", "#lock = :id",
-			values{"id": string(l.ID), "one": 1}, relocked)
+			values{"id": string(l.ID), "one": 1}, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, relocked)
+		t.update(s.tables.Core, workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, relocked)
+			t.update(s.tables.Core, fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, lockdownMoved)
 		}
 	}
 	t.create(s.tables.Events, eventItem(c.Event))
 	return s.commit(ctx, &t)
 }
 
-// Lockdowns implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
-func (s Lockdowns) Lockdowns(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
+// List implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
+func (s Lockdowns) List(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
 	found := map[id.Lockdown]lockdown.Lockdown{}
 	for _, list := range []string{lockdowns, lifted} {
 		condition, v := "#g1p = :list", values{"list": list}
 		if after.ID != "" {
 			condition += " AND #g1s < :after"
-			v["after"] = stamped(after.At, after.ID)
+			v["after"] = timeKey(after.At, after.ID)
 		}
 		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
 			TableName:                 &s.tables.Core,

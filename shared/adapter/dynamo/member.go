@@ -57,8 +57,8 @@ func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*memb
 	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// MemberByIdentity implements member.Store.
-func (s Members) MemberByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
+// ByIdentity implements member.Store.
+func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
 	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
 	if err != nil || i == nil {
 		return nil, nil, err
@@ -70,8 +70,8 @@ func (s Members) MemberByIdentity(ctx context.Context, issuer, subject string) (
 	return m, w, err
 }
 
-// AddMember implements member.Store.
-func (s Members) AddMember(ctx context.Context, a member.NewMember) error {
+// Add implements member.Store.
+func (s Members) Add(ctx context.Context, a member.NewMember) error {
 	var t transaction
 	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
 		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
@@ -83,8 +83,8 @@ func (s Members) AddMember(ctx context.Context, a member.NewMember) error {
 	return s.commit(ctx, &t)
 }
 
-// TouchMember implements member.Store.
-func (s Members) TouchMember(ctx context.Context, m member.Member, since time.Time) error {
+// Touch implements member.Store.
+func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) error {
 	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
 		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
 		values{"email": m.Email, "now": m.SeenAt, "since": since})

@@ -15,14 +15,14 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// endsAtOnce is how many credentials of a claimed workspace are deleted in one go.
-const endsAtOnce = 100
+// maxDeletions is how many credentials of a claimed workspace are deleted in one go.
+const maxDeletions = 100
 
-// DueMoves implements claim.Migrations.
-func (s Claims) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
+// Due implements claim.Migrations.
+func (s Claims) Due(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
 	rows, err := s.dueRows(ctx, migrationDue, now, n)
 	for _, i := range rows {
-		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: instant(i.getStr("g2s"))})
+		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: parseMillis(i.getStr("g2s"))})
 	}
 	return out, err
 }
@@ -30,7 +30,7 @@ func (s Claims) DueMoves(ctx context.Context, now time.Time, n int) (out []claim
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
 func (s Claims) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
 	var keys []key
-	for _, list := range []string{artifactsOf(source), goneOf(source)} {
+	for _, list := range []string{artifactsOf(source), deletedOf(source)} {
 		if len(keys) >= n {
 			break
 		}
@@ -75,7 +75,7 @@ func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	set := "SET #own = :own, #exp = :exp, #g1p = :list"
 	condition := "#own = :from AND #status = :status AND "
-	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
+	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": deletedOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
 	if a.Status == artifact.Live {
 		set += ", #g2s = :due"
 		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)
@@ -113,7 +113,7 @@ func (s Claims) MoveLinks(ctx context.Context, source, destination id.Workspace,
 // Note implements claim.Migrations.
 func (s Claims) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
 	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
-	v := values{"next": sortable(next)}
+	v := values{"next": millisKey(next)}
 	if clear {
 		set = "SET #g2s = :next, #clear = if_not_exists(#clear, :now)"
 		v["now"] = now
@@ -139,7 +139,7 @@ func (s Claims) Note(ctx context.Context, source id.Workspace, clear bool, now, 
 // Finish implements claim.Migrations.
 func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
 	for _, list := range []string{keysOf(source), revokedKeysOf(source)} {
-		keys, err := s.listed(ctx, list, endsAtOnce)
+		keys, err := s.listed(ctx, list, maxDeletions)
 		if err != nil {
 			return false, err
 		}
@@ -149,7 +149,7 @@ func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, un
 				return false, unavailable(err)
 			}
 		}
-		if len(keys) == endsAtOnce {
+		if len(keys) == maxDeletions {
 			return false, nil
 		}
 	}
@@ -157,6 +157,6 @@ func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, un
 	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)
 	t.remove(s.tables.Core, migrationKey(source), "", nil, nil)
 	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
-		values{"ttl": until.Unix(), "into": string(destination)}, tooLate)
+		values{"ttl": until.Unix(), "into": string(destination)}, claimGone)
 	return true, s.commit(ctx, &t)
 }

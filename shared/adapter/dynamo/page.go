@@ -53,7 +53,7 @@ func (s *db) newest(ctx context.Context, p partition, n int, take func([]item) (
 		if enough, err := take(rows); enough || err != nil || out.LastEvaluatedKey == nil {
 			return err
 		}
-		in.ExclusiveStartKey, in.Limit = out.LastEvaluatedKey, aws.Int32(int32(max(n, batchMost)))
+		in.ExclusiveStartKey, in.Limit = out.LastEvaluatedKey, aws.Int32(int32(max(n, maxBatch)))
 	}
 }
 

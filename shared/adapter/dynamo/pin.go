@@ -130,7 +130,7 @@ func (c *gateChange) fallsDue(a artifact.Artifact) {
 		c.removes("g2s")
 		return
 	}
-	c.sets("g2p", due(artifactDue, string(a.ID)))
+	c.sets("g2p", queueOf(artifactDue, string(a.ID)))
 	c.sets("g2s", nextDue(a, limits.DraftLife))
 }
 

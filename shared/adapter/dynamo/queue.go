@@ -40,7 +40,7 @@ func (s Queue) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sw
 		if w != nil && w.ClaimedInto != "" {
 			a = a.AfterClaimOf(*w)
 		}
-		out = append(out, sweep.Artifact{Artifact: *a, QueueItem: d.row(), Version: d.getNum("ver")})
+		out = append(out, sweep.Artifact{Artifact: *a, QueueItem: d.queueItem(), Version: d.getNum("ver")})
 	}
 	return out, err
 }
@@ -76,7 +76,7 @@ func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", condition, v, overtaken)
 	t.update(s.tables.Core, revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft",
 		values{
-			"retained": string(artifact.Retained), "draft": string(artifact.Draft), "purge": due(purgeDue, string(a.Draft)), "now": sortable(at),
+			"retained": string(artifact.Retained), "draft": string(artifact.Draft), "purge": queueOf(purgeDue, string(a.Draft)), "now": millisKey(at),
 		}, overtaken)
 	t.create(s.tables.Events, eventItem(e))
 	return unlessOvertaken(s.commit(ctx, &t))
@@ -93,8 +93,8 @@ func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e eve
 		"SET #status = :expired, #own = :own, #exp = :exp, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due REMOVE #draft, #draft_at ADD #ver :one",
 		"#status = :live AND #own = :owner AND #exp <= :now AND attribute_not_exists(#pin_at)",
 		values{
-			"expired": string(artifact.Expired), "own": string(a.Owner), "exp": a.ExpiresAt, "now": at, "gone": goneOf(a.Owner),
-			"purge": due(purgeDue, string(a.ID)), "due": sortable(at), "live": string(artifact.Live), "owner": string(owner), "one": 1,
+			"expired": string(artifact.Expired), "own": string(a.Owner), "exp": a.ExpiresAt, "now": at, "gone": deletedOf(a.Owner),
+			"purge": queueOf(purgeDue, string(a.ID)), "due": millisKey(at), "live": string(artifact.Live), "owner": string(owner), "one": 1,
 		}, overtaken)
 	if a.ClaimedFrom == "" { // a claim that commits meanwhile gives its artifacts more time
 		t.check(s.tables.Core, fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
@@ -123,7 +123,7 @@ func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.S
 // EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
 func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	var t transaction
-	t.update(s.tables.Core, sessionKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
+	t.update(s.tables.Core, uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
 		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, overtaken)
 	err := s.commit(ctx, &t)
 	if errors.Is(err, errOvertaken) {
@@ -156,7 +156,7 @@ func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 			return err
 		}
 	}
-	_, _, err := s.change(ctx, sessionKey(u.ID), set, "attribute_exists(#pk)", v)
+	_, _, err := s.change(ctx, uploadKey(u.ID), set, "attribute_exists(#pk)", v)
 	return err
 }
 
@@ -179,6 +179,6 @@ func (s cleanup) Reschedule(ctx context.Context, r sweep.QueueItem, until time.T
 	var k key
 	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
 	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
-		values{"until": sortable(until), "tries": failures, "due": sortable(r.Due)})
+		values{"until": millisKey(until), "tries": failures, "due": millisKey(r.Due)})
 	return err
 }

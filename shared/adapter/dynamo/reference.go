@@ -40,9 +40,9 @@ func (s references) RemoveReference(ctx context.Context, r id.Revision, objects 
 
 // How many writes one call takes, and how often what was left of it is tried again.
 const (
-	writesAtOnce = 25
-	leftTries    = 8
-	leftFirst    = 10 * time.Millisecond
+	maxWriteBatch = 25
+	maxWrites     = 8
+	minWritePause = 10 * time.Millisecond
 )
 
 // writeAll makes independent writes to table core, some at a time, and fails unless all are done.
@@ -50,7 +50,7 @@ func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
 	var wg sync.WaitGroup
 	var failed []error
 	var mu sync.Mutex
-	for chunk := range slices.Chunk(writes, writesAtOnce) {
+	for chunk := range slices.Chunk(writes, maxWriteBatch) {
 		wg.Go(func() {
 			if err := s.writeBatch(ctx, chunk); err != nil {
 				mu.Lock()
@@ -68,7 +68,7 @@ func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
 
 func (s *db) writeBatch(ctx context.Context, chunk []types.WriteRequest) error {
 	request := map[string][]types.WriteRequest{s.tables.Core: chunk}
-	for try := range leftTries {
+	for try := range maxWrites {
 		out, err := s.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: request})
 		if err != nil {
 			return unavailable(err)
@@ -76,7 +76,7 @@ func (s *db) writeBatch(ctx context.Context, chunk []types.WriteRequest) error {
 		if request = out.UnprocessedItems; len(request) == 0 {
 			return nil
 		}
-		if err := pause(ctx, leftFirst<<try); err != nil {
+		if err := pause(ctx, minWritePause<<try); err != nil {
 			return err
 		}
 	}

@@ -39,13 +39,13 @@ func registrationItem(r agentauth.Registration) item {
 		time("exchanged_at", r.Exchanged.Since).num("exchanged", int64(r.Exchanged.Count)).
 		str("keys", joinPublics(r.Keys)).ttl(r.ExpiresAt.Add(limits.MovedLife))
 	if r.State == agentauth.Verified {
-		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", stamped(r.CompletedAt, r.ID))
+		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
 }
 
-// changing are the attributes of a registration that Change writes; the others stay as they were made.
-var changing = []string{
+// registrationFields are the attributes of a registration that Change writes; the others stay as they were made.
+var registrationFields = []string{
 	"state", "gen", "ws", "member", "attempt", "tries", "attempt_exp", "attempt_mac", "attempt_pepper", "code_mac", "code_pepper", "starts", "wrong",
 	"locked", "refused", "completed_at", "redeemed", "redeemed_key", "polls", "polled_at", "started_at", "started", "exchanged_at", "exchanged",
 	"keys", "g1p", "g1s",
@@ -110,8 +110,8 @@ func splitPublics(s string) (out []id.Public) {
 	return out
 }
 
-// AddRegistration implements agentauth.Store.
-func (s Registrations) AddRegistration(ctx context.Context, e agentauth.NewRegistration) error {
+// Add implements agentauth.Store.
+func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(e.Workspace))
 	t.create(s.tables.Core, registrationItem(e.Registration))
@@ -132,31 +132,31 @@ func (s Registrations) Registration(ctx context.Context, r id.Registration, w id
 	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// RegistrationByClaimToken implements agentauth.Store.
-func (s Registrations) RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
+// ByClaimToken implements agentauth.Store.
+func (s Registrations) ByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
 	b := batch{strong: true}
-	b.want(claimKey(claimToken))
+	b.want(claimTokenKey(claimToken))
 	b.want(registrationKey(r))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return readClaimToken(f.at(claimKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
+	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
 }
 
 // Change implements agentauth.Store: one update, or one transaction if something goes with it.
 func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
-	u := s.rewrite(c)
+	u := s.updateOf(c)
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
 	}
 	t := transaction{actions: []types.TransactWriteItem{{Update: u}}, refusals: []refusal{func(item) error { return agentauth.ErrMoved }}}
 	if c.Key != nil {
-		t.create(s.tables.Core, keyItem(*c.Key).ttl(agentKeyEnd(c.Key.ExpiresAt)))
+		t.create(s.tables.Core, apiKeyItem(*c.Key).ttl(agentKeyTTL(c.Key.ExpiresAt)))
 	}
 	for _, p := range c.Ends {
-		s.end(&t, p, c.At)
+		s.revokeToken(&t, p, c.At)
 	}
 	for _, e := range c.Events {
 		t.create(s.tables.Events, eventItem(e))
@@ -164,22 +164,22 @@ func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	return s.commit(ctx, &t)
 }
 
-// agentKeyEnd is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
-func agentKeyEnd(expired time.Time) time.Time { return expired.Add(limits.Day) }
+// agentKeyTTL is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
+func agentKeyTTL(expired time.Time) time.Time { return expired.Add(limits.Day) }
 
-// end revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
+// revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
 // only a stamp, which goes too.
-func (s Registrations) end(t *transaction, p id.Public, at time.Time) {
-	t.update(s.tables.Core, credentialKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
-		values{"now": at, "ttl": agentKeyEnd(at).Unix()}, nil)
+func (s Registrations) revokeToken(t *transaction, p id.Public, at time.Time) {
+	t.update(s.tables.Core, apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
+		values{"now": at, "ttl": agentKeyTTL(at).Unix()}, nil)
 }
 
-// rewrite is the conditional update of a registration. Every change raises ver, so that nothing is written over.
-func (s Registrations) rewrite(c agentauth.Change) *types.Update {
+// updateOf is the conditional update of a registration. Every change raises ver, so that nothing is written over.
+func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
 	v := values{"was_gen": c.Was.Generation, "was_ver": c.Was.Version, "one": 1}.attributes()
 	var set, remove []string
-	for _, name := range changing {
+	for _, name := range registrationFields {
 		if value, ok := to[name]; ok {
 			set = append(set, "#"+name+" = :"+name)
 			v[":"+name] = value
@@ -222,8 +222,8 @@ func (s *db) update(ctx context.Context, u *types.Update) error {
 	return nil
 }
 
-// Registrations implements agentauth.Store. The index tells which there are, the table what they are.
-func (s Registrations) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
+// List implements agentauth.Store. The index tells which there are, the table what they are.
+func (s Registrations) List(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
 	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
 	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
 	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {

@@ -45,7 +45,7 @@ func enrolled(t testing.TB, s Stores) (agentauth.Registration, claim.Token) {
 		CreatedAt:    at,
 		ExpiresAt:    r.ExpiresAt,
 	}
-	err := s.Registrations.AddRegistration(ctx, agentauth.NewRegistration{
+	err := s.Registrations.Add(ctx, agentauth.NewRegistration{
 		Workspace: workspace.Workspace{
 			ID:        ws,
 			Name:      "W",
@@ -94,7 +94,7 @@ func full(r agentauth.Registration) agentauth.Registration {
 func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
-	stored, r, err := s.Registrations.RegistrationByClaimToken(ctx, was.Claim)
+	stored, r, err := s.Registrations.ByClaimToken(ctx, was.Claim)
 	if err != nil || !reflect.DeepEqual(*r, was) || !reflect.DeepEqual(*stored, token) {
 		t.Fatalf("%+v %+v %v, want %+v %+v", r, stored, err, was, token)
 	}
@@ -126,7 +126,7 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsNotThereIsNil(t *testing.T) {
 	s := newStore(t)
-	token, r, err := s.Registrations.RegistrationByClaimToken(ctx, id.NewPublic())
+	token, r, err := s.Registrations.ByClaimToken(ctx, id.NewPublic())
 	if err != nil || token != nil || r != nil {
 		t.Error(token, r, err)
 	}
@@ -134,7 +134,7 @@ func TestWhatIsNotThereIsNil(t *testing.T) {
 	if err != nil || r != nil || w != nil {
 		t.Error(r, w, err)
 	}
-	if all, _, err := s.Registrations.Registrations(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations.List(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
-	if i, err := s.get(ctx, s.tables.Core, credentialKey(k.Public), true); err != nil || i != nil {
+	if i, err := s.get(ctx, s.tables.Core, apiKeyKey(k.Public), true); err != nil || i != nil {
 		t.Error("a token was made in a consumed workspace", i, err)
 	}
 	want := was
@@ -233,7 +233,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*r, want) {
 		t.Errorf("%+v %v, want %+v", r, err, want)
 	}
-	all, _, err := s.Registrations.Registrations(ctx, listed(home.ID))
+	all, _, err := s.Registrations.List(ctx, listed(home.ID))
 	if err != nil || len(all) != 1 || all[0].ID != was.ID {
 		t.Fatal(all, err)
 	}
@@ -242,7 +242,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	if err := s.Registrations.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
 		t.Fatal(err)
 	}
-	if all, _, err := s.Registrations.Registrations(ctx, listed(home.ID)); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations.List(ctx, listed(home.ID)); err != nil || len(all) != 0 {
 		t.Error("a revoked registration is listed", all, err)
 	}
 }
@@ -271,18 +271,18 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 		was.Version++
 	}
 	b := batch{strong: true}
-	b.want(credentialKey(public))
-	b.want(credentialKey(lost))
+	b.want(apiKeyKey(public))
+	b.want(apiKeyKey(lost))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := readKey(f.at(credentialKey(public)), public)
+	got := readAPIKey(f.at(apiKeyKey(public)), public)
 	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) || got.Registration != was.ID {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range []id.Public{public, lost} {
-		if f.at(credentialKey(p)).getSeconds("ttl").Before(at) {
+		if f.at(apiKeyKey(p)).getSeconds("ttl").Before(at) {
 			t.Error("a token of an agent stays for good")
 		}
 	}
@@ -300,7 +300,7 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	s := newStore(t)
 	home, at := id.NewWorkspace(), now()
 	var tx transaction
-	for n := range batchMost - 1 {
+	for n := range maxBatch - 1 {
 		public := id.NewPublic()
 		r := agentauth.Registration{
 			ID:          id.RegistrationOf(public),
@@ -321,7 +321,7 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	q := listed(home)
 	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
 	for n := range 2 {
-		one, next, err := s.Registrations.Registrations(ctx, q)
+		one, next, err := s.Registrations.List(ctx, q)
 		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) || (next == "") != (n == 1) {
 			t.Fatal(n, one, next, err)
 		}

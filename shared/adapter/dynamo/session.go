@@ -16,13 +16,13 @@ type Sessions struct{ *db }
 
 var _ session.Store = Sessions{}
 
-func browserItem(b session.Session) item {
-	return newItem(browserKey(b.Hash)).
+func sessionItem(b session.Session) item {
+	return newItem(sessionKey(b.Hash)).
 		str("mem", string(b.Member)).str("ws", string(b.Workspace)).num("epoch", b.Epoch).str("browser", b.Browser).str("net", b.Network).time("op_at", b.Operator).
 		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
 }
 
-func readBrowser(i item, h session.Hash) *session.Session {
+func readSession(i item, h session.Hash) *session.Session {
 	if i == nil {
 		return nil
 	}
@@ -39,30 +39,30 @@ func readBrowser(i item, h session.Hash) *session.Session {
 	}
 }
 
-// StartBrowser implements session.Store.
-func (s Sessions) StartBrowser(ctx context.Context, b session.Session, e event.Event) error {
+// Add implements session.Store.
+func (s Sessions) Add(ctx context.Context, b session.Session, e event.Event) error {
 	var t transaction
-	t.create(s.tables.Core, browserItem(b))
+	t.create(s.tables.Core, sessionItem(b))
 	t.create(s.tables.Events, eventItem(e))
 	return s.commit(ctx, &t)
 }
 
-// Browser implements session.Store.
-func (s Sessions) Browser(ctx context.Context, h session.Hash) (*session.Session, error) {
-	i, err := s.get(ctx, s.tables.Core, browserKey(h), true)
-	return readBrowser(i, h), err
+// Session implements session.Store.
+func (s Sessions) Session(ctx context.Context, h session.Hash) (*session.Session, error) {
+	i, err := s.get(ctx, s.tables.Core, sessionKey(h), true)
+	return readSession(i, h), err
 }
 
-// TouchBrowser implements session.Store.
-func (s Sessions) TouchBrowser(ctx context.Context, h session.Hash, now, since time.Time) error {
-	_, _, err := s.change(ctx, browserKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+// Touch implements session.Store.
+func (s Sessions) Touch(ctx context.Context, h session.Hash, now, since time.Time) error {
+	_, _, err := s.change(ctx, sessionKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
 	return err
 }
 
-// EndBrowser implements session.Store.
-func (s Sessions) EndBrowser(ctx context.Context, h session.Hash, e event.Event) error {
+// End implements session.Store.
+func (s Sessions) End(ctx context.Context, h session.Hash, e event.Event) error {
 	var t transaction
-	t.remove(s.tables.Core, browserKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
+	t.remove(s.tables.Core, sessionKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
 	t.create(s.tables.Events, eventItem(e))
 	err := s.commit(ctx, &t)
 	if errors.Is(err, errRevoked) {

@@ -15,16 +15,16 @@ type SignIns struct{ *db }
 
 var _ signin.Store = SignIns{}
 
-// AddSignIn implements signin.Store.
-func (s SignIns) AddSignIn(ctx context.Context, a signin.Attempt) error {
+// Add implements signin.Store.
+func (s SignIns) Add(ctx context.Context, a signin.Attempt) error {
 	var t transaction
 	t.create(s.tables.Core, newItem(signInKey(a.State)).
 		bin("browser", a.Browser[:]).str("to", a.ReturnTo).time("exp", a.ExpiresAt).ttl(a.ExpiresAt.Add(time.Minute)))
 	return s.commit(ctx, &t)
 }
 
-// TakeSignIn implements signin.Store.
-func (s SignIns) TakeSignIn(ctx context.Context, state string, browser signin.Hash, now time.Time) (*signin.Attempt, error) {
+// Take implements signin.Store.
+func (s SignIns) Take(ctx context.Context, state string, browser signin.Hash, now time.Time) (*signin.Attempt, error) {
 	condition := "attribute_exists(#pk) AND #browser = :browser AND #exp > :now"
 	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName:                 &s.tables.Core,

@@ -33,7 +33,7 @@ func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, n
 			"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
 		}.attributes(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
 	old, taken := conditionFailed(err)
 	switch {
 	case taken && old.getNum(slotName(st.Slot)) == st.Until.UnixNano():

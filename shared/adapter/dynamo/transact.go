@@ -16,10 +16,10 @@ import (
 
 // How often a transaction that met another one is tried again.
 const (
-	conflictTries  = 6
-	conflictFirst  = 10 * time.Millisecond
-	conflictMost   = 200 * time.Millisecond
-	conflictBudget = 2 * time.Second
+	maxAttempts = 6
+	minBackoff  = 10 * time.Millisecond
+	maxBackoff  = 200 * time.Millisecond
+	maxElapsed  = 2 * time.Second
 )
 
 // refusal turns the item that made a condition false into the answer; old is nil if there was none.
@@ -99,8 +99,8 @@ func optional(expression string) *string {
 // once; a transaction that met another one is tried again with jitter, then database_unavailable.
 func (s *db) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval = conflictFirst
-	wait.MaxInterval = conflictMost
+	wait.InitialInterval = minBackoff
+	wait.MaxInterval = maxBackoff
 	wait.RandomizationFactor = 0.9
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := s.attempt(ctx, t)
@@ -108,7 +108,7 @@ func (s *db) commit(ctx context.Context, t *transaction) error {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxTries(conflictTries), backoff.WithMaxElapsedTime(conflictBudget))
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(maxAttempts), backoff.WithMaxElapsedTime(maxElapsed))
 	if errors.Is(err, errConflict) {
 		return fault.Wrap(fault.DatabaseUnavailable, err, "too many requests change the same thing; repeat the request in a moment")
 	}

@@ -29,22 +29,22 @@ var (
 	_ upload.Sessions      = Uploads{}
 )
 
-func sessionItem(s upload.Session) item {
-	return newItem(sessionKey(s.ID)).
+func uploadItem(s upload.Session) item {
+	return newItem(uploadKey(s.ID)).
 		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
 		flag("new", s.New).flag("diffs", s.Diffs).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
 		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
 		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
-		str("g2p", due(sessionDue, string(s.ID))).str("g2s", sortable(s.ExpiresAt.Add(limits.CleanupSlack)))
+		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
-// readSession reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
+// readUpload reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
 // its entries any more, which go before it does.
-func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
+func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
 	if i == nil {
 		return nil, nil, nil
 	}
-	session := sessionOf(i, s)
+	session := readUploadItem(i, s)
 	if entries == nil && session.Status == upload.Finalized {
 		return &session, nil, nil
 	}
@@ -58,7 +58,7 @@ func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry
 	return &session, files, nil
 }
 
-func sessionOf(i item, s id.Session) upload.Session {
+func readUploadItem(i item, s id.Session) upload.Session {
 	return upload.Session{
 		ID:         s,
 		Workspace:  id.Workspace(i.getStr("ws")),
@@ -89,20 +89,20 @@ func (s Uploads) Session(ctx context.Context, u id.Session) (*upload.Session, []
 // session reads both items of an upload session.
 func (s *db) session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
 	b := batch{strong: true}
-	b.want(sessionKey(u))
+	b.want(uploadKey(u))
 	b.want(entriesKey(u))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return readSession(f.at(sessionKey(u)), f.at(entriesKey(u)), u)
+	return readUpload(f.at(uploadKey(u)), f.at(entriesKey(u)), u)
 }
 
 // Create implements upload.Sessions.
 func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 	at := c.Session.CreatedAt
 	day := allowance{
-		key:  uploadKey,
+		key:  byteAllowanceKey,
 		of:   c.Session.Workspace,
 		at:   at,
 		take: c.Bytes,
@@ -113,35 +113,35 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 		s.finish(&t, c.Command, c.Result, at)
 		s.checkFence(&t, c.Session.Workspace)
 		count(&t)
-		t.create(s.tables.Core, sessionItem(c.Session))
+		t.create(s.tables.Core, uploadItem(c.Session))
 		t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
 		t.create(s.tables.Events, eventItem(c.Event))
 		return s.commit(ctx, &t)
 	})
 }
 
-// gateTries is how often a finalization is tried on an artifact that changes meanwhile.
-const gateTries = 4
+// maxFinalizations is how often a finalization is tried on an artifact that changes meanwhile.
+const maxFinalizations = 4
 
 // Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
 // and both may have changed since the session was created: a gate that is not as expected tells how it is.
 func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
-	var other *otherGate
-	for range gateTries {
+	var other *otherArtifact
+	for range maxFinalizations {
 		err := s.finalize(ctx, f, expected)
 		if !errors.As(err, &other) {
 			return err
 		}
-		expected = other.gate
+		expected = other.artifact
 	}
 	return unavailable(other)
 }
 
-// otherGate says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
-type otherGate struct{ gate artifact.Artifact }
+// otherArtifact says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
+type otherArtifact struct{ artifact artifact.Artifact }
 
-func (o *otherGate) Error() string { return "the artifact ends at another time than expected" }
+func (o *otherArtifact) Error() string { return "the artifact ends at another time than expected" }
 
 func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
 	var t transaction
@@ -169,15 +169,15 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 
 // endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
 func (s Uploads) endUpload(t *transaction, f upload.Finalization) {
-	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
+	t.update(s.tables.Core, uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
 			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
-			"hints": due(hintDue, string(f.Session.ID)), "due": sortable(f.At),
+			"hints": queueOf(indexDue, string(f.Session.ID)), "due": millisKey(f.At),
 		}, func(old item) error {
 			if old == nil {
 				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")
 			}
-			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
+			return &upload.Settled{Session: readUploadItem(old, f.Session.ID)}
 		})
 }
 
@@ -190,7 +190,7 @@ func (s Uploads) takeDraft(t *transaction, f upload.Finalization, expected artif
 	} // else a claim gave it more time, which the session knows and its gate does not yet
 	v := values{
 		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-		"artifacts": due(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
+		"artifacts": queueOf(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
 	}
 	as := "#exp = :end AND attribute_not_exists(#pin_at)"
 	if !expected.PinnedAt.IsZero() {
@@ -220,7 +220,7 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 		return noDraft(nil)
 	case a.Owner == f.Session.Workspace && a.Readable(f.At),
 		a.Owner == f.Session.Home && cameByClaim(f) && a.Status == artifact.Live && a.Lock == "":
-		return &otherGate{*a}
+		return &otherArtifact{*a}
 	}
 	return artifact.NotFound()
 }
@@ -241,7 +241,7 @@ func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if old, failed := conditionFailed(err); failed {
-		return s.mine(old, owner)
+		return s.claimedBy(old, owner)
 	}
 	if err != nil {
 		return unavailable(err)
@@ -249,8 +249,8 @@ func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string,
 	return nil
 }
 
-// mine lets a claim pass that an SDK-level repetition made twice.
-func (s *db) mine(old item, owner string) error {
+// claimedBy lets a claim pass that an SDK-level repetition made twice.
+func (s *db) claimedBy(old item, owner string) error {
 	if old.getStr("owner") == owner && old.getStr("state") == inFlight {
 		return nil
 	}

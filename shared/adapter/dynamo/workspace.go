@@ -67,7 +67,7 @@ func closed(item) error {
 func (s Workspaces) Provision(ctx context.Context, p ephemeral.Provision) error {
 	var t transaction
 	t.create(s.tables.Core, workspaceItem(p.Workspace))
-	t.create(s.tables.Core, keyItem(p.Key))
+	t.create(s.tables.Core, apiKeyItem(p.Key))
 	t.create(s.tables.Core, claimTokenItem(p.Claim))
 	t.create(s.tables.Events, eventItem(p.Event))
 	return s.commit(ctx, &t)
@@ -75,7 +75,7 @@ func (s Workspaces) Provision(ctx context.Context, p ephemeral.Provision) error 
 
 // Quota implements ephemeral.Store.
 func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
-	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
+	i, err := s.get(ctx, s.tables.Core, quotaKey(), true)
 	if err != nil {
 		return ephemeral.Quota{}, err
 	}
@@ -85,19 +85,19 @@ func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
 	return ephemeral.Quota{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
 }
 
-// SetGate stores how many ephemeral workspaces may be made in a minute.
-func (s Workspaces) SetGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+// SetQuota stores how many ephemeral workspaces may be made in a minute.
+func (s Workspaces) SetQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	var t transaction
-	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	t.put(s.tables.Core, newItem(quotaKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
 	return s.commit(ctx, &t)
 }
 
-// OpenGate stores a setting for the gate unless there is one.
-func (s Workspaces) OpenGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+// InitQuota stores a setting for the gate unless there is one.
+func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
 	}
-	return s.SetGate(ctx, g, now)
+	return s.SetQuota(ctx, g, now)
 }
 
 // UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.

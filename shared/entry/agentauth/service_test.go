@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.store = dynamo.New(w.client, w.tables)
 	w.clock.Store(time.Now().UnixMilli())
-	if err := w.store.Workspaces.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
+	if err := w.store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.assemble()

@@ -19,8 +19,8 @@ import (
 
 // Store is what Claimer needs.
 type Store interface {
-	// ClaimToken reads a claim token strongly, nil if there is none.
-	ClaimToken(ctx context.Context, public id.Public) (*Token, error)
+	// Token reads a claim token strongly, nil if there is none.
+	Token(ctx context.Context, public id.Public) (*Token, error)
 	// Move commits a claim. Errors: *idempotency.Taken, ErrGone, not_authenticated (the destination closed),
 	// database_unavailable.
 	Move(ctx context.Context, m Move) error
@@ -125,7 +125,7 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 		h.artifacts, _, err = c.Artifacts.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
 		listed <- err
 	}()
-	stored, err := c.Store.ClaimToken(ctx, sent.Public)
+	stored, err := c.Store.Token(ctx, sent.Public)
 	unlisted := <-listed
 	if err := errors.Join(err, unlisted); err != nil {
 		return claimable{}, err

@@ -18,8 +18,8 @@ import (
 
 // Migrations is what Migrator needs of the store.
 type Migrations interface {
-	// DueMoves returns up to n moves that are due at an instant, the oldest first.
-	DueMoves(ctx context.Context, now time.Time, n int) ([]DueMove, error)
+	// Due returns up to n moves that are due at an instant, the oldest first.
+	Due(ctx context.Context, now time.Time, n int) ([]DueMove, error)
 	// Remaining reads the gate of a source strongly, nil if there is none, and up to n of the artifacts that still say
 	// they are in it. clear tells that the index shows none at all; it may be behind.
 	Remaining(ctx context.Context, source id.Workspace, n int) (w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
@@ -67,7 +67,7 @@ type Migrator struct {
 // Due does one step for each source that waits, some of them at once. Round.More tells that some could go on.
 func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 	now := m.Now()
-	waiting, err := m.Store.DueMoves(ctx, now, sources)
+	waiting, err := m.Store.Due(ctx, now, sources)
 	if err != nil || len(waiting) == 0 {
 		return sweep.Round{}, err
 	}

@@ -225,7 +225,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		Redirects: []string{old, "https://robot.example.com/callback"},
 		CreatedAt: s.now(),
 	}
-	if err := s.store.Clients.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
+	if err := s.store.Clients.Add(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
 	a := asks()
@@ -249,7 +249,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		CreatedAt: s.now(),
 		ExpiresAt: s.now().Add(limits.ConsentLife),
 	}
-	if err := s.store.Consents.AddRequest(ctx, r); err != nil {
+	if err := s.store.Consents.Add(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {

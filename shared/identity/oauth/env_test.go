@@ -152,7 +152,7 @@ func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor 
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := s.store.Members.AddMember(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
+	if err := s.store.Members.Add(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
 	return credential.Actor{

@@ -127,11 +127,11 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 func TestAKeyIsRevokedOnceAndKeepsItsFirstTime(t *testing.T) {
 	s := newStore(t)
 	_, k := tenant(t, s)
-	first, err := s.Keys.RevokeKey(ctx, k, now(), record(k.Workspace, now()))
+	first, err := s.Keys.Revoke(ctx, k, now(), record(k.Workspace, now()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Keys.RevokeKey(ctx, k, now().Add(time.Hour), record(k.Workspace, now()))
+	again, err := s.Keys.Revoke(ctx, k, now().Add(time.Hour), record(k.Workspace, now()))
 	if err != nil || !again.Equal(first) {
 		t.Errorf("%s, then %s (%v)", first, again, err)
 	}
@@ -162,7 +162,7 @@ func TestTheGateSettingIsReadBack(t *testing.T) {
 	if _, err := s.Workspaces.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		t.Error("F78: a missing setting passes", err)
 	}
-	if err := s.Workspaces.SetGate(ctx, ephemeral.Quota{PerMinute: 17}, now()); err != nil {
+	if err := s.Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: 17}, now()); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := s.Workspaces.Quota(ctx); err != nil || g.PerMinute != 17 {

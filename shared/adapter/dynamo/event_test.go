@@ -164,7 +164,7 @@ func TestEventsEndForReadersAndForTheTable(t *testing.T) {
 		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
 			t.Errorf("%s later: %+v %v", late, list, err)
 		}
-		rows, _, more, err := d.Events.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
+		rows, _, more, err := d.Events.List(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
 		if err != nil || len(rows) != want || more {
 			t.Errorf("%s later operators see %+v %t %v", late, rows, more, err)
 		}

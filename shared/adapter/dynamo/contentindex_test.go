@@ -30,7 +30,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 		most int // bytes
 	}{
 		"artifact":     {artifactItem(filled[artifact.Artifact](t)), 700},
-		"API key":      {keyItem(filled[credential.Key](t)), 470},
+		"API key":      {apiKeyItem(filled[credential.Key](t)), 470},
 		"access link":  {linkItem(filled[link.Link](t)), 390},
 		"registration": {registrationItem(registration), 880},
 		"grant":        {grantItem(grant), 640},

@@ -101,7 +101,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil || !again.RevokedAt.Equal(ended.RevokedAt.Time) {
 		t.Errorf("revoked at %s, then at %s (%v)", ended.RevokedAt, again.RevokedAt, err)
 	}
-	events, _, _, err := d.Events.Record(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
+	events, _, _, err := d.Events.List(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
 	if err != nil || len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated || events[0].Actor.ID != string(p.member.ID) {
 		t.Errorf("%+v %v", events, err)
 	}
@@ -127,7 +127,7 @@ func TestARepeatedCreationMakesOneKeyAndShowsTheSameSecret(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	rows, next, err := d.Keys.APIKeys(ctx, credential.KeyQuery{Workspace: by.Workspace, Which: credential.AllKeys, Limit: 10})
+	rows, next, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: by.Workspace, Which: credential.AllKeys, Limit: 10})
 	if len(secrets) != 1 || len(rows) != 1 || next != "" || err != nil {
 		t.Errorf("%d secrets of %d keys (%v)", len(secrets), len(rows), err)
 	}
@@ -175,7 +175,7 @@ func TestT48KeysOfOthersAreNotThere(t *testing.T) {
 			t.Errorf("%s: %v", which, err)
 		}
 	}
-	if key, err := d.Keys.APIKey(ctx, public); err != nil || !key.RevokedAt.IsZero() {
+	if key, err := d.Keys.Key(ctx, public); err != nil || !key.RevokedAt.IsZero() {
 		t.Errorf("%+v %v", key, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	if _, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if rows, _, err := d.Keys.APIKeys(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
+	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
 		t.Error(rows, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	}
 	d.clock = d.clock.Add(time.Millisecond)
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
-	d.store(t, keyItem(credential.Key{
+	d.store(t, apiKeyItem(credential.Key{
 		ID:           id.NewKey(agents.Public),
 		Public:       agents.Public,
 		Workspace:    p.home.ID,
@@ -318,11 +318,11 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
-	key, err := d.Keys.APIKey(ctx, made.APIKey.PublicID)
+	key, err := d.Keys.Key(ctx, made.APIKey.PublicID)
 	if now := d.actor(t, p); err != nil || !key.RevokedAt.IsZero() || now.Workspace.Name != "Home" {
 		t.Errorf("%+v %q %v", key, now.Workspace.Name, err)
 	}
-	if rows, _, err := d.Keys.APIKeys(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 1 {
+	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 1 {
 		t.Error(len(rows), err)
 	}
 }
