@@ -64,11 +64,11 @@ type person struct {
 // store writes items as they are.
 func (d *desk) store(t testing.TB, items ...item) {
 	t.Helper()
-	var tx transaction
+	tx := d.begin()
 	for _, i := range items {
-		tx.put(d.tables.Core, i, "", nil, nil)
+		tx.put(i, "", nil, nil)
 	}
-	if err := d.commit(ctx, &tx); err != nil {
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -266,9 +266,9 @@ func TestT49ARecordIsFoundForItsMemberOnly(t *testing.T) {
 	p, other := d.person(t), d.person(t)
 	wants := access.Request{Operation: idempotency.CreateKey, Client: "the-same-key"}
 	c := idempotency.Command{Key: wants.Command(string(p.member.ID))}
-	var tx transaction
-	d.finish(&tx, c, []byte(`{}`), d.clock)
-	if err := d.commit(ctx, &tx); err != nil {
+	tx := d.begin()
+	tx.finish(c, []byte(`{}`), d.clock)
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), wants, "")

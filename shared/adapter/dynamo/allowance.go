@@ -37,7 +37,7 @@ func (s *db) within(a allowance, commit func(spend) error) error {
 			continue // the condition holds for a counter that does not exist yet
 		}
 		err := commit(func(t *transaction) {
-			t.update(s.tables.Hot, key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
+			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
 				values{"one": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
 				func(item) error { return errShardFull })
 		})

@@ -17,7 +17,7 @@ import (
 func declaredBytes(t *testing.T, s Stores, w id.Workspace, day time.Time) (sum int64) {
 	t.Helper()
 	for shard := range limits.AllowanceShards {
-		i, err := s.get(ctx, s.tables.Hot, key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}, true)
+		i, err := s.getIn(ctx, s.tables.Hot, key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

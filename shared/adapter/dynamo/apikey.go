@@ -76,7 +76,7 @@ func splitScopes(s string) (out []credential.Scope) {
 
 // addToGrant holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
 func (s Keys) addToGrant(t *transaction, k credential.Key) {
-	t.update(s.tables.Core, grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
+	t.update(grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
 		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
 		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
 			if grant == nil || !grant.getTime("rev_at").IsZero() {
@@ -88,15 +88,15 @@ func (s Keys) addToGrant(t *transaction, k credential.Key) {
 
 // Key implements credential.Keys.
 func (s Keys) Key(ctx context.Context, public id.Public) (*credential.Key, error) {
-	i, err := s.get(ctx, s.tables.Core, apiKeyKey(public), true)
+	i, err := s.get(ctx, apiKeyKey(public))
 	return readAPIKey(i, public), err
 }
 
 // End implements credential.Keys. It checks no fence: a key may always be ended.
 func (s Keys) End(ctx context.Context, e credential.Ending) (time.Time, error) {
-	var t transaction
-	s.finish(&t, e.Command, e.Result, e.At)
-	return s.endKey(ctx, &t, e.Key, e.At, e.Event)
+	t := s.begin()
+	t.finish(e.Command, e.Result, e.At)
+	return s.endKey(ctx, t, e.Key, e.At, e.Event)
 }
 
 // endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and
@@ -112,21 +112,21 @@ func (s *db) endKey(
 		"ttl":  keyTTL(at).Unix(),
 		"id":   string(k.ID),
 	}
-	t.update(s.tables.Core, apiKeyKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
+	t.update(apiKeyKey(k.Public), "SET #rev_at = :now, #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)",
 		"#id = :id AND attribute_not_exists(#rev_at)", v, func(old item) error {
 			first = old.getTime("rev_at")
 			return errRevoked
 		})
 	if k.Counts() {
-		s.uncountKeys(t, k.Workspace, string(k.Public))
+		t.uncountKeys(k.Workspace, string(k.Public))
 	}
-	t.create(s.tables.Events, eventItem(e))
+	t.record(e)
 	return s.commitOnce(ctx, t, &first, at)
 }
 
 // Revoke implements credential.Revocations.
 func (s Keys) Revoke(ctx context.Context, k credential.Key, at time.Time, e event.Event) (time.Time, error) {
-	return s.endKey(ctx, new(transaction), k, at, e)
+	return s.endKey(ctx, s.begin(), k, at, e)
 }
 
 // errRevoked stops what ends a key, a session, a link or logins and finds it ended.
@@ -213,22 +213,22 @@ func (s Keys) Create(ctx context.Context, c credential.Creation) error {
 }
 
 func (s Keys) tryCreate(ctx context.Context, c credential.Creation) error {
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.Key.CreatedAt)
-	s.checkFence(&t, c.Key.Workspace)
+	t := s.begin()
+	t.finish(c.Command, c.Result, c.Key.CreatedAt)
+	t.checkFence(c.Key.Workspace)
 	if c.Key.CLIGrant.Grant != "" {
-		s.addToGrant(&t, c.Key)
+		s.addToGrant(t, c.Key)
 	}
-	t.update(s.tables.Core, liveKeysKey(c.Key.Workspace), "ADD #live :key, #ver :one",
+	t.update(liveKeysKey(c.Key.Workspace), "ADD #live :key, #ver :one",
 		"attribute_exists(#since) AND (attribute_not_exists(#live) OR size(#live) < :most)",
 		values{"key": []string{string(c.Key.Public)}, "one": 1, "most": c.Most}, func(item) error { return errUncounted })
 	i := apiKeyItem(c.Key)
 	if !c.Key.ExpiresAt.IsZero() {
 		i.ttl(keyTTL(c.Key.ExpiresAt))
 	}
-	t.create(s.tables.Core, i)
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.create(i)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
 // liveKeysItem knows of no live key.
@@ -237,8 +237,8 @@ func liveKeysItem(w id.Workspace, since time.Time) item {
 }
 
 // uncountKeys takes keys from the live ones, if they are there.
-func (s *db) uncountKeys(t *transaction, w id.Workspace, keys ...string) {
-	t.update(s.tables.Core, liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
+func (t *transaction) uncountKeys(w id.Workspace, keys ...string) {
+	t.update(liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
 }
 
 // countKeys writes which keys of a workspace live at an instant, and returns how many. Nothing is written over that

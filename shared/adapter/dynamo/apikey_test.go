@@ -145,7 +145,7 @@ func TestARecordThatWasMovedShowsNoSecret(t *testing.T) {
 	if _, err := k.Create(ctx, by, c, nil, "one", 0); err != nil {
 		t.Fatal(err)
 	}
-	i, err := d.get(ctx, d.tables.Hot, key{pk: recordKey(c.Key)}, true)
+	i, err := d.getIn(ctx, d.tables.Hot, key{pk: recordKey(c.Key)}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

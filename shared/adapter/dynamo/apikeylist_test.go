@@ -296,7 +296,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 // counted are the keys that the workspace of a person counts.
 func (d *desk) counted(t testing.TB, p *person) []string {
 	t.Helper()
-	i, err := d.get(ctx, d.tables.Core, liveKeysKey(p.home.ID), true)
+	i, err := d.get(ctx, liveKeysKey(p.home.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
 	leaves := func(of id.Public) time.Time {
-		i, err := l.get(ctx, l.tables.Core, apiKeyKey(of), true)
+		i, err := l.get(ctx, apiKeyKey(of))
 		if err != nil {
 			t.Fatal(err)
 		}

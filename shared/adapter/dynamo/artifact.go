@@ -123,16 +123,16 @@ func (s Artifacts) Publish(ctx context.Context, p artifact.Publication) error {
 }
 
 func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count spend) error {
-	var t transaction
-	s.finish(&t, p.Command, p.Result, p.At)
-	s.moveCurrent(&t, p)
-	t.update(s.tables.Core, revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
+	t := s.begin()
+	t.finish(p.Command, p.Result, p.At)
+	t.moveCurrent(p)
+	t.update(revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
 		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
 		func(item) error { return artifact.ErrMoved })
-	s.checkFence(&t, p.Workspace)
-	count(&t)
+	t.checkFence(p.Workspace)
+	count(t)
 	if p.Share != nil {
-		t.create(s.tables.Core, linkItem(link.Link{
+		t.create(linkItem(link.Link{
 			ID:        p.Share.ID,
 			Public:    p.Share.Public,
 			Workspace: p.Workspace,
@@ -141,66 +141,67 @@ func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count sp
 			CreatedAt: p.Share.At,
 		}))
 	}
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
 // Restore implements artifact.Restorations.
 func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
-	var t transaction
+	t := s.begin()
 	p := r.Publication
-	s.finish(&t, p.Command, p.Result, p.At)
-	s.moveCurrent(&t, p)
-	t.check(s.tables.Core, revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
-	s.checkFence(&t, p.Workspace)
-	t.create(s.tables.Core, revisionItem(p.Revision))
-	t.create(s.tables.Core, newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+	t.finish(p.Command, p.Result, p.At)
+	t.moveCurrent(p)
+	t.check(revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
+	t.checkFence(p.Workspace)
+	t.create(revisionItem(p.Revision))
+	t.create(newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
-// moveCurrent makes a revision the current one: the draft, unless p.Again.
-func (s Artifacts) moveCurrent(t *transaction, p artifact.Publication) {
-	set := "SET #cur = :rev, #no = :no, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
-	condition := "#status = :live AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
-	v := values{
-		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "entry": p.Revision.Entrypoint,
-		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
-	}
+// moveCurrent makes a revision the current one: the draft, unless p.Republish.
+func (t *transaction) moveCurrent(p artifact.Publication) {
+	u := updateLive(p.Artifact)
+	u.set("cur", string(p.Revision.ID))
+	u.set("no", p.Number)
+	u.set("entry", p.Revision.Entrypoint)
+	u.set("n", p.Revision.FileCount)
+	u.set("bytes", p.Revision.Size)
+	u.set("updated", p.At)
+	u.set("pub_at", p.At)
+	u.remove("draft", "draft_at")
+	u.require("(attribute_not_exists(#no) OR #no = :was_no)")
+	u.values["was_no"] = p.Number - 1
+	u.requireAbsent("lock")
 	if p.Republish { // the title stays
-		condition += "attribute_not_exists(#draft) AND "
+		u.requireDraft("")
 	} else {
-		condition += "#draft = :rev AND "
-		set += ", #title = :title"
-		v["title"] = p.Revision.Title
+		u.requireDraft(p.Revision.ID)
+		u.set("title", p.Revision.Title)
 	}
-	gone := " REMOVE #draft, #draft_at"
-	if p.Pinned { // only its draft fell due
-		gone += ", #g2p, #g2s"
-		condition += "attribute_exists(#pin_at) AND "
+	u.requirePresence("pin_at", p.Pinned)
+	if p.Pinned { // only its draft was due
+		u.unschedule()
 	} else {
-		set += ", #g2s = :due"
-		condition += "attribute_not_exists(#pin_at) AND "
-		v["due"] = millisKey(p.ExpiresAt)
+		u.set("g2s", millisKey(p.ExpiresAt))
 	}
+	u.requireOwner(p.Workspace, p.ClaimedFrom)
 	if p.ClaimedFrom == "" {
-		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+		u.require("(#exp > :updated OR attribute_exists(#pin_at))")
 	} else { // it ends as the claim said, whether it was moved meanwhile or not
-		condition += "#own IN (:ws, :from)"
-		set += ", #own = :ws, #g1p = :list"
-		v["from"], v["list"] = string(p.ClaimedFrom), artifactsOf(p.Workspace)
+		u.move(p.Workspace)
 	}
 	if p.Renews || p.ClaimedFrom != "" {
-		set += ", #exp = :exp"
-		v["exp"] = p.ExpiresAt
+		u.set("exp", p.ExpiresAt)
 	}
 	if p.Share != nil {
-		set += ", #share = :share, #links_at = :made"
-		gone += ", #share_exp"
-		condition += " AND " + unsharedBut(v, p.Share.Replaces) + " AND " + newestLink
-		v["share"], v["made"] = string(p.Share.Public), p.Share.At
+		u.set("share", string(p.Share.Public))
+		u.set("links_at", p.Share.At)
+		u.remove("share_exp")
+		u.requireUnshared(p.Share.Replaces)
+		u.requireNewestLink(p.Share.At)
 	}
-	t.update(s.tables.Core, artifactKey(p.Artifact), set+gone+" ADD #ver :one", condition, v, func(old item) error {
+	t.updateArtifact(u, func(old item) error {
 		if a := readArtifact(old, p.Artifact); p.ClaimedFrom == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
 			return artifact.NotFound()
 		}
@@ -219,41 +220,33 @@ func (s Artifacts) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*ar
 
 // Delete implements artifact.Deletions.
 func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
-	var t transaction
-	s.finish(&t, d.Command, d.Result, d.At)
-	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
-	v := values{
-		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
-		"gone": deletedOf(d.Workspace), "purge": queueOf(purgeDue, string(d.Artifact.ID)), "due": millisKey(d.At),
-	}
-	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.ClaimedFrom), " AND attribute_not_exists(#pin_at)"
+	pinned := !d.Artifact.PinnedAt.IsZero()
+	u := updateLive(d.Artifact.ID)
+	u.set("status", string(artifact.Deleted))
+	u.set("deleted", d.At)
+	u.set("updated", d.At)
+	u.set("g1p", deletedOf(d.Workspace))
+	u.set("g2p", queueOf(purgeDue, string(d.Artifact.ID)))
+	u.set("g2s", millisKey(d.At))
+	u.remove("share", "share_exp", "draft", "draft_at", "pin_at")
+	u.requireOwner(d.Workspace, d.Artifact.ClaimedFrom)
+	u.requirePresence("pin_at", pinned)
 	if d.Artifact.ClaimedFrom != "" { // a claim takes it along, unless it was moved meanwhile
-		set += ", #own = :ws, #exp = :exp"
-		v["exp"] = d.Artifact.ExpiresAt
+		u.set("own", string(d.Workspace))
+		u.set("exp", d.Artifact.ExpiresAt)
 	}
-	if !d.Artifact.PinnedAt.IsZero() {
-		pinned = " AND attribute_exists(#pin_at)"
+	t := s.begin()
+	t.finish(d.Command, d.Result, d.At)
+	t.updateArtifact(u, moved)
+	if pinned {
+		t.uncountPin(d.Workspace)
 	}
-	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #share_exp, #draft, #draft_at, #pin_at ADD #ver :one", condition+pinned, v, moved)
-	if !d.Artifact.PinnedAt.IsZero() {
-		s.uncount(&t, d.Workspace)
-	}
-	s.checkFence(&t, d.Workspace)
-	t.create(s.tables.Events, eventItem(d.Event))
-	return s.commit(ctx, &t)
+	t.checkFence(d.Workspace)
+	t.record(d.Event)
+	return s.commit(ctx, t)
 }
 
 func moved(item) error { return artifact.ErrMoved }
-
-// ownedBy holds while an artifact is in a workspace, or a claim takes it there.
-func ownedBy(v values, w, from id.Workspace) string {
-	v["ws"] = string(w)
-	if from == "" {
-		return "#own = :ws"
-	}
-	v["from"] = string(from)
-	return "#own IN (:ws, :from)"
-}
 
 // ReadState implements readaccess.Store.
 func (s Artifacts) ReadState(ctx context.Context, n readaccess.Query) (readaccess.State, error) {

@@ -118,7 +118,7 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 	if passed != 5 {
 		t.Errorf("%d of 5 passed", passed)
 	}
-	i, _ := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
+	i, _ := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	if ttl := i.getSeconds("ttl"); ttl.Before(w.End) || ttl.After(w.End.Add(2*time.Hour)) {
 		t.Errorf("F55: ttl %s is not in seconds", ttl)
 	}
@@ -146,9 +146,9 @@ func TestAClosedWorkspaceTakesNoWrites(t *testing.T) {
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
 	for n := range fences {
-		var tx transaction
-		tx.put(s.tables.Core, newItem(fenceKey(w.ID, n)).str("into", "elsewhere"), "", nil, nil)
-		if err := s.commit(ctx, &tx); err != nil {
+		tx := s.begin()
+		tx.put(newItem(fenceKey(w.ID, n)).str("into", "elsewhere"), "", nil, nil)
+		if err := s.commit(ctx, tx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func claimTokenItem(t claim.Token) item {
 
 // Token implements claim.Store.
 func (s Claims) Token(ctx context.Context, public id.Public) (*claim.Token, error) {
-	i, err := s.get(ctx, s.tables.Core, claimTokenKey(public), true)
+	i, err := s.get(ctx, claimTokenKey(public))
 	return readClaimToken(i, public), err
 }
 
@@ -52,33 +52,33 @@ func readClaimToken(i item, public id.Public) *claim.Token {
 
 // Move implements claim.Store.
 func (s Claims) Move(ctx context.Context, m claim.Move) error {
-	var t transaction
+	t := s.begin()
 	if m.Command != nil {
-		s.finish(&t, *m.Command, m.Result, m.At)
+		t.finish(*m.Command, m.Result, m.At)
 	}
-	s.redeem(&t, m)
+	s.redeem(t, m)
 	if m.Registration != "" {
-		s.verify(&t, m)
+		s.verify(t, m)
 	}
-	s.closeSource(&t, m)
-	t.check(s.tables.Core, workspaceKey(m.Destination),
+	s.closeSource(t, m)
+	t.check(workspaceKey(m.Destination),
 		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})
-	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, claimGone)
-	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
+	t.put(newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, claimGone)
+	t.put(newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
 		str("g2p", queueOf(migrationDue, string(m.Source))).str("g2s", millisKey(m.At)), "attribute_not_exists(#pk)", nil, claimGone)
 	for _, e := range m.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 func claimGone(item) error { return claim.ErrGone }
 
 // redeem uses the token up.
 func (s Claims) redeem(t *transaction, m claim.Move) {
-	t.update(s.tables.Core, claimTokenKey(m.Token.Public), "SET #redeemed = :now",
+	t.update(claimTokenKey(m.Token.Public), "SET #redeemed = :now",
 		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
 		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, claimGone)
 }
@@ -107,17 +107,17 @@ func (s Claims) verify(t *transaction, m claim.Move) {
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}
-	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
+	t.update(registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
 }
 
 // closeSource points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
 // gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
 func (s Claims) closeSource(t *transaction, m claim.Move) {
-	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
+	t.update(workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
 		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, claimGone)
 	for n := range fences {
-		t.update(s.tables.Core, fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+		t.update(fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
 			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, claimGone)
 	}
 }

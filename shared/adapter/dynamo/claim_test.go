@@ -173,7 +173,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	for n := range fences {
-		f, err := s.get(ctx, s.tables.Core, fenceKey(w.ID, n), true)
+		f, err := s.get(ctx, fenceKey(w.ID, n))
 		if err != nil || f.getStr("into") != string(dest.ID) {
 			t.Errorf("fence %d: %v %v", n, f, err)
 		}
@@ -215,7 +215,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 			if err := s.Claims.Move(ctx, m); err != nil {
 				t.Fatal(err)
 			}
-			i, err := s.get(ctx, s.tables.Core, registrationKey(c.Registration), true)
+			i, err := s.get(ctx, registrationKey(c.Registration))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 	s := newStore(t)
 	change := func(k key, set func(item)) {
-		i, err := s.get(ctx, s.tables.Core, k, true)
+		i, err := s.get(ctx, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 		t.Fatalf("%v %t %v", left, clear, err)
 	}
 	stale := left[0]
-	i, err := s.get(ctx, s.tables.Core, artifactKey(r.Artifact), true)
+	i, err := s.get(ctx, artifactKey(r.Artifact))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ var _ oauth.Clients = Clients{}
 
 // Client implements oauth.Clients.
 func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
-	i, err := s.get(ctx, s.tables.Core, clientKey(c), true)
+	i, err := s.get(ctx, clientKey(c))
 	if err != nil || i == nil {
 		return nil, err
 	}
@@ -31,10 +31,10 @@ func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error)
 
 // Add implements oauth.Clients.
 func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error {
-	var t transaction
-	t.create(s.tables.Core, newItem(clientKey(c.ID)).
+	t := s.begin()
+	t.create(newItem(clientKey(c.ID)).
 		str("name", c.Name).str("uris", strings.Join(c.Redirects, " ")).time("created", c.CreatedAt).time("used_at", c.UsedAt).ttl(until))
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // Touch implements oauth.Clients.

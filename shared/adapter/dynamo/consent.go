@@ -21,17 +21,17 @@ var (
 
 // Add implements oauth.Requests.
 func (s Consents) Add(ctx context.Context, r oauth.Request) error {
-	var t transaction
-	t.create(s.tables.Core, newItem(consentKey(r.Secret)).
+	t := s.begin()
+	t.create(newItem(consentKey(r.Secret)).
 		str("client", string(r.Client.ID)).str("name", r.Client.Name).flag("ours", r.Client.FirstParty).str("uri", r.Redirect).str("state", r.State).
 		str("pkce", r.Challenge).str("scopes", joinScopes(r.Scopes)).str("aud", r.Audience).flag("loopback", r.Loopback).
 		time("created", r.CreatedAt).time("exp", r.ExpiresAt).ttl(ttlAfter(r.ExpiresAt)))
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // Request implements oauth.Requests.
 func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, error) {
-	i, err := s.get(ctx, s.tables.Core, consentKey(secret), true)
+	i, err := s.get(ctx, consentKey(secret))
 	if err != nil || i == nil {
 		return nil, err
 	}
@@ -51,26 +51,26 @@ func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, e
 
 // Grant implements oauth.Requests.
 func (s Consents) Grant(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
-	var t transaction
-	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
-	t.create(s.tables.Core, newItem(codeKey(c.Public)).
+	t := s.begin()
+	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
+	t.create(newItem(codeKey(c.Public)).
 		bin("mac", c.Hash.MAC).num("pepper", int64(c.Hash.Pepper)).str("client", string(c.Client)).str("name", c.Name).str("uri", c.Redirect).
 		str("pkce", c.Challenge).str("scopes", joinScopes(c.Scopes)).str("aud", c.Audience).str("mem", string(c.Member)).str("ws", string(c.Workspace)).
 		num("epoch", c.Epoch).time("op_at", c.Operator).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(ttlAfter(c.ExpiresAt)))
-	t.create(s.tables.Events, eventItem(e))
-	return s.commit(ctx, &t)
+	t.record(e)
+	return s.commit(ctx, t)
 }
 
 // Drop implements oauth.Requests.
 func (s Consents) Drop(ctx context.Context, r oauth.Request) error {
-	var t transaction
-	t.remove(s.tables.Core, consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
+	return s.commit(ctx, t)
 }
 
 // Code implements oauth.Codes.
 func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, error) {
-	i, err := s.get(ctx, s.tables.Core, codeKey(public), true)
+	i, err := s.get(ctx, codeKey(public))
 	if err != nil || i == nil {
 		return nil, err
 	}
@@ -95,14 +95,14 @@ func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, erro
 
 // Redeem implements oauth.Codes.
 func (s Consents) Redeem(ctx context.Context, c oauth.Code, g oauth.Grant) (made id.Public, err error) {
-	var t transaction
-	t.update(s.tables.Core, codeKey(c.Public), "SET #became = :grant", "attribute_exists(#pk) AND attribute_not_exists(#became)",
+	t := s.begin()
+	t.update(codeKey(c.Public), "SET #became = :grant", "attribute_exists(#pk) AND attribute_not_exists(#became)",
 		values{"grant": string(g.Public)}, func(old item) error {
 			made = id.Public(old.getStr("became"))
 			return oauth.ErrGone
 		})
-	t.create(s.tables.Core, grantItem(g))
-	if err := s.commit(ctx, &t); err != nil {
+	t.create(grantItem(g))
+	if err := s.commit(ctx, t); err != nil {
 		return made, err
 	}
 	return g.Public, nil

@@ -75,7 +75,7 @@ func (s Counters) Uncount(ctx context.Context, w rate.Window) error {
 
 // CountOf implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
 func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
-	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err
 }
 
@@ -99,7 +99,7 @@ func (s Counters) Burn(ctx context.Context, nonce string, until time.Time) (bool
 
 // Failures implements rate.Tries.
 func (s Counters) Failures(ctx context.Context, w rate.Window) (int, error) {
-	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	return int(i.getNum("c")), err
 }
 

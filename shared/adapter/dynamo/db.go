@@ -18,9 +18,18 @@ type db struct {
 	tables Tables
 }
 
-// get reads one item, nil if there is none.
-func (s *db) get(ctx context.Context, table string, k key, strong bool) (item, error) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(strong)})
+// get reads one item of core strongly, nil if there is none.
+func (s *db) get(ctx context.Context, k key) (item, error) {
+	return s.getIn(ctx, s.tables.Core, k, true)
+}
+
+// getIn reads one item of a table, nil if there is none.
+func (s *db) getIn(ctx context.Context, table string, k key, strong bool) (item, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &table,
+		Key:            k.attributes(),
+		ConsistentRead: aws.Bool(strong),
+	})
 	if err != nil {
 		return nil, unavailable(err)
 	}

@@ -49,10 +49,10 @@ func readFlow(i item, public id.Public) *oauth.Flow {
 
 // Add implements oauth.Flows.
 func (s Devices) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
-	var t transaction
-	t.create(s.tables.Core, flowItem(f))
-	t.create(s.tables.Core, newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(ttlAfter(f.ExpiresAt)))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.create(flowItem(f))
+	t.create(newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(ttlAfter(f.ExpiresAt)))
+	return s.commit(ctx, t)
 }
 
 // FlowByUserCode implements oauth.Flows.
@@ -75,21 +75,21 @@ func (s Devices) FlowByUserCode(ctx context.Context, macs [][]byte) (*oauth.Flow
 
 // Flow implements oauth.Polls.
 func (s Devices) Flow(ctx context.Context, public id.Public) (*oauth.Flow, error) {
-	i, err := s.get(ctx, s.tables.Core, deviceKey(public), true)
+	i, err := s.get(ctx, deviceKey(public))
 	return readFlow(i, public), err
 }
 
 // Answer implements oauth.Flows.
 func (s Devices) Answer(ctx context.Context, f oauth.Flow, e event.Event) error {
-	var t transaction
-	t.update(s.tables.Core, deviceKey(f.Public), "SET #status = :answer, #mem = :member, #ws = :ws, #epoch = :epoch, #settled = :now",
+	t := s.begin()
+	t.update(deviceKey(f.Public), "SET #status = :answer, #mem = :member, #ws = :ws, #epoch = :epoch, #settled = :now",
 		"#status = :pending AND #exp > :now",
 		values{
 			"answer": string(f.Answer), "member": string(f.Member), "ws": string(f.Workspace), "epoch": f.Epoch, "now": f.SettledAt,
 			"pending": string(oauth.Pending),
 		}, grantGone)
-	t.create(s.tables.Events, eventItem(e))
-	return s.commit(ctx, &t)
+	t.record(e)
+	return s.commit(ctx, t)
 }
 
 // RecordPoll implements oauth.Polls with one write.
@@ -102,9 +102,9 @@ func (s Devices) RecordPoll(ctx context.Context, f, was oauth.Flow) (bool, error
 
 // Redeem implements oauth.Polls.
 func (s Devices) Redeem(ctx context.Context, f oauth.Flow, g oauth.Grant) error {
-	var t transaction
-	t.update(s.tables.Core, deviceKey(f.Public), "SET #status = :redeemed", "#status = :approved",
+	t := s.begin()
+	t.update(deviceKey(f.Public), "SET #status = :redeemed", "#status = :approved",
 		values{"redeemed": string(oauth.Redeemed), "approved": string(oauth.Approved)}, grantGone)
-	t.create(s.tables.Core, grantItem(g))
-	return s.commit(ctx, &t)
+	t.create(grantItem(g))
+	return s.commit(ctx, t)
 }

@@ -44,9 +44,9 @@ func asked(name string, days int) contract.UpdateSettings {
 // happened writes events, one a millisecond or two in the same.
 func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 	t.Helper()
-	var tx transaction
+	tx := d.begin()
 	for n, a := range by {
-		tx.create(d.tables.Events, eventItem(event.Event{
+		tx.record(event.Event{
 			ID:        id.NewEvent(),
 			Workspace: w,
 			At:        d.clock.Add(time.Duration(n/2) * time.Millisecond),
@@ -55,9 +55,9 @@ func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 			Target:    event.Target{Type: "revision", ID: fmt.Sprint(n)},
 			Detail:    "title",
 			RequestID: "request-1",
-		}))
+		})
 	}
-	if err := d.commit(ctx, &tx); err != nil {
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 }

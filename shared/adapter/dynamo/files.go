@@ -20,15 +20,15 @@ type files struct{ *db }
 
 // Revision implements readaccess.Store.
 func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
-	i, err := s.get(ctx, s.tables.Core, revisionKey(a, r), true)
+	i, err := s.get(ctx, revisionKey(a, r))
 	return readRevision(i, a, r), err
 }
 
 // Tree implements content.Store and upload.Sessions.
 func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
-	i, err := s.get(ctx, s.tables.Core, treeKey(a, r), false)
+	i, err := s.getIn(ctx, s.tables.Core, treeKey(a, r), false)
 	if err == nil && i == nil {
-		i, err = s.get(ctx, s.tables.Core, treeKey(a, r), true)
+		i, err = s.get(ctx, treeKey(a, r))
 	}
 	if err != nil || i == nil {
 		return nil, err

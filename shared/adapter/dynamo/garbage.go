@@ -86,7 +86,7 @@ func (s *db) partition(ctx context.Context, pk string, visit func(item) error) e
 
 // UploaderOf implements sweep.Shelf.
 func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
-	i, err := s.get(ctx, s.tables.Core, uploadKey(u), true)
+	i, err := s.get(ctx, uploadKey(u))
 	return id.Artifact(i.getStr("art")), err
 }
 
@@ -152,24 +152,25 @@ func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 
 // DeleteFileList implements sweep.Purges.
 func (s Garbage) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
-	var t transaction
-	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
+	t := s.begin()
+	t.update(revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, overtaken)
-	t.remove(s.tables.Core, treeKey(a, r), "", nil, nil)
-	return unlessOvertaken(s.commit(ctx, &t))
+	t.remove(treeKey(a, r), "", nil, nil)
+	return unlessOvertaken(s.commit(ctx, t))
 }
 
 // Purged implements sweep.Purges.
 func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
-	k := artifactKey(p.Artifact)
-	condition := "#status <> :live"
-	v := values{"live": string(artifact.Live)}
-	if p.Revision != "" {
-		k = revisionKey(p.Artifact, p.Revision)
-		condition = "#status = :retained"
-		v = values{"retained": string(artifact.Retained)}
+	if p.Revision == "" {
+		u := updateArtifact(p.Artifact)
+		u.keepVersion = true
+		u.unschedule()
+		u.require("#status <> :live")
+		u.values["live"] = string(artifact.Live)
+		return s.changeArtifact(ctx, u)
 	}
-	_, _, err := s.change(ctx, k, "REMOVE #g2p, #g2s", condition, v)
+	_, _, err := s.change(ctx, revisionKey(p.Artifact, p.Revision), "REMOVE #g2p, #g2s", "#status = :retained",
+		values{"retained": string(artifact.Retained)})
 	return err
 }
 

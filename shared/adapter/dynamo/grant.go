@@ -23,7 +23,7 @@ var _ oauth.GrantStore = Grants{}
 
 // Grant implements oauth.GrantStore.
 func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, error) {
-	i, err := s.get(ctx, s.tables.Core, grantKey(public), true)
+	i, err := s.get(ctx, grantKey(public))
 	return readGrant(i, public), err
 }
 
@@ -100,11 +100,11 @@ func grantGone(item) error { return oauth.ErrGone }
 
 // Add implements oauth.GrantStore.
 func (s Grants) Add(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
-	var t transaction
-	t.put(s.tables.Hot, item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, grantGone)
-	t.create(s.tables.Core, grantItem(g))
-	t.create(s.tables.Events, eventItem(e))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.putHot(item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, grantGone)
+	t.create(grantItem(g))
+	t.record(e)
+	return s.commit(ctx, t)
 }
 
 // Rotate implements oauth.GrantStore with one write.
@@ -147,13 +147,13 @@ var errMoreKeys = errors.New("the grant has other API keys")
 
 // tryRevoke ends a grant with its API keys if these are all; else it tells which they are.
 func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
-	var t transaction
+	t := s.begin()
 	condition, v := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)", values{"now": at}
 	if n := len(*keys); n > 0 {
 		condition = "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND size(#api_keys) = :known"
 		v["known"] = n
 	}
-	t.update(s.tables.Core, grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", condition, v, func(old item) error {
+	t.update(grantKey(public), "SET #rev_at = :now REMOVE #g1p, #g1s", condition, v, func(old item) error {
 		if old == nil || !old.getTime("rev_at").IsZero() {
 			return oauth.ErrGone
 		}
@@ -161,15 +161,15 @@ func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string,
 		return errMoreKeys
 	})
 	for _, k := range *keys {
-		t.update(s.tables.Core, apiKeyKey(id.Public(k)),
+		t.update(apiKeyKey(id.Public(k)),
 			"SET #rev_at = if_not_exists(#rev_at, :now), #g1p = :list, #ttl = if_not_exists(#ttl, :ttl)", "",
 			values{"now": at, "list": revokedKeysOf(e.Workspace), "ttl": keyTTL(at).Unix()}, nil)
 	}
 	if len(*keys) > 0 {
-		s.uncountKeys(&t, e.Workspace, *keys...)
+		t.uncountKeys(e.Workspace, *keys...)
 	}
-	t.create(s.tables.Events, eventItem(e))
-	return s.commit(ctx, &t)
+	t.record(e)
+	return s.commit(ctx, t)
 }
 
 // List implements oauth.GrantStore. The index names them, and the table tells what they are now.

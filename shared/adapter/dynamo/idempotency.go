@@ -31,8 +31,8 @@ func recordItem(c idempotency.Command, now time.Time) item {
 }
 
 // finish makes a transaction the first and only effect of a command: the record is written done, unless it is there.
-func (s *db) finish(t *transaction, c idempotency.Command, result []byte, now time.Time) {
-	t.put(s.tables.Hot, recordItem(c, now).str("state", done).bin("result", result), "attribute_not_exists(#pk) OR #ttl < :now",
+func (t *transaction) finish(c idempotency.Command, result []byte, now time.Time) {
+	t.putHot(recordItem(c, now).str("state", done).bin("result", result), "attribute_not_exists(#pk) OR #ttl < :now",
 		values{"now": now.Unix()}, taken)
 }
 
@@ -44,8 +44,8 @@ func taken(old item) error {
 }
 
 // finishHeld finishes a claimed command inside its transaction; who lost the lease cannot commit.
-func (s *db) finishHeld(t *transaction, c idempotency.Command, owner string, result []byte) {
-	t.update(s.tables.Hot, key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease", "#owner = :owner AND #state = :flight",
+func (t *transaction) finishHeld(c idempotency.Command, owner string, result []byte) {
+	t.updateHot(key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease", "#owner = :owner AND #state = :flight",
 		values{"done": done, "result": result, "owner": owner, "flight": inFlight}, func(old item) error {
 			if old == nil {
 				return &idempotency.AlreadyDone{} // released or expired under us: nobody finished it

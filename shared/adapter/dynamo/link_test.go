@@ -33,9 +33,9 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 		delete(i, "g2p")
 		delete(i, "g2s")
 	}
-	var tx transaction
-	tx.create(d.tables.Core, i)
-	if err := d.commit(ctx, &tx); err != nil {
+	tx := d.begin()
+	tx.create(i)
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	return l.Public

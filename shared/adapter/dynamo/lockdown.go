@@ -49,7 +49,7 @@ func readLockdown(i item) *lockdown.Lockdown {
 
 // Active implements lockdown.Store.
 func (s Lockdowns) Active(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
-	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
+	i, err := s.get(ctx, lockdownKey(scope, target))
 	return readLockdown(i), err
 }
 
@@ -79,25 +79,28 @@ func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target stri
 func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	v := values{"id": string(l.ID), "at": c.At}
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.At)
+	t := s.begin()
+	t.finish(c.Command, c.Result, c.At)
 	if c.Noop {
-		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, lockdownMoved)
-		return s.commit(ctx, &t)
+		t.check(lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, lockdownMoved)
+		return s.commit(ctx, t)
 	}
-	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, lockdownMoved)
+	t.put(lockdownItem(l), "attribute_not_exists(#pk)", nil, lockdownMoved)
 	if l.Scope == lockdown.Artifact {
-		v["owner"], v["one"] = string(c.Target.Owner), 1
-		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "SET #lock = :id, #lock_at = :at ADD #ver :one", "#own = :owner", v, lockdownMoved)
+		u := updateArtifact(id.Artifact(l.Target))
+		u.set("lock", string(l.ID))
+		u.set("lock_at", c.At)
+		u.requireValue("own", string(c.Target.Owner))
+		t.updateArtifact(u, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
+		t.update(workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, lockdownMoved)
+			t.update(fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, lockdownMoved)
 		}
 	}
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
 func lockdownMoved(item) error { return lockdown.ErrMoved }
@@ -106,22 +109,24 @@ func lockdownMoved(item) error { return lockdown.ErrMoved }
 func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	mine := values{"id": string(l.ID)}
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.At)
-	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, lockdownMoved)
-	t.create(s.tables.Core, lockdownItem(l))
+	t := s.begin()
+	t.finish(c.Command, c.Result, c.At)
+	t.remove(lockdownKey(l.Scope, l.Target), "#id = :id", mine, lockdownMoved)
+	t.create(lockdownItem(l))
 	if l.Scope == lockdown.Artifact {
-		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "REMOVE #lock, #lock_at ADD #ver :one", "#lock = :id",
-			values{"id": string(l.ID), "one": 1}, lockdownMoved)
+		u := updateArtifact(id.Artifact(l.Target))
+		u.remove("lock", "lock_at")
+		u.requireValue("lock", string(l.ID))
+		t.updateArtifact(u, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, lockdownMoved)
+		t.update(workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, lockdownMoved)
+			t.update(fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, lockdownMoved)
 		}
 	}
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
 // List implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.

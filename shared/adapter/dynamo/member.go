@@ -59,7 +59,7 @@ func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*memb
 
 // ByIdentity implements member.Store.
 func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
-	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
+	i, err := s.get(ctx, identityKey(issuer, subject))
 	if err != nil || i == nil {
 		return nil, nil, err
 	}
@@ -72,15 +72,15 @@ func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*membe
 
 // Add implements member.Store.
 func (s Members) Add(ctx context.Context, a member.NewMember) error {
-	var t transaction
-	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
+	t := s.begin()
+	t.put(newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
 		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
 		"attribute_not_exists(#pk)", nil, func(item) error { return member.ErrKnown })
-	t.create(s.tables.Core, workspaceItem(a.Workspace))
-	t.create(s.tables.Core, memberItem(a.Member))
-	t.create(s.tables.Core, liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
-	t.create(s.tables.Events, eventItem(a.Event))
-	return s.commit(ctx, &t)
+	t.create(workspaceItem(a.Workspace))
+	t.create(memberItem(a.Member))
+	t.create(liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
+	t.record(a.Event)
+	return s.commit(ctx, t)
 }
 
 // Touch implements member.Store.
@@ -94,20 +94,20 @@ func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) er
 // SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
 // its member, however many there are: a workspace has one member.
 func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
-	var t transaction
-	t.update(s.tables.Core, memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
+	t := s.begin()
+	t.update(memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
 		values{"now": millis(at)}, func(old item) error {
 			if old == nil {
 				return errors.New("a member who is signed in does not exist")
 			}
 			return errRevoked
 		})
-	t.update(s.tables.Core, workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
+	t.update(workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
 		values{"now": millis(at)}, func(item) error {
 			return errors.New("the workspace of a member does not exist")
 		})
-	t.create(s.tables.Events, eventItem(e))
-	err := s.commit(ctx, &t)
+	t.record(e)
+	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
 		return nil
 	}

@@ -25,12 +25,12 @@ func (s metadata) Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifa
 
 // workspace reads the metadata of a workspace, nil if there is none.
 func (s *db) workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
-	i, err := s.get(ctx, s.tables.Core, workspaceKey(w), true)
+	i, err := s.get(ctx, workspaceKey(w))
 	return readWorkspace(i, w), err
 }
 
 // artifact reads the metadata of an artifact, nil if there is none.
 func (s *db) artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error) {
-	i, err := s.get(ctx, s.tables.Core, artifactKey(a), true)
+	i, err := s.get(ctx, artifactKey(a))
 	return readArtifact(i, a), err
 }

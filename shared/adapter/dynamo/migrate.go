@@ -70,24 +70,22 @@ func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 	return keysIn(found.Items), nil
 }
 
-// MoveArtifact implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
-// artifact can change that the new keys of the indexes depend on.
+// MoveArtifact implements claim.Migrations. Between the claim and this write only the status and the draft of an artifact
+// can change of what the new keys of the indexes depend on.
 func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
-	set := "SET #own = :own, #exp = :exp, #g1p = :list"
-	condition := "#own = :from AND #status = :status AND "
-	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": deletedOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
+	u := updateArtifact(a.ID)
+	u.set("own", string(a.Owner))
+	u.set("exp", a.ExpiresAt)
 	if a.Status == artifact.Live {
-		set += ", #g2s = :due"
-		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)
-	}
-	if a.Draft == "" {
-		condition += "attribute_not_exists(#draft)"
+		u.set("g1p", artifactsOf(a.Owner))
+		u.set("g2s", nextDue(a, limits.DraftLife))
 	} else {
-		condition += "#draft = :draft"
-		v["draft"] = string(a.Draft)
+		u.set("g1p", deletedOf(a.Owner))
 	}
-	_, _, err := s.change(ctx, artifactKey(a.ID), set+" ADD #ver :one", condition, v)
-	return err
+	u.requireValue("own", string(a.ClaimedFrom))
+	u.requireValue("status", string(a.Status))
+	u.requireDraft(a.Draft)
+	return s.changeArtifact(ctx, u)
 }
 
 // MoveLinks implements claim.LinkMigrations.
@@ -153,10 +151,10 @@ func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, un
 			return false, nil
 		}
 	}
-	var t transaction
-	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)
-	t.remove(s.tables.Core, migrationKey(source), "", nil, nil)
-	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
+	t := s.begin()
+	t.remove(aliasKey(destination, source), "", nil, nil)
+	t.remove(migrationKey(source), "", nil, nil)
+	t.update(workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
 		values{"ttl": until.Unix(), "into": string(destination)}, claimGone)
-	return true, s.commit(ctx, &t)
+	return true, s.commit(ctx, t)
 }

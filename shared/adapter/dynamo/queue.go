@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -47,60 +48,66 @@ func (s Queue) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sw
 
 // RescheduleArtifact implements sweep.Store.
 func (s Queue) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
-	set, v := "SET #g2s = :due", values{"live": string(artifact.Live), "version": a.Version}
+	u := updateLive(a.ID)
+	u.keepVersion = true
+	u.requireValue("ver", a.Version)
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
-		set = "REMOVE #g2p, #g2s"
+		u.unschedule()
 	} else {
-		v["due"] = nextDue(a.Artifact, limits.DraftLife)
+		u.set("g2s", nextDue(a.Artifact, limits.DraftLife))
 	}
-	_, _, err := s.change(ctx, artifactKey(a.ID), set, "#status = :live AND #ver = :version", v)
-	return err
+	return s.changeArtifact(ctx, u)
 }
 
 // Discard implements sweep.Store.
 func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
-	without := a.Artifact
-	without.Draft = ""
-	set, v := "SET #updated = :now, #g2s = :due", values{
-		"now": at, "draft": string(a.Draft), "due": nextDue(without, limits.DraftLife), "version": a.Version, "one": 1,
+	pinned := !a.PinnedAt.IsZero()
+	u := updateArtifact(a.ID)
+	u.set("updated", at)
+	u.remove("draft", "draft_at")
+	u.requireValue("draft", string(a.Draft))
+	u.requireValue("ver", a.Version)
+	u.requirePresence("pin_at", pinned)
+	if pinned { // nothing else is due of it
+		u.unschedule()
+	} else {
+		without := a.Artifact
+		without.Draft = ""
+		u.set("g2s", nextDue(without, limits.DraftLife))
 	}
-	gone := " REMOVE #draft, #draft_at"
-	condition := "#draft = :draft AND #ver = :version AND attribute_not_exists(#pin_at)"
-	if !a.PinnedAt.IsZero() { // nothing falls due of it any more
-		set = "SET #updated = :now"
-		gone = gone + ", #g2p, #g2s"
-		condition = "#draft = :draft AND #ver = :version AND attribute_exists(#pin_at)"
-		delete(v, "due")
-	}
-	var t transaction
-	t.update(s.tables.Core, artifactKey(a.ID), set+gone+" ADD #ver :one", condition, v, overtaken)
-	t.update(s.tables.Core, revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft",
-		values{
-			"retained": string(artifact.Retained), "draft": string(artifact.Draft), "purge": queueOf(purgeDue, string(a.Draft)), "now": millisKey(at),
-		}, overtaken)
-	t.create(s.tables.Events, eventItem(e))
-	return unlessOvertaken(s.commit(ctx, &t))
+	t := s.begin()
+	t.updateArtifact(u, overtaken)
+	t.update(revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft", values{
+		"retained": string(artifact.Retained),
+		"draft":    string(artifact.Draft),
+		"purge":    queueOf(purgeDue, string(a.Draft)),
+		"now":      millisKey(at),
+	}, overtaken)
+	t.record(e)
+	return unlessOvertaken(s.commit(ctx, t))
 }
 
 // Expire implements sweep.Store.
 func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
-	owner := a.Owner
-	if a.ClaimedFrom != "" {
-		owner = a.ClaimedFrom
-	}
-	var t transaction
-	t.update(s.tables.Core, artifactKey(a.ID),
-		"SET #status = :expired, #own = :own, #exp = :exp, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due REMOVE #draft, #draft_at ADD #ver :one",
-		"#status = :live AND #own = :owner AND #exp <= :now AND attribute_not_exists(#pin_at)",
-		values{
-			"expired": string(artifact.Expired), "own": string(a.Owner), "exp": a.ExpiresAt, "now": at, "gone": deletedOf(a.Owner),
-			"purge": queueOf(purgeDue, string(a.ID)), "due": millisKey(at), "live": string(artifact.Live), "owner": string(owner), "one": 1,
-		}, overtaken)
+	u := updateLive(a.ID)
+	u.set("status", string(artifact.Expired))
+	u.set("own", string(a.Owner))
+	u.set("exp", a.ExpiresAt)
+	u.set("updated", at)
+	u.set("g1p", deletedOf(a.Owner))
+	u.set("g2p", queueOf(purgeDue, string(a.ID)))
+	u.set("g2s", millisKey(at))
+	u.remove("draft", "draft_at")
+	u.requireValue("own", string(cmp.Or(a.ClaimedFrom, a.Owner)))
+	u.require("#exp <= :updated")
+	u.requireAbsent("pin_at")
+	t := s.begin()
+	t.updateArtifact(u, overtaken)
 	if a.ClaimedFrom == "" { // a claim that commits meanwhile gives its artifacts more time
-		t.check(s.tables.Core, fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
+		t.check(fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
 	}
-	t.create(s.tables.Events, eventItem(e))
-	return unlessOvertaken(s.commit(ctx, &t))
+	t.record(e)
+	return unlessOvertaken(s.commit(ctx, t))
 }
 
 // errOvertaken says that somebody else changed what a sweep wanted to change.
@@ -122,10 +129,10 @@ func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.S
 
 // EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
 func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
-	var t transaction
-	t.update(s.tables.Core, uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
+	t := s.begin()
+	t.update(uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
 		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, overtaken)
-	err := s.commit(ctx, &t)
+	err := s.commit(ctx, t)
 	if errors.Is(err, errOvertaken) {
 		return false, nil
 	}

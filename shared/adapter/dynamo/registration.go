@@ -112,12 +112,12 @@ func splitPublics(s string) (out []id.Public) {
 
 // Add implements agentauth.Store.
 func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) error {
-	var t transaction
-	t.create(s.tables.Core, workspaceItem(e.Workspace))
-	t.create(s.tables.Core, registrationItem(e.Registration))
-	t.create(s.tables.Core, claimTokenItem(e.Token))
-	t.create(s.tables.Events, eventItem(e.Event))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.create(workspaceItem(e.Workspace))
+	t.create(registrationItem(e.Registration))
+	t.create(claimTokenItem(e.Token))
+	t.record(e.Event)
+	return s.commit(ctx, t)
 }
 
 // Registration implements agentauth.Store.
@@ -151,17 +151,18 @@ func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
 	}
-	t := transaction{actions: []types.TransactWriteItem{{Update: u}}, refusals: []refusal{func(item) error { return agentauth.ErrMoved }}}
+	t := s.begin()
+	t.add(types.TransactWriteItem{Update: u}, func(item) error { return agentauth.ErrMoved })
 	if c.Key != nil {
-		t.create(s.tables.Core, apiKeyItem(*c.Key).ttl(agentKeyTTL(c.Key.ExpiresAt)))
+		t.create(apiKeyItem(*c.Key).ttl(agentKeyTTL(c.Key.ExpiresAt)))
 	}
 	for _, p := range c.Ends {
-		s.revokeToken(&t, p, c.At)
+		s.revokeToken(t, p, c.At)
 	}
 	for _, e := range c.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // agentKeyTTL is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
@@ -170,7 +171,7 @@ func agentKeyTTL(expired time.Time) time.Time { return expired.Add(limits.Day) }
 // revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
 // only a stamp, which goes too.
 func (s Registrations) revokeToken(t *transaction, p id.Public, at time.Time) {
-	t.update(s.tables.Core, apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
+	t.update(apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
 		values{"now": at, "ttl": agentKeyTTL(at).Unix()}, nil)
 }
 

@@ -219,7 +219,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
-	if i, err := s.get(ctx, s.tables.Core, apiKeyKey(k.Public), true); err != nil || i != nil {
+	if i, err := s.get(ctx, apiKeyKey(k.Public)); err != nil || i != nil {
 		t.Error("a token was made in a consumed workspace", i, err)
 	}
 	want := was
@@ -299,7 +299,7 @@ func listed(w id.Workspace) agentauth.Query {
 func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	s := newStore(t)
 	home, at := id.NewWorkspace(), now()
-	var tx transaction
+	tx := s.begin()
 	for n := range maxBatch - 1 {
 		public := id.NewPublic()
 		r := agentauth.Registration{
@@ -313,9 +313,9 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 			CompletedAt: at.Add(time.Duration(n) * time.Second),
 			ExpiresAt:   at.Add(time.Hour),
 		}
-		tx.create(s.tables.Core, registrationItem(r))
+		tx.create(registrationItem(r))
 	}
-	if err := s.commit(ctx, &tx); err != nil {
+	if err := s.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	q := listed(home)

@@ -41,15 +41,15 @@ func readSession(i item, h session.Hash) *session.Session {
 
 // Add implements session.Store.
 func (s Sessions) Add(ctx context.Context, b session.Session, e event.Event) error {
-	var t transaction
-	t.create(s.tables.Core, sessionItem(b))
-	t.create(s.tables.Events, eventItem(e))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.create(sessionItem(b))
+	t.record(e)
+	return s.commit(ctx, t)
 }
 
 // Session implements session.Store.
 func (s Sessions) Session(ctx context.Context, h session.Hash) (*session.Session, error) {
-	i, err := s.get(ctx, s.tables.Core, sessionKey(h), true)
+	i, err := s.get(ctx, sessionKey(h))
 	return readSession(i, h), err
 }
 
@@ -61,10 +61,10 @@ func (s Sessions) Touch(ctx context.Context, h session.Hash, now, since time.Tim
 
 // End implements session.Store.
 func (s Sessions) End(ctx context.Context, h session.Hash, e event.Event) error {
-	var t transaction
-	t.remove(s.tables.Core, sessionKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
-	t.create(s.tables.Events, eventItem(e))
-	err := s.commit(ctx, &t)
+	t := s.begin()
+	t.remove(sessionKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
+	t.record(e)
+	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
 		return nil
 	}

@@ -17,10 +17,10 @@ var _ signin.Store = SignIns{}
 
 // Add implements signin.Store.
 func (s SignIns) Add(ctx context.Context, a signin.Attempt) error {
-	var t transaction
-	t.create(s.tables.Core, newItem(signInKey(a.State)).
+	t := s.begin()
+	t.create(newItem(signInKey(a.State)).
 		bin("browser", a.Browser[:]).str("to", a.ReturnTo).time("exp", a.ExpiresAt).ttl(a.ExpiresAt.Add(time.Minute)))
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // Take implements signin.Store.

@@ -93,7 +93,7 @@ func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
 	if ok, _ := acquired(t, s, next, 1, until); !ok {
 		t.Error("a stream of a function that died holds its slot for longer than it says")
 	}
-	i, err := s.get(ctx, s.tables.Hot, key{pk: streamKey(next)}, true)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: streamKey(next)}, true)
 	if left := i.getSeconds("ttl").Sub(next.Until); err != nil || left <= 0 {
 		t.Errorf("the item goes %v after its last stream ends (%v)", left, err)
 	}
@@ -133,7 +133,7 @@ func TestAFullItemOfStreamsIsOneWriteUnit(t *testing.T) {
 	for st.Slot = range 64 {
 		acquired(t, s, st, 64, at)
 	}
-	i, err := s.get(ctx, s.tables.Hot, key{pk: streamKey(st)}, true)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: streamKey(st)}, true)
 	if err != nil || len(i) != 66 {
 		t.Fatalf("%d attributes (%v)", len(i), err)
 	}

@@ -109,14 +109,14 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 		most: c.BytesADay,
 	}
 	return s.within(day, func(count spend) error {
-		var t transaction
-		s.finish(&t, c.Command, c.Result, at)
-		s.checkFence(&t, c.Session.Workspace)
-		count(&t)
-		t.create(s.tables.Core, uploadItem(c.Session))
-		t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
-		t.create(s.tables.Events, eventItem(c.Event))
-		return s.commit(ctx, &t)
+		t := s.begin()
+		t.finish(c.Command, c.Result, at)
+		t.checkFence(c.Session.Workspace)
+		count(t)
+		t.create(uploadItem(c.Session))
+		t.create(newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+		t.record(c.Event)
+		return s.commit(ctx, t)
 	})
 }
 
@@ -144,32 +144,32 @@ type otherArtifact struct{ artifact artifact.Artifact }
 func (o *otherArtifact) Error() string { return "the artifact ends at another time than expected" }
 
 func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
-	var t transaction
-	s.finishHeld(&t, f.Command, f.Owner, f.Result)
-	s.endUpload(&t, f)
+	t := s.begin()
+	t.finishHeld(f.Command, f.Owner, f.Result)
+	t.endUpload(f)
 	if f.Session.New {
-		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
+		t.put(artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
 	} else {
-		s.takeDraft(&t, f, expected)
+		t.takeDraft(f, expected)
 	}
 	if f.Session.Reuses != "" {
-		t.check(s.tables.Core, revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
+		t.check(revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
 			values{"published": string(artifact.Published)}, func(item) error {
 				return fault.New(fault.InvalidRequest, "base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
 			})
 	}
-	s.checkFence(&t, f.Session.Workspace)
-	t.create(s.tables.Core, revisionItem(f.Revision))
-	t.create(s.tables.Core, newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
+	t.checkFence(f.Session.Workspace)
+	t.create(revisionItem(f.Revision))
+	t.create(newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
 	for _, e := range f.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
-func (s Uploads) endUpload(t *transaction, f upload.Finalization) {
-	t.update(s.tables.Core, uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
+func (t *transaction) endUpload(f upload.Finalization) {
+	t.update(uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
 			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
 			"hints": queueOf(indexDue, string(f.Session.ID)), "due": millisKey(f.At),
@@ -182,28 +182,29 @@ func (s Uploads) endUpload(t *transaction, f upload.Finalization) {
 }
 
 // takeDraft gives an existing artifact its one draft, if it is as expected.
-func (s Uploads) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
+func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifact) {
 	a := f.Artifact
 	a.PinnedAt = expected.PinnedAt
 	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
 		a.ExpiresAt = expected.ExpiresAt
 	} // else a claim gave it more time, which the session knows and its gate does not yet
-	v := values{
-		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-		"artifacts": queueOf(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
-	}
-	as := "#exp = :end AND attribute_not_exists(#pin_at)"
-	if !expected.PinnedAt.IsZero() {
-		as = "#exp = :end AND attribute_exists(#pin_at)"
-	}
-	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	u := updateLive(a.ID)
+	u.set("draft", string(f.Revision.ID))
+	u.set("draft_at", f.At)
+	u.set("updated", f.At)
+	u.set("g2p", queueOf(artifactDue, string(a.ID)))
+	u.set("g2s", nextDue(a, limits.DraftLife))
+	u.requireAbsent("draft", "lock")
+	u.requireValue("exp", expected.ExpiresAt)
+	u.requirePresence("pin_at", !expected.PinnedAt.IsZero())
+	owned := "#own = :ws AND (#exp > :updated OR attribute_exists(#pin_at))"
+	u.values["ws"] = string(f.Session.Workspace)
 	if cameByClaim(f) {
 		owned = "(" + owned + ") OR #own = :home"
-		v["home"] = string(f.Session.Home)
+		u.values["home"] = string(f.Session.Home)
 	}
-	t.update(s.tables.Core, artifactKey(a.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2p = :artifacts, #g2s = :due ADD #ver :one",
-		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND "+as+" AND ("+owned+")", v,
-		func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
+	u.require("(" + owned + ")")
+	t.updateArtifact(u, func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
 }
 
 // cameByClaim tells whether the artifact came by a claim: it may still say where from, and end as it did there.

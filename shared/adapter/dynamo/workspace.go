@@ -55,8 +55,8 @@ func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.W
 
 // checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
 // tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
-func (s *db) checkFence(t *transaction, w id.Workspace) {
-	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
+func (t *transaction) checkFence(w id.Workspace) {
+	t.check(fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
 }
 
 func closed(item) error {
@@ -65,17 +65,17 @@ func closed(item) error {
 
 // Provision implements ephemeral.Store.
 func (s Workspaces) Provision(ctx context.Context, p ephemeral.Provision) error {
-	var t transaction
-	t.create(s.tables.Core, workspaceItem(p.Workspace))
-	t.create(s.tables.Core, apiKeyItem(p.Key))
-	t.create(s.tables.Core, claimTokenItem(p.Claim))
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.create(workspaceItem(p.Workspace))
+	t.create(apiKeyItem(p.Key))
+	t.create(claimTokenItem(p.Claim))
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
 // Quota implements ephemeral.Store.
 func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
-	i, err := s.get(ctx, s.tables.Core, quotaKey(), true)
+	i, err := s.get(ctx, quotaKey())
 	if err != nil {
 		return ephemeral.Quota{}, err
 	}
@@ -87,9 +87,9 @@ func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
 
 // SetQuota stores how many ephemeral workspaces may be made in a minute.
 func (s Workspaces) SetQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
-	var t transaction
-	t.put(s.tables.Core, newItem(quotaKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.put(newItem(quotaKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	return s.commit(ctx, t)
 }
 
 // InitQuota stores a setting for the gate unless there is one.
@@ -102,10 +102,10 @@ func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.T
 
 // UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
 func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
-	var t transaction
-	s.finish(&t, f.Command, f.Result, f.At)
-	t.update(s.tables.Core, workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
+	t := s.begin()
+	t.finish(f.Command, f.Result, f.At)
+	t.update(workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
-	t.create(s.tables.Events, eventItem(f.Event))
-	return s.commit(ctx, &t)
+	t.record(f.Event)
+	return s.commit(ctx, t)
 }
