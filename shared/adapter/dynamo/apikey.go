@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -28,49 +27,36 @@ var (
 
 // apiKeyItem has the time of its login as pub_at, which lists show.
 func apiKeyItem(k credential.Key) item {
-	return newItem(apiKeyKey(k.Public)).
-		str("id", string(k.ID)).str("ws", string(k.Workspace)).bin("mac", k.Hash.MAC).num("pepper", int64(k.Hash.Pepper)).
-		str("name", k.Name).str("scopes", joinScopes(k.Scopes)).num("epoch", k.Epoch).flag("agent", k.FromAgent).
-		str("reg", string(k.Registration)).str("mem", string(k.Member)).str("grant", string(k.CLIGrant.Grant)).time("pub_at", k.CLIGrant.At).
-		time("created", k.CreatedAt).time("exp", k.ExpiresAt).time("rev_at", k.RevokedAt).time("used_at", k.LastUsedAt).
+	i := newItem(apiKeyKey(k.Public))
+	apiKeyFields(writing(i), &k)
+	return i.
 		str("g1p", keysOf(k.Workspace)).str("g1s", timeKey(k.CreatedAt, k.ID))
+}
+
+func apiKeyFields(f fields, k *credential.Key) {
+	text(f, "id", &k.ID)
+	text(f, "ws", &k.Workspace)
+	f.hash("mac", "pepper", &k.Hash)
+	text(f, "name", &k.Name)
+	words(f, "scopes", &k.Scopes)
+	integer(f, "epoch", &k.Epoch)
+	f.flag("agent", &k.FromAgent)
+	text(f, "reg", &k.Registration)
+	text(f, "mem", &k.Member)
+	text(f, "grant", &k.CLIGrant.Grant)
+	f.time("pub_at", &k.CLIGrant.At)
+	f.time("created", &k.CreatedAt)
+	f.time("exp", &k.ExpiresAt)
+	f.time("rev_at", &k.RevokedAt)
+	f.time("used_at", &k.LastUsedAt)
 }
 
 func readAPIKey(i item, public id.Public) *credential.Key {
 	if i == nil {
 		return nil
 	}
-	return &credential.Key{
-		ID:           id.Key(i.getStr("id")),
-		Public:       public,
-		Workspace:    id.Workspace(i.getStr("ws")),
-		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
-		Name:         i.getStr("name"),
-		Scopes:       splitScopes(i.getStr("scopes")),
-		Epoch:        i.getNum("epoch"),
-		FromAgent:    i.getFlag("agent"),
-		Registration: id.Registration(i.getStr("reg")),
-		Member:       id.Member(i.getStr("mem")),
-		CLIGrant:     credential.CLIGrant{Grant: id.Public(i.getStr("grant")), At: i.getTime("pub_at")},
-		CreatedAt:    i.getTime("created"),
-		ExpiresAt:    i.getTime("exp"),
-		RevokedAt:    i.getTime("rev_at"),
-		LastUsedAt:   i.getTime("used_at"),
-	}
-}
-
-func joinScopes(scopes []credential.Scope) string {
-	words := make([]string, len(scopes))
-	for i, s := range scopes {
-		words[i] = string(s)
-	}
-	return strings.Join(words, " ")
-}
-
-func splitScopes(s string) (out []credential.Scope) {
-	for _, w := range strings.Fields(s) {
-		out = append(out, credential.Scope(w))
-	}
+	out := &credential.Key{Public: public}
+	apiKeyFields(reading(i), out)
 	return out
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/link"
@@ -35,77 +34,76 @@ var (
 )
 
 func artifactItem(a artifact.Artifact) item {
-	return newItem(artifactKey(a.ID)).
-		str("own", string(a.Owner)).str("home", string(a.StorageWorkspace)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
-		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksLockedAt).str("cur", string(a.Current)).num("no", int64(a.Number)).
-		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.ShareLink)).str("title", a.Title).str("entry", a.Entrypoint).
-		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
-		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
-		time("share_exp", a.ShareLinkUntil).time("links_at", a.NewestLinkAt).time("links_closed", a.LinksRevokedBefore).
-		num("views_closed", int64(a.ViewsRevokedBefore)).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
+	i := newItem(artifactKey(a.ID))
+	artifactFields(writing(i), &a)
+	return i.num("ver", 1).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
 		str("g2p", queueOf(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+}
+
+func artifactFields(f fields, a *artifact.Artifact) {
+	text(f, "own", &a.Owner)
+	text(f, "home", &a.StorageWorkspace)
+	text(f, "status", &a.Status)
+	f.time("exp", &a.ExpiresAt)
+	f.time("pin_at", &a.PinnedAt)
+	text(f, "lock", &a.Lock)
+	f.time("lock_at", &a.LockedAt)
+	f.time("links_off", &a.LinksLockedAt)
+	text(f, "cur", &a.Current)
+	integer(f, "no", &a.Number)
+	text(f, "draft", &a.Draft)
+	f.time("draft_at", &a.DraftAt)
+	text(f, "share", &a.ShareLink)
+	text(f, "title", &a.Title)
+	text(f, "entry", &a.Entrypoint)
+	integer(f, "n", &a.FileCount)
+	integer(f, "bytes", &a.Size)
+	f.time("created", &a.CreatedAt)
+	f.time("updated", &a.UpdatedAt)
+	f.time("pub_at", &a.PublishedAt)
+	f.time("deleted", &a.DeletedAt)
+	f.time("share_exp", &a.ShareLinkUntil)
+	f.time("links_at", &a.NewestLinkAt)
+	f.time("links_closed", &a.LinksRevokedBefore)
+	integer(f, "views_closed", &a.ViewsRevokedBefore)
 }
 
 func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 	if i == nil {
 		return nil
 	}
-	return &artifact.Artifact{
-		ID:                 a,
-		Owner:              id.Workspace(i.getStr("own")),
-		StorageWorkspace:   id.Workspace(i.getStr("home")),
-		Status:             artifact.Status(i.getStr("status")),
-		ExpiresAt:          i.getTime("exp"),
-		PinnedAt:           i.getTime("pin_at"),
-		Lock:               id.Lockdown(i.getStr("lock")),
-		LockedAt:           i.getTime("lock_at"),
-		LinksLockedAt:      i.getTime("links_off"),
-		Current:            id.Revision(i.getStr("cur")),
-		Number:             int(i.getNum("no")),
-		Draft:              id.Revision(i.getStr("draft")),
-		DraftAt:            i.getTime("draft_at"),
-		ShareLink:          id.Public(i.getStr("share")),
-		Title:              i.getStr("title"),
-		Entrypoint:         i.getStr("entry"),
-		FileCount:          int(i.getNum("n")),
-		Size:               i.getNum("bytes"),
-		CreatedAt:          i.getTime("created"),
-		UpdatedAt:          i.getTime("updated"),
-		PublishedAt:        i.getTime("pub_at"),
-		DeletedAt:          i.getTime("deleted"),
-		ShareLinkUntil:     i.getTime("share_exp"),
-		NewestLinkAt:       i.getTime("links_at"),
-		LinksRevokedBefore: i.getTime("links_closed"),
-		ViewsRevokedBefore: int(i.getNum("views_closed")),
-	}
+	out := &artifact.Artifact{ID: a}
+	artifactFields(reading(i), out)
+	return out
 }
 
 func revisionItem(r artifact.Revision) item {
-	return newItem(revisionKey(r.Artifact, r.ID)).
-		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.EntrypointExists).
-		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt).
-		str("source", string(r.Source))
+	i := newItem(revisionKey(r.Artifact, r.ID))
+	revisionFields(writing(i), &r)
+	return i
+}
+
+func revisionFields(f fields, r *artifact.Revision) {
+	text(f, "status", &r.Status)
+	integer(f, "no", &r.Number)
+	text(f, "title", &r.Title)
+	text(f, "entry", &r.Entrypoint)
+	f.flag("entered", &r.EntrypointExists)
+	text(f, "mode", &r.Mode)
+	integer(f, "n", &r.FileCount)
+	integer(f, "bytes", &r.Size)
+	f.time("created", &r.CreatedAt)
+	f.time("pub_at", &r.PublishedAt)
+	text(f, "source", &r.Source)
 }
 
 func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 	if i == nil {
 		return nil
 	}
-	return &artifact.Revision{
-		ID:               r,
-		Artifact:         a,
-		Status:           artifact.RevisionStatus(i.getStr("status")),
-		Number:           int(i.getNum("no")),
-		Title:            i.getStr("title"),
-		Entrypoint:       i.getStr("entry"),
-		EntrypointExists: i.getFlag("entered"),
-		Mode:             media.Mode(i.getStr("mode")),
-		FileCount:        int(i.getNum("n")),
-		Size:             i.getNum("bytes"),
-		CreatedAt:        i.getTime("created"),
-		PublishedAt:      i.getTime("pub_at"),
-		Source:           id.Revision(i.getStr("source")),
-	}
+	out := &artifact.Revision{ID: r, Artifact: a}
+	revisionFields(reading(i), out)
+	return out
 }
 
 // Publish implements artifact.Publications.

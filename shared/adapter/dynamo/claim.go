@@ -5,7 +5,6 @@ import (
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -21,10 +20,9 @@ var (
 )
 
 func claimTokenItem(t claim.Token) item {
-	return newItem(claimTokenKey(t.Public)).
-		str("id", string(t.ID)).str("ws", string(t.Workspace)).str("reg", string(t.Registration)).
-		bin("mac", t.Hash.MAC).num("pepper", int64(t.Hash.Pepper)).str("code", t.ClaimCode).
-		time("created", t.CreatedAt).time("exp", t.ExpiresAt).time("redeemed", t.RedeemedAt).ttl(t.ExpiresAt.Add(limits.MovedLife))
+	i := newItem(claimTokenKey(t.Public))
+	claimTokenFields(writing(i), &t)
+	return i.ttl(t.ExpiresAt.Add(limits.MovedLife))
 }
 
 // Token implements claim.Store.
@@ -33,21 +31,24 @@ func (s Claims) Token(ctx context.Context, public id.Public) (*claim.Token, erro
 	return readClaimToken(i, public), err
 }
 
+func claimTokenFields(f fields, t *claim.Token) {
+	text(f, "id", &t.ID)
+	text(f, "ws", &t.Workspace)
+	text(f, "reg", &t.Registration)
+	f.hash("mac", "pepper", &t.Hash)
+	text(f, "code", &t.ClaimCode)
+	f.time("created", &t.CreatedAt)
+	f.time("exp", &t.ExpiresAt)
+	f.time("redeemed", &t.RedeemedAt)
+}
+
 func readClaimToken(i item, public id.Public) *claim.Token {
 	if i == nil {
 		return nil
 	}
-	return &claim.Token{
-		ID:           id.ClaimToken(i.getStr("id")),
-		Public:       public,
-		Workspace:    id.Workspace(i.getStr("ws")),
-		Registration: id.Registration(i.getStr("reg")),
-		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
-		ClaimCode:    i.getStr("code"),
-		CreatedAt:    i.getTime("created"),
-		ExpiresAt:    i.getTime("exp"),
-		RedeemedAt:   i.getTime("redeemed"),
-	}
+	out := &claim.Token{Public: public}
+	claimTokenFields(reading(i), out)
+	return out
 }
 
 // Move implements claim.Store.

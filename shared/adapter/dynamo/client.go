@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"vitrine/shared/identity/oauth"
@@ -14,26 +13,30 @@ type Clients struct{ *db }
 
 var _ oauth.Clients = Clients{}
 
+func clientFields(f fields, c *oauth.Client) {
+	text(f, "name", &c.Name)
+	words(f, "uris", &c.Redirects)
+	f.time("created", &c.CreatedAt)
+	f.time("used_at", &c.UsedAt)
+}
+
 // Client implements oauth.Clients.
 func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
 	i, err := s.get(ctx, clientKey(c))
 	if err != nil || i == nil {
 		return nil, err
 	}
-	return &oauth.Client{
-		ID:        c,
-		Name:      i.getStr("name"),
-		Redirects: strings.Fields(i.getStr("uris")),
-		CreatedAt: i.getTime("created"),
-		UsedAt:    i.getTime("used_at"),
-	}, nil
+	out := &oauth.Client{ID: c}
+	clientFields(reading(i), out)
+	return out, nil
 }
 
 // Add implements oauth.Clients.
 func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error {
+	i := newItem(clientKey(c.ID)).ttl(until)
+	clientFields(writing(i), &c)
 	t := s.begin()
-	t.create(newItem(clientKey(c.ID)).
-		str("name", c.Name).str("uris", strings.Join(c.Redirects, " ")).time("created", c.CreatedAt).time("used_at", c.UsedAt).ttl(until))
+	t.create(i)
 	return s.commit(ctx, t)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -19,13 +18,43 @@ var (
 	_ oauth.Requests = Consents{}
 )
 
+func requestFields(f fields, r *oauth.Request) {
+	text(f, "client", &r.Client.ID)
+	text(f, "name", &r.Client.Name)
+	f.flag("ours", &r.Client.FirstParty)
+	text(f, "uri", &r.Redirect)
+	text(f, "state", &r.State)
+	text(f, "pkce", &r.Challenge)
+	words(f, "scopes", &r.Scopes)
+	text(f, "aud", &r.Audience)
+	f.flag("loopback", &r.Loopback)
+	f.time("created", &r.CreatedAt)
+	f.time("exp", &r.ExpiresAt)
+}
+
+func codeFields(f fields, c *oauth.Code) {
+	f.hash("mac", "pepper", &c.Hash)
+	text(f, "client", &c.Client)
+	text(f, "name", &c.Name)
+	text(f, "uri", &c.Redirect)
+	text(f, "pkce", &c.Challenge)
+	words(f, "scopes", &c.Scopes)
+	text(f, "aud", &c.Audience)
+	text(f, "mem", &c.Member)
+	text(f, "ws", &c.Workspace)
+	integer(f, "epoch", &c.Epoch)
+	f.time("op_at", &c.Operator)
+	f.time("created", &c.CreatedAt)
+	f.time("exp", &c.ExpiresAt)
+	text(f, "became", &c.Grant)
+}
+
 // Add implements oauth.Requests.
 func (s Consents) Add(ctx context.Context, r oauth.Request) error {
+	i := newItem(consentKey(r.Secret)).ttl(ttlAfter(r.ExpiresAt))
+	requestFields(writing(i), &r)
 	t := s.begin()
-	t.create(newItem(consentKey(r.Secret)).
-		str("client", string(r.Client.ID)).str("name", r.Client.Name).flag("ours", r.Client.FirstParty).str("uri", r.Redirect).str("state", r.State).
-		str("pkce", r.Challenge).str("scopes", joinScopes(r.Scopes)).str("aud", r.Audience).flag("loopback", r.Loopback).
-		time("created", r.CreatedAt).time("exp", r.ExpiresAt).ttl(ttlAfter(r.ExpiresAt)))
+	t.create(i)
 	return s.commit(ctx, t)
 }
 
@@ -35,28 +64,18 @@ func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, e
 	if err != nil || i == nil {
 		return nil, err
 	}
-	return &oauth.Request{
-		Secret:    secret,
-		Client:    oauth.Client{ID: id.Client(i.getStr("client")), Name: i.getStr("name"), FirstParty: i.getFlag("ours")},
-		Redirect:  i.getStr("uri"),
-		State:     i.getStr("state"),
-		Challenge: i.getStr("pkce"),
-		Scopes:    splitScopes(i.getStr("scopes")),
-		Audience:  i.getStr("aud"),
-		Loopback:  i.getFlag("loopback"),
-		CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"),
-	}, nil
+	r := &oauth.Request{Secret: secret}
+	requestFields(reading(i), r)
+	return r, nil
 }
 
 // Grant implements oauth.Requests.
 func (s Consents) Grant(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
+	i := newItem(codeKey(c.Public)).ttl(ttlAfter(c.ExpiresAt))
+	codeFields(writing(i), &c)
 	t := s.begin()
 	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
-	t.create(newItem(codeKey(c.Public)).
-		bin("mac", c.Hash.MAC).num("pepper", int64(c.Hash.Pepper)).str("client", string(c.Client)).str("name", c.Name).str("uri", c.Redirect).
-		str("pkce", c.Challenge).str("scopes", joinScopes(c.Scopes)).str("aud", c.Audience).str("mem", string(c.Member)).str("ws", string(c.Workspace)).
-		num("epoch", c.Epoch).time("op_at", c.Operator).time("created", c.CreatedAt).time("exp", c.ExpiresAt).ttl(ttlAfter(c.ExpiresAt)))
+	t.create(i)
 	t.record(e)
 	return s.commit(ctx, t)
 }
@@ -74,23 +93,9 @@ func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, erro
 	if err != nil || i == nil {
 		return nil, err
 	}
-	return &oauth.Code{
-		Public:    public,
-		Hash:      credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
-		Client:    id.Client(i.getStr("client")),
-		Name:      i.getStr("name"),
-		Redirect:  i.getStr("uri"),
-		Challenge: i.getStr("pkce"),
-		Scopes:    splitScopes(i.getStr("scopes")),
-		Audience:  i.getStr("aud"),
-		Member:    id.Member(i.getStr("mem")),
-		Workspace: id.Workspace(i.getStr("ws")),
-		Epoch:     i.getNum("epoch"),
-		Operator:  i.getTime("op_at"),
-		CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"),
-		Grant:     id.Public(i.getStr("became")),
-	}, nil
+	c := &oauth.Code{Public: public}
+	codeFields(reading(i), c)
+	return c, nil
 }
 
 // Redeem implements oauth.Codes.

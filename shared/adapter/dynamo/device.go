@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -18,33 +17,35 @@ var (
 )
 
 func flowItem(f oauth.Flow) item {
-	return newItem(deviceKey(f.Public)).
-		bin("mac", f.Hash.MAC).num("pepper", int64(f.Hash.Pepper)).str("client", string(f.Client)).str("device", f.Device).str("net", f.Network).
-		str("scopes", joinScopes(f.Scopes)).str("status", string(f.Answer)).time("created", f.CreatedAt).time("exp", f.ExpiresAt).
-		num("polls", int64(f.PollTokens)).time("polled", f.PolledAt).ttl(ttlAfter(f.ExpiresAt))
+	i := newItem(deviceKey(f.Public))
+	flowFields(writing(i), &f)
+	return i.ttl(ttlAfter(f.ExpiresAt))
+}
+
+func flowFields(f fields, d *oauth.Flow) {
+	f.hash("mac", "pepper", &d.Hash)
+	text(f, "client", &d.Client)
+	text(f, "device", &d.Device)
+	text(f, "net", &d.Network)
+	words(f, "scopes", &d.Scopes)
+	text(f, "status", &d.Answer)
+	f.time("created", &d.CreatedAt)
+	f.time("exp", &d.ExpiresAt)
+	text(f, "mem", &d.Member)
+	text(f, "ws", &d.Workspace)
+	integer(f, "epoch", &d.Epoch)
+	f.time("settled", &d.SettledAt)
+	integer(f, "polls", &d.PollTokens)
+	f.time("polled", &d.PolledAt)
 }
 
 func readFlow(i item, public id.Public) *oauth.Flow {
 	if i == nil {
 		return nil
 	}
-	return &oauth.Flow{
-		Public:     public,
-		Hash:       credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
-		Client:     id.Client(i.getStr("client")),
-		Device:     i.getStr("device"),
-		Network:    i.getStr("net"),
-		Scopes:     splitScopes(i.getStr("scopes")),
-		Answer:     oauth.Answer(i.getStr("status")),
-		CreatedAt:  i.getTime("created"),
-		ExpiresAt:  i.getTime("exp"),
-		Member:     id.Member(i.getStr("mem")),
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Epoch:      i.getNum("epoch"),
-		SettledAt:  i.getTime("settled"),
-		PollTokens: int(i.getNum("polls")),
-		PolledAt:   i.getTime("polled"),
-	}
+	out := &oauth.Flow{Public: public}
+	flowFields(reading(i), out)
+	return out
 }
 
 // Add implements oauth.Flows.

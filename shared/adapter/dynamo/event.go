@@ -25,24 +25,27 @@ var _ account.EventStore = Events{}
 // eventItem is an event in the record of its workspace, and in the index of all of them.
 func eventItem(e event.Event) item {
 	k := eventKey(e.Workspace, e.At, e.ID)
-	return newItem(k).str("g1p", eventsOn(e.At, eventShard(e.ID))).str("g1s", k.sk).
-		str("action", string(e.Action)).str("by_type", e.Actor.Type).str("by_id", e.Actor.ID).
-		str("on_type", e.Target.Type).str("on_id", e.Target.ID).str("detail", e.Detail).str("request", e.RequestID).
+	i := newItem(k)
+	eventFields(writing(i), &e)
+	return i.str("g1p", eventsOn(e.At, eventShard(e.ID))).str("g1s", k.sk).
 		ttl(e.At.Add(limits.EventLife))
+}
+
+func eventFields(f fields, e *event.Event) {
+	text(f, "action", &e.Action)
+	text(f, "by_type", &e.Actor.Type)
+	text(f, "by_id", &e.Actor.ID)
+	text(f, "on_type", &e.Target.Type)
+	text(f, "on_id", &e.Target.ID)
+	text(f, "detail", &e.Detail)
+	text(f, "request", &e.RequestID)
 }
 
 func readEvent(i item, w id.Workspace) event.Event {
 	at, name := parseTimeKey[id.Event](i.key().sk)
-	return event.Event{
-		ID:        name,
-		Workspace: w,
-		At:        at,
-		Action:    event.Action(i.getStr("action")),
-		Actor:     event.Actor{Type: i.getStr("by_type"), ID: i.getStr("by_id")},
-		Target:    event.Target{Type: i.getStr("on_type"), ID: i.getStr("on_id")},
-		Detail:    i.getStr("detail"),
-		RequestID: i.getStr("request"),
-	}
+	out := event.Event{ID: name, Workspace: w, At: at}
+	eventFields(reading(i), &out)
+	return out
 }
 
 // How much one page of a record may read where little passes its filter.

@@ -30,12 +30,9 @@ func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, erro
 // grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is revoked;
 // the others end by themselves soon.
 func grantItem(g oauth.Grant) item {
-	i := newItem(grantKey(g.Public)).
-		str("client", string(g.Client)).str("name", g.Name).str("mem", string(g.Member)).str("ws", string(g.Workspace)).
-		str("aud", g.Audience).str("scopes", joinScopes(g.Scopes)).num("epoch", g.Epoch).num("chain", int64(g.ChainKeyID)).time("op_at", g.Operator).
-		time("created", g.CreatedAt).time("exp", g.ExpiresAt).time("rev_at", g.RevokedAt).
-		bin("tokens", packTokens(g.Access)).bin("rt_mac", g.Refresh.MAC).num("rt_pepper", int64(g.Refresh.Pepper)).
-		bin("old_mac", g.Previous.MAC).num("old_pepper", int64(g.Previous.Pepper)).num("turns", int64(g.Generation)).time("rotated", g.RotatedAt).time("idle", g.IdleAt).
+	i := newItem(grantKey(g.Public))
+	grantFields(writing(i), &g)
+	i.
 		ttl(g.ExpiresAt.Add(limits.Day))
 	if g.RevokedAt.IsZero() && len(g.Refresh.MAC) > 0 {
 		i.str("g1p", grantsOf(g.Workspace)).str("g1s", grantSort(g))
@@ -43,31 +40,34 @@ func grantItem(g oauth.Grant) item {
 	return i
 }
 
+func grantFields(f fields, g *oauth.Grant) {
+	text(f, "client", &g.Client)
+	text(f, "name", &g.Name)
+	text(f, "mem", &g.Member)
+	text(f, "ws", &g.Workspace)
+	text(f, "aud", &g.Audience)
+	words(f, "scopes", &g.Scopes)
+	integer(f, "epoch", &g.Epoch)
+	integer(f, "chain", &g.ChainKeyID)
+	f.time("op_at", &g.Operator)
+	f.time("created", &g.CreatedAt)
+	f.time("exp", &g.ExpiresAt)
+	f.time("rev_at", &g.RevokedAt)
+	f.tokens("tokens", &g.Access)
+	f.hash("rt_mac", "rt_pepper", &g.Refresh)
+	f.hash("old_mac", "old_pepper", &g.Previous)
+	integer(f, "turns", &g.Generation)
+	f.time("rotated", &g.RotatedAt)
+	f.time("idle", &g.IdleAt)
+}
+
 func readGrant(i item, public id.Public) *oauth.Grant {
 	if i == nil {
 		return nil
 	}
-	return &oauth.Grant{
-		Public:     public,
-		Client:     id.Client(i.getStr("client")),
-		Name:       i.getStr("name"),
-		Member:     id.Member(i.getStr("mem")),
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Audience:   i.getStr("aud"),
-		Scopes:     splitScopes(i.getStr("scopes")),
-		Epoch:      i.getNum("epoch"),
-		ChainKeyID: byte(i.getNum("chain")),
-		Operator:   i.getTime("op_at"),
-		CreatedAt:  i.getTime("created"),
-		ExpiresAt:  i.getTime("exp"),
-		RevokedAt:  i.getTime("rev_at"),
-		Access:     unpackTokens(i.getBin("tokens")),
-		Refresh:    credential.Hash{Pepper: byte(i.getNum("rt_pepper")), MAC: i.getBin("rt_mac")},
-		Previous:   credential.Hash{Pepper: byte(i.getNum("old_pepper")), MAC: i.getBin("old_mac")},
-		Generation: int(i.getNum("turns")),
-		RotatedAt:  i.getTime("rotated"),
-		IdleAt:     i.getTime("idle"),
-	}
+	out := &oauth.Grant{Public: public}
+	grantFields(reading(i), out)
+	return out
 }
 
 // One access token is packed as its pepper, its end in milliseconds and its MAC.

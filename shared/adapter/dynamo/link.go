@@ -25,28 +25,31 @@ var (
 )
 
 func linkItem(l link.Link) item {
-	return newItem(linkKey(l.Public)).
-		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
-		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
+	i := newItem(linkKey(l.Public))
+	linkFields(writing(i), &l)
+	return i.
 		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.CreatedAt, l.Public, l.Artifact)).
 		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", timeKey(l.CreatedAt, l.Public))
+}
+
+func linkFields(f fields, l *link.Link) {
+	text(f, "id", &l.ID)
+	text(f, "ws", &l.Workspace)
+	text(f, "art", &l.Artifact)
+	text(f, "cur", &l.Revision)
+	text(f, "kind", &l.Kind)
+	f.time("created", &l.CreatedAt)
+	f.time("exp", &l.ExpiresAt)
+	f.time("rev_at", &l.RevokedAt)
 }
 
 func readLink(i item, p id.Public) *link.Link {
 	if i == nil {
 		return nil
 	}
-	return &link.Link{
-		ID:        id.Link(i.getStr("id")),
-		Public:    p,
-		Workspace: id.Workspace(i.getStr("ws")),
-		Artifact:  id.Artifact(i.getStr("art")),
-		Revision:  id.Revision(i.getStr("cur")),
-		Kind:      link.Kind(i.getStr("kind")),
-		CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"),
-		RevokedAt: i.getTime("rev_at"),
-	}
+	out := &link.Link{Public: p}
+	linkFields(reading(i), out)
+	return out
 }
 
 // Link implements sharing.Links.

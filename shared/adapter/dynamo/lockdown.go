@@ -25,26 +25,30 @@ func lockdownItem(l lockdown.Lockdown) item {
 	if !l.LiftedAt.IsZero() {
 		k, list = liftedKey(l), lifted
 	}
-	return newItem(k).
-		str("id", string(l.ID)).str("kind", string(l.Scope)).str("own", l.Target).str("title", l.Reason).time("created", l.SetAt).
-		str("name", string(l.SetBy)).time("deleted", l.LiftedAt).str("entry", string(l.LiftedBy)).
+	i := newItem(k)
+	lockdownFields(writing(i), &l)
+	return i.
 		str("g1p", list).str("g1s", timeKey(l.SetAt, l.ID))
+}
+
+func lockdownFields(f fields, l *lockdown.Lockdown) {
+	text(f, "id", &l.ID)
+	text(f, "kind", &l.Scope)
+	text(f, "own", &l.Target)
+	text(f, "title", &l.Reason)
+	f.time("created", &l.SetAt)
+	text(f, "name", &l.SetBy)
+	f.time("deleted", &l.LiftedAt)
+	text(f, "entry", &l.LiftedBy)
 }
 
 func readLockdown(i item) *lockdown.Lockdown {
 	if i == nil {
 		return nil
 	}
-	return &lockdown.Lockdown{
-		ID:       id.Lockdown(i.getStr("id")),
-		Scope:    lockdown.Scope(i.getStr("kind")),
-		Target:   i.getStr("own"),
-		Reason:   i.getStr("title"),
-		SetAt:    i.getTime("created"),
-		SetBy:    id.Member(i.getStr("name")),
-		LiftedAt: i.getTime("deleted"),
-		LiftedBy: id.Member(i.getStr("entry")),
-	}
+	out := &lockdown.Lockdown{}
+	lockdownFields(reading(i), out)
+	return out
 }
 
 // Active implements lockdown.Store.

@@ -23,26 +23,28 @@ var (
 )
 
 func memberItem(m member.Member) item {
-	return newItem(memberKey(m.Workspace, m.ID)).
-		str("iss", m.Issuer).str("sub", m.Subject).str("email", m.Email).str("scopes", joinScopes(m.Scopes)).
-		time("created", m.CreatedAt).time("seen", m.SeenAt).time("out_at", m.SignedOutAt)
+	i := newItem(memberKey(m.Workspace, m.ID))
+	memberFields(writing(i), &m)
+	return i
+}
+
+func memberFields(f fields, m *member.Member) {
+	text(f, "iss", &m.Issuer)
+	text(f, "sub", &m.Subject)
+	text(f, "email", &m.Email)
+	words(f, "scopes", &m.Scopes)
+	f.time("created", &m.CreatedAt)
+	f.time("seen", &m.SeenAt)
+	f.time("out_at", &m.SignedOutAt)
 }
 
 func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 	if i == nil {
 		return nil
 	}
-	return &member.Member{
-		ID:          m,
-		Workspace:   w,
-		Issuer:      i.getStr("iss"),
-		Subject:     i.getStr("sub"),
-		Email:       i.getStr("email"),
-		Scopes:      splitScopes(i.getStr("scopes")),
-		CreatedAt:   i.getTime("created"),
-		SeenAt:      i.getTime("seen"),
-		SignedOutAt: i.getTime("out_at"),
-	}
+	out := &member.Member{ID: m, Workspace: w}
+	memberFields(reading(i), out)
+	return out
 }
 
 // Member implements session.People and oauth.People, in one strongly consistent batch.

@@ -12,7 +12,6 @@ import (
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -23,90 +22,69 @@ type Registrations struct{ *db }
 
 var _ agentauth.Store = Registrations{}
 
-// registrationItem is listed under the workspace that it was claimed into until it is revoked. Move writes the claim.
+// registrationItem is listed under the workspace that it was claimed into until it is revoked. Claims.Move writes the
+// claim.
 func registrationItem(r agentauth.Registration) item {
-	i := newItem(registrationKey(r.ID)).
-		str("kind", string(r.Kind)).str("state", string(r.State)).num("gen", r.Generation).num("ver", r.Version).
-		str("ws", string(r.Workspace)).str("member", string(r.Member)).str("claim", string(r.Claim)).
-		time("created", r.CreatedAt).time("exp", r.ExpiresAt).str("network", r.Network).
-		num("attempt", int64(r.Attempt.Number)).num("tries", int64(r.Attempt.Failures)).time("attempt_exp", r.Attempt.ExpiresAt).
-		bin("attempt_mac", r.Attempt.Token.MAC).num("attempt_pepper", int64(r.Attempt.Token.Pepper)).
-		bin("code_mac", r.Attempt.Code.MAC).num("code_pepper", int64(r.Attempt.Code.Pepper)).
-		num("starts", int64(r.Starts)).num("wrong", int64(r.Wrong)).flag("locked", r.Locked).flag("refused", r.Refused).
-		time("completed_at", r.CompletedAt).num("redeemed", int64(r.Redeemed)).str("redeemed_key", string(r.RedeemedKey)).
-		num("polls", int64(r.PollTokens)).time("polled_at", r.PolledAt).
-		time("started_at", r.Started.Since).num("started", int64(r.Started.Count)).
-		time("exchanged_at", r.Exchanged.Since).num("exchanged", int64(r.Exchanged.Count)).
-		str("keys", joinPublics(r.Keys)).ttl(r.ExpiresAt.Add(limits.MovedLife))
+	i := newItem(registrationKey(r.ID)).ttl(r.ExpiresAt.Add(limits.MovedLife))
+	registrationOrigin(writing(i), &r)
+	registrationState(writing(i), &r)
 	if r.State == agentauth.Verified {
 		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
 }
 
-// registrationFields are the attributes of a registration that Change writes; the others stay as they were made.
-var registrationFields = []string{
-	"state", "gen", "ws", "member", "attempt", "tries", "attempt_exp", "attempt_mac", "attempt_pepper", "code_mac", "code_pepper", "starts", "wrong",
-	"locked", "refused", "completed_at", "redeemed", "redeemed_key", "polls", "polled_at", "started_at", "started", "exchanged_at", "exchanged",
-	"keys", "g1p", "g1s",
+// registrationOrigin is what stays as it was made, and the version, which every change raises.
+func registrationOrigin(f fields, r *agentauth.Registration) {
+	text(f, "kind", &r.Kind)
+	integer(f, "ver", &r.Version)
+	text(f, "claim", &r.Claim)
+	f.time("created", &r.CreatedAt)
+	f.time("exp", &r.ExpiresAt)
+	text(f, "network", &r.Network)
 }
+
+// registrationState is what Change writes.
+func registrationState(f fields, r *agentauth.Registration) {
+	text(f, "state", &r.State)
+	integer(f, "gen", &r.Generation)
+	text(f, "ws", &r.Workspace)
+	text(f, "member", &r.Member)
+	integer(f, "attempt", &r.Attempt.Number)
+	integer(f, "tries", &r.Attempt.Failures)
+	f.time("attempt_exp", &r.Attempt.ExpiresAt)
+	f.hash("attempt_mac", "attempt_pepper", &r.Attempt.Token)
+	f.hash("code_mac", "code_pepper", &r.Attempt.Code)
+	integer(f, "starts", &r.Starts)
+	f.time("started_at", &r.Started.Since)
+	integer(f, "started", &r.Started.Count)
+	integer(f, "wrong", &r.Wrong)
+	f.flag("locked", &r.Locked)
+	f.flag("refused", &r.Refused)
+	f.time("completed_at", &r.CompletedAt)
+	integer(f, "redeemed", &r.Redeemed)
+	text(f, "redeemed_key", &r.RedeemedKey)
+	integer(f, "polls", &r.PollTokens)
+	f.time("polled_at", &r.PolledAt)
+	f.time("exchanged_at", &r.Exchanged.Since)
+	integer(f, "exchanged", &r.Exchanged.Count)
+	words(f, "keys", &r.Keys)
+}
+
+// registrationFields are the names of the attributes that Change writes.
+var registrationFields = func() []string {
+	names := []string{"g1p", "g1s"}
+	registrationState(fields{names: &names}, new(agentauth.Registration))
+	return names
+}()
 
 func readRegistration(i item, r id.Registration) *agentauth.Registration {
 	if i == nil {
 		return nil
 	}
-	hash := func(mac, pepper string) credential.Hash {
-		return credential.Hash{Pepper: byte(i.getNum(pepper)), MAC: i.getBin(mac)}
-	}
-	window := func(since, count string) agentauth.Window {
-		return agentauth.Window{Since: i.getTime(since), Count: int(i.getNum(count))}
-	}
-	return &agentauth.Registration{
-		ID:         r,
-		Kind:       agentauth.Kind(i.getStr("kind")),
-		State:      agentauth.State(i.getStr("state")),
-		Generation: i.getNum("gen"),
-		Version:    i.getNum("ver"),
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Member:     id.Member(i.getStr("member")),
-		Claim:      id.Public(i.getStr("claim")),
-		CreatedAt:  i.getTime("created"),
-		ExpiresAt:  i.getTime("exp"),
-		Network:    i.getStr("network"),
-		Attempt: agentauth.Attempt{
-			Number:    int(i.getNum("attempt")),
-			Failures:  int(i.getNum("tries")),
-			ExpiresAt: i.getTime("attempt_exp"),
-			Token:     hash("attempt_mac", "attempt_pepper"),
-			Code:      hash("code_mac", "code_pepper"),
-		},
-		Starts:      int(i.getNum("starts")),
-		Started:     window("started_at", "started"),
-		Wrong:       int(i.getNum("wrong")),
-		Locked:      i.getFlag("locked"),
-		Refused:     i.getFlag("refused"),
-		CompletedAt: i.getTime("completed_at"),
-		Redeemed:    int(i.getNum("redeemed")),
-		RedeemedKey: id.Public(i.getStr("redeemed_key")),
-		PollTokens:  int(i.getNum("polls")),
-		PolledAt:    i.getTime("polled_at"),
-		Exchanged:   window("exchanged_at", "exchanged"),
-		Keys:        splitPublics(i.getStr("keys")),
-	}
-}
-
-func joinPublics(all []id.Public) string {
-	words := make([]string, len(all))
-	for n, p := range all {
-		words[n] = string(p)
-	}
-	return strings.Join(words, " ")
-}
-
-func splitPublics(s string) (out []id.Public) {
-	for _, w := range strings.Fields(s) {
-		out = append(out, id.Public(w))
-	}
+	out := &agentauth.Registration{ID: r}
+	registrationOrigin(reading(i), out)
+	registrationState(reading(i), out)
 	return out
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -17,26 +16,29 @@ type Sessions struct{ *db }
 var _ session.Store = Sessions{}
 
 func sessionItem(b session.Session) item {
-	return newItem(sessionKey(b.Hash)).
-		str("mem", string(b.Member)).str("ws", string(b.Workspace)).num("epoch", b.Epoch).str("browser", b.Browser).str("net", b.Network).time("op_at", b.Operator).
-		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+	i := newItem(sessionKey(b.Hash))
+	sessionFields(writing(i), &b)
+	return i.ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+}
+
+func sessionFields(f fields, s *session.Session) {
+	text(f, "mem", &s.Member)
+	text(f, "ws", &s.Workspace)
+	integer(f, "epoch", &s.Epoch)
+	f.time("created", &s.CreatedAt)
+	f.time("seen", &s.SeenAt)
+	text(f, "browser", &s.Browser)
+	text(f, "net", &s.Network)
+	f.time("op_at", &s.Operator)
 }
 
 func readSession(i item, h session.Hash) *session.Session {
 	if i == nil {
 		return nil
 	}
-	return &session.Session{
-		Hash:      h,
-		Member:    id.Member(i.getStr("mem")),
-		Workspace: id.Workspace(i.getStr("ws")),
-		Epoch:     i.getNum("epoch"),
-		CreatedAt: i.getTime("created"),
-		SeenAt:    i.getTime("seen"),
-		Browser:   i.getStr("browser"),
-		Network:   i.getStr("net"),
-		Operator:  i.getTime("op_at"),
-	}
+	out := &session.Session{Hash: h}
+	sessionFields(reading(i), out)
+	return out
 }
 
 // Add implements session.Store.

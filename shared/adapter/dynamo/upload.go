@@ -12,7 +12,6 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
@@ -30,11 +29,9 @@ var (
 )
 
 func uploadItem(s upload.Session) item {
-	return newItem(uploadKey(s.ID)).
-		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
-		flag("new", s.New).flag("diffs", s.Diffs).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
-		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
-		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
+	i := newItem(uploadKey(s.ID))
+	uploadFields(writing(i), &s)
+	return i.
 		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
@@ -58,27 +55,30 @@ func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry,
 	return &session, files, nil
 }
 
+func uploadFields(f fields, u *upload.Session) {
+	text(f, "ws", &u.Workspace)
+	text(f, "home", &u.Home)
+	text(f, "art", &u.Artifact)
+	text(f, "rev", &u.Revision)
+	f.flag("new", &u.New)
+	f.flag("diffs", &u.Diffs)
+	text(f, "status", &u.Status)
+	f.time("exp", &u.ExpiresAt)
+	text(f, "base", &u.Base)
+	text(f, "reuses", &u.Reuses)
+	text(f, "title", &u.Title)
+	text(f, "entry", &u.Entrypoint)
+	text(f, "mode", &u.Mode)
+	integer(f, "n", &u.FileCount)
+	integer(f, "bytes", &u.Size)
+	f.millis("life", &u.Life)
+	f.time("created", &u.CreatedAt)
+}
+
 func readUploadItem(i item, s id.Session) upload.Session {
-	return upload.Session{
-		ID:         s,
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Home:       id.Workspace(i.getStr("home")),
-		Artifact:   id.Artifact(i.getStr("art")),
-		Revision:   id.Revision(i.getStr("rev")),
-		New:        i.getFlag("new"),
-		Diffs:      i.getFlag("diffs"),
-		Status:     upload.Status(i.getStr("status")),
-		ExpiresAt:  i.getTime("exp"),
-		Base:       id.Revision(i.getStr("base")),
-		Reuses:     id.Revision(i.getStr("reuses")),
-		Title:      i.getStr("title"),
-		Entrypoint: i.getStr("entry"),
-		Mode:       media.Mode(i.getStr("mode")),
-		FileCount:  int(i.getNum("n")),
-		Size:       i.getNum("bytes"),
-		Life:       time.Duration(i.getNum("life")) * time.Millisecond,
-		CreatedAt:  i.getTime("created"),
-	}
+	out := upload.Session{ID: s}
+	uploadFields(reading(i), &out)
+	return out
 }
 
 // Session implements upload.Sessions.

@@ -21,31 +21,33 @@ var (
 )
 
 func workspaceItem(w workspace.Workspace) item {
-	return newItem(workspaceKey(w.ID)).
-		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
-		str("into", string(w.ClaimedInto)).time("floor", w.MinExpiry).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
-		time("logins_out", w.LoginsEndedAt).time("keys_out", w.KeysEndedAt)
+	i := newItem(workspaceKey(w.ID))
+	workspaceFields(writing(i), &w)
+	return i
+}
+
+func workspaceFields(f fields, w *workspace.Workspace) {
+	text(f, "name", &w.Name)
+	text(f, "plan", &w.Plan)
+	f.time("created", &w.CreatedAt)
+	f.time("claimed_at", &w.ClaimedAt)
+	text(f, "into", &w.ClaimedInto)
+	text(f, "lock", &w.Lock)
+	f.time("lock_at", &w.LockedAt)
+	integer(f, "epoch", &w.Epoch)
+	integer(f, "adays", &w.AutoDays)
+	f.time("floor", &w.MinExpiry)
+	f.time("logins_out", &w.LoginsEndedAt)
+	f.time("keys_out", &w.KeysEndedAt)
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 	if i == nil {
 		return nil
 	}
-	return &workspace.Workspace{
-		ID:            w,
-		Name:          i.getStr("name"),
-		Plan:          workspace.Plan(i.getStr("plan")),
-		CreatedAt:     i.getTime("created"),
-		ClaimedAt:     i.getTime("claimed_at"),
-		ClaimedInto:   id.Workspace(i.getStr("into")),
-		Lock:          id.Lockdown(i.getStr("lock")),
-		LockedAt:      i.getTime("lock_at"),
-		Epoch:         i.getNum("epoch"),
-		AutoDays:      int(i.getNum("adays")),
-		MinExpiry:     i.getTime("floor"),
-		LoginsEndedAt: i.getTime("logins_out"),
-		KeysEndedAt:   i.getTime("keys_out"),
-	}
+	out := &workspace.Workspace{ID: w}
+	workspaceFields(reading(i), out)
+	return out
 }
 
 // Workspace implements artifact.Workspaces.
