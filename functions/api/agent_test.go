@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/assertion"
@@ -27,19 +26,20 @@ func withAgents(t *testing.T) *authority {
 	t.Helper()
 	a := newAuthority(t)
 	people := a.host.Authorization
-	store, origins := people.GrantStore.(*dynamo.Store), people.Origins
+	store, origins := a.store, people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
-		err = store.OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+		err = store.Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	service := &agentauth.Service{
-		Store:       store,
-		Mover:       store,
-		Counters:    store,
-		Failures:    store,
+		Store:       store.Registrations,
+		Mover:       store.Claims,
+		Artifacts:   store.Artifacts,
+		Counters:    store.Counters,
+		Failures:    store.Counters,
 		Limiter:     people.Limiter,
 		Limits:      &a.limits,
 		Signer:      signer,
@@ -48,11 +48,11 @@ func withAgents(t *testing.T) *authority {
 		Origins:     origins,
 		Now:         time.Now,
 		Admission: &ephemeral.Provisioner{
-			Store:       store,
+			Store:       store.Workspaces,
 			Limiter:     people.Limiter,
-			Counters:    store,
+			Counters:    store.Counters,
 			Limits:      &a.limits,
-			Desk:        &pow.Service{Keys: people.Peppers, Store: store, Now: time.Now},
+			Pow:         &pow.Service{Keys: people.Peppers, Store: store.Counters, Now: time.Now},
 			Peppers:     people.Peppers,
 			Environment: credential.Preview,
 			Now:         time.Now,

@@ -54,6 +54,7 @@ func (f agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitte
 type authority struct {
 	*httptest.Server
 	host   *Host
+	store  dynamo.Stores
 	by     credential.Actor
 	limits limits.Limits
 	log    bytes.Buffer
@@ -69,6 +70,7 @@ func newAuthority(t *testing.T) *authority {
 	}
 	a, now := &authority{limits: limits.Default()}, time.Now()
 	store := dynamo.New(db, tables)
+	a.store = store
 	ring := keyring.New().Pepper
 	peppers, err1 := ring.Derive("credential")
 	chain, err2 := ring.Derive("refresh chain")
@@ -78,16 +80,16 @@ func newAuthority(t *testing.T) *authority {
 	a.host = &Host{
 		Surface: &web.Server{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
 		Authorization: &oauth.Server{
-			GrantStore:  store,
-			Clients:     store,
-			Requests:    store,
-			Codes:       store,
-			Flows:       store,
-			Polls:       store,
-			Keys:        store,
-			Members:     store,
-			Failures:    store,
-			Limiter:     &rate.Limiter{Counters: store, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
+			GrantStore:  store.Grants,
+			Clients:     store.Clients,
+			Requests:    store.Consents,
+			Codes:       store.Consents,
+			Flows:       store.Devices,
+			Polls:       store.Devices,
+			Keys:        store.Keys,
+			Members:     store.Members,
+			Failures:    store.Counters,
+			Limiter:     &rate.Limiter{Counters: store.Counters, Limits: &a.limits, Now: func() time.Time { return now }}, // in one window
 			Limits:      &a.limits,
 			Peppers:     peppers,
 			Chain:       chain,
@@ -123,7 +125,7 @@ func newAuthority(t *testing.T) *authority {
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := store.AddMember(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
+	if err := store.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
 		t.Fatal(err)
 	}
 	a.by = credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w}

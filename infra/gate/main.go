@@ -37,5 +37,5 @@ func open(ctx context.Context, table string) error {
 		return err
 	}
 	store := dynamo.New(dynamodb.NewFromConfig(cfg), dynamo.Tables{Core: table})
-	return store.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+	return store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // deployed makes the tables of a deployment and points the environment at their engine.
-func deployed(t *testing.T) (*dynamo.Store, dynamo.Tables) {
+func deployed(t *testing.T) (dynamo.Stores, dynamo.Tables) {
 	e := engine.Shared(t)
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDB, "AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey,
@@ -35,20 +35,20 @@ func TestOpenSetsTheGateOfANewDeployment(t *testing.T) {
 	if err := open(t.Context(), tables.Core); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := store.Quota(t.Context()); err != nil || got.PerMinute != limits.ProvisionGate {
+	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != limits.ProvisionGate {
 		t.Errorf("the gate is %+v, %v; want %d a minute", got, err, limits.ProvisionGate)
 	}
 }
 
 func TestOpenLeavesAGateThatIsSet(t *testing.T) {
 	store, tables := deployed(t)
-	if err := store.SetGate(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
+	if err := store.Workspaces.SetQuota(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(t.Context(), tables.Core); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := store.Quota(t.Context()); err != nil || got.PerMinute != 3 {
+	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != 3 {
 		t.Errorf("the gate is %+v, %v; want the 3 that were set", got, err)
 	}
 }

@@ -198,7 +198,7 @@ func (s *claimStand) cleared(t testing.TB, w *spread) {
 		t.Error(err)
 	}
 	for _, a := range w.ids {
-		if got := must(s.store.Artifact(ctx, a))(t); got.Owner != w.owner.workspace {
+		if got := must(s.store.Artifacts.Artifact(ctx, a))(t); got.Owner != w.owner.workspace {
 			t.Errorf("%s says that it is in %s", a, got.Owner)
 		}
 	}

@@ -87,7 +87,7 @@ func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		moved := must(store.Artifact(ctx, a))(t).Owner == who.workspace
+		moved := must(store.Artifacts.Artifact(ctx, a))(t).Owner == who.workspace
 		if moved && p.count(t, p.names.Core, "JOB#MIGRATE#") == 0 {
 			return
 		}

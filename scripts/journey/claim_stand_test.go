@@ -29,7 +29,7 @@ import (
 // moves go through an injector of their own: faults of one do not meet the requests of the other.
 type claimStand struct {
 	*faultStand
-	store *dynamo.Store
+	store dynamo.Stores
 	worn  *chaos.Injector // of claims and moves
 	mover *claim.Migrator
 	lists sync.RWMutex // held by who lists meanwhile: no list takes as long as rests
@@ -41,7 +41,7 @@ func newClaimStand(t testing.TB, change ...func(*stack.Options)) *claimStand {
 	cfg := s.options.Engines.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, s.worn.Add)
 	s.store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = &s.options.Engines.DynamoDB }), s.names)
-	s.mover = &claim.Migrator{Store: s.store, Now: s.options.Now}
+	s.mover = &claim.Migrator{Store: s.store.Claims, Now: s.options.Now}
 	return s
 }
 
@@ -82,7 +82,8 @@ func (s *claimStand) source(t testing.TB) source {
 
 func (s *claimStand) claimer(t testing.TB) *claim.Service {
 	return &claim.Service{
-		Store:       s.store,
+		Store:       s.store.Claims,
+		Artifacts:   s.store.Artifacts,
 		Peppers:     s.peppers(t),
 		Environment: credential.Preview,
 		Now:         s.options.Now,
@@ -213,7 +214,7 @@ func (s *claimStand) read(t testing.TB, owner *wire.Agent, p contract.Published)
 
 // lister is what members see of their workspaces.
 func (s *claimStand) lister() *artifact.Lister {
-	return &artifact.Lister{Store: s.store, Now: s.options.Now}
+	return &artifact.Lister{Store: s.store.Artifacts, Now: s.options.Now}
 }
 
 // dies lets the next run of the migrator die at a call, and tells whether it did.

@@ -76,7 +76,7 @@ func TestF29TheFloorIsWhatTheDestinationChose(t *testing.T) {
 	s.claimed(t, c, src.ClaimToken)
 	s.moves(t, src.WorkspaceID)
 	for a, days := range map[id.Artifact]time.Duration{long.ArtifactID: 30, short.ArtifactID: 7} {
-		got := must(s.store.Artifact(ctx, a))(t)
+		got := must(s.store.Artifacts.Artifact(ctx, a))(t)
 		if left := got.ExpiresAt.Sub(s.options.Now()); left < days*limits.Day-time.Minute || left > days*limits.Day {
 			t.Errorf("it ends in %s, want %d days", left, days)
 		}
@@ -146,7 +146,7 @@ func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 		}
 	}
 	s.moves(t, late.WorkspaceID)
-	if a := must(s.store.Artifact(ctx, p.ArtifactID))(t); a.Owner != c.workspace {
+	if a := must(s.store.Artifacts.Artifact(ctx, p.ArtifactID))(t); a.Owner != c.workspace {
 		t.Error("the second pass did not move what the first one missed")
 	}
 	behind(lost.WorkspaceID).Always()
@@ -291,7 +291,7 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 		t.Errorf("deleting answers %d %s", a.Status, a.Body)
 	}
 	for _, a := range []id.Artifact{gone.ArtifactID, revised.ArtifactID, drafted.ArtifactID} {
-		if got := must(s.store.Artifact(ctx, a))(t); got.Owner != c.workspace {
+		if got := must(s.store.Artifacts.Artifact(ctx, a))(t); got.Owner != c.workspace {
 			t.Errorf("a write leaves %s in the source", a)
 		}
 	}
@@ -365,7 +365,7 @@ func (s *claimStand) web(t testing.TB, c *claimant, limit int) (ids []id.Artifac
 		Limit:     limit,
 		Now:       s.options.Now(),
 	}); ; {
-		rows, more, err := s.store.List(ctx, q)
+		rows, more, err := s.store.Artifacts.List(ctx, q)
 		succeed(t, err)
 		for _, a := range rows {
 			if a.Owner != c.workspace {

@@ -57,10 +57,10 @@ func (s *linkStand) ends(t testing.TB, a id.Artifact, read *artifact.Artifact) {
 	t.Helper()
 	store := dynamo.New(s.client, s.names)
 	if read == nil {
-		read = must(store.Artifact(ctx, a))(t)
+		read = must(store.Artifacts.Artifact(ctx, a))(t)
 	}
 	now := s.options.Now()
-	succeed(t, store.Expire(ctx, sweep.Artifact{Artifact: *read}, now, event.Event{
+	succeed(t, store.Queue.Expire(ctx, sweep.Artifact{Artifact: *read}, now, event.Event{
 		ID:        id.NewEvent(),
 		Workspace: read.Owner,
 		At:        now,
@@ -215,7 +215,7 @@ func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	s := newLinkStand(t)
 	first, second := s.made.ArtifactID, published(t, s.agent, "second").ArtifactID
 	store := dynamo.New(s.client, s.names)
-	seen := must(store.Artifact(ctx, first))(t)
+	seen := must(store.Artifacts.Artifact(ctx, first))(t)
 	pins(t, s.who, first)
 	s.clock.pass(7 * limits.Day)
 	s.who = s.lets(t, s.who, "cli", s.Origins.API)

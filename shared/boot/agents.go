@@ -17,11 +17,12 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	signer, err3 := s.signer()
 	cursors, err4 := cursor.New(s.Config.Rings.Seal)
 	return &agentauth.Service{
-		Store:       s.store,
-		Mover:       s.store,
+		Store:       s.stores.Registrations,
+		Mover:       s.stores.Claims,
+		Artifacts:   s.stores.Artifacts,
 		Admission:   admission,
-		Counters:    s.store,
-		Failures:    s.store,
+		Counters:    s.stores.Counters,
+		Failures:    s.stores.Counters,
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Signer:      signer,

@@ -6,7 +6,8 @@ import "vitrine/shared/entry/claim"
 func (s *Services) Claimer() (*claim.Service, error) {
 	peppers, err := s.peppers()
 	return &claim.Service{
-		Store:       s.store,
+		Store:       s.stores.Claims,
+		Artifacts:   s.stores.Artifacts,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,
 		Now:         s.Config.Now,
@@ -15,5 +16,5 @@ func (s *Services) Claimer() (*claim.Service, error) {
 
 // Migrator moves the artifacts of workspaces that were claimed.
 func (s *Services) Migrator() *claim.Migrator {
-	return &claim.Migrator{Store: s.store, Now: s.Config.Now}
+	return &claim.Migrator{Store: s.stores.Claims, Now: s.Config.Now}
 }

@@ -26,7 +26,7 @@ func (s *Services) ForMembers(surface *web.Server) error {
 func (s *Services) Members(audience string, delegated bool) (*access.Members, error) {
 	peppers, err := s.peppers()
 	return &access.Members{
-		Store:       s.store,
+		Store:       s.stores.Access,
 		Peppers:     peppers,
 		Limits:      &s.Config.Limits,
 		Environment: s.Config.Environment,
@@ -42,7 +42,7 @@ func (s *Services) Keeper() (*credential.Keeper, error) {
 	box, err2 := seal.New(s.Config.Rings.Seal, "record")
 	cursors, err3 := cursor.New(s.Config.Rings.Seal)
 	return &credential.Keeper{
-		Store:       s.store,
+		Store:       s.stores.Keys,
 		Peppers:     peppers,
 		Box:         box,
 		Cursors:     cursors,
@@ -53,11 +53,11 @@ func (s *Services) Keeper() (*credential.Keeper, error) {
 
 // Steward keeps the settings of workspaces.
 func (s *Services) Steward() *account.Settings {
-	return &account.Settings{Store: s.store, Now: s.Config.Now}
+	return &account.Settings{Store: s.stores.Workspaces, Now: s.Config.Now}
 }
 
 // Auditor shows what was done in workspaces; it needs the ring seal.
 func (s *Services) Auditor() (*account.AuditLog, error) {
 	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &account.AuditLog{Store: s.store, Cursors: cursors, Now: s.Config.Now}, err
+	return &account.AuditLog{Store: s.stores.Events, Cursors: cursors, Now: s.Config.Now}, err
 }

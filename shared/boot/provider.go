@@ -122,14 +122,14 @@ func (s *Services) identityProvider() (signin.Provider, error) {
 
 // Registrar knows people.
 func (s *Services) Registrar() *member.Service {
-	return &member.Service{Store: s.store, Now: s.Config.Now}
+	return &member.Service{Store: s.stores.Members, Now: s.Config.Now}
 }
 
 // Sessions keeps people signed in.
 func (s *Services) Sessions() *session.Service {
 	return &session.Service{
-		Store:  s.store,
-		People: s.store,
+		Store:  s.stores.Sessions,
+		People: s.stores.Members,
 		Limits: &s.Config.Limits,
 		Now:    s.Config.Now,
 	}
@@ -142,7 +142,7 @@ func (s *Services) Desk(limiter *rate.Limiter) (*signin.Service, error) {
 	return &signin.Service{
 		Provider:  provider,
 		Issuer:    s.Config.OIDC.Issuer,
-		Store:     s.store,
+		Store:     s.stores.SignIns,
 		Registrar: s.Registrar(),
 		Sessions:  s.Sessions(),
 		Limiter:   limiter,

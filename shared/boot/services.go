@@ -32,8 +32,8 @@ import (
 type Services struct {
 	Config Config
 
-	store *dynamo.Store
-	blobs *blob.Store
+	stores dynamo.Stores
+	blobs  *blob.Store
 }
 
 // Open makes the clients and stores. Its error names everything that is wrong with the configuration.
@@ -52,7 +52,7 @@ func Open(c Config) (*Services, error) {
 	if c.DirectPut {
 		edge = ""
 	}
-	return &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), store: dynamo.New(c.dynamodb(), c.Tables)}, nil
+	return &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), stores: dynamo.New(c.dynamodb(), c.Tables)}, nil
 }
 
 // CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
@@ -60,14 +60,14 @@ func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err
 	}
-	return s.store.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, s.Config.Now())
+	return s.stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, s.Config.Now())
 }
 
 // Guarded is the surface of a host whose callers authenticate.
 func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Server, error) {
 	peppers, err := s.peppers()
 	a := &access.Authenticator{
-		Store:       s.store,
+		Store:       s.stores.Access,
 		Peppers:     peppers,
 		Limits:      &s.Config.Limits,
 		Environment: s.Config.Environment,
@@ -117,7 +117,7 @@ func (s *Services) Addresses() (*address.URLBuilder, error) {
 // Limiter counts for one host.
 func (s *Services) Limiter(host string) *rate.Limiter {
 	return &rate.Limiter{
-		Counters: s.store,
+		Counters: s.stores.Counters,
 		Limits:   &s.Config.Limits,
 		Host:     host,
 		Now:      s.Config.Now,
@@ -126,12 +126,12 @@ func (s *Services) Limiter(host string) *rate.Limiter {
 
 // Accounts answers callers who they are.
 func (s *Services) Accounts() *account.Reader {
-	return &account.Reader{Store: s.store, Limits: &s.Config.Limits, Now: s.Config.Now}
+	return &account.Reader{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now}
 }
 
 // Revoker ends API keys.
 func (s *Services) Revoker() *credential.Revoker {
-	return &credential.Revoker{Store: s.store, Now: s.Config.Now}
+	return &credential.Revoker{Store: s.stores.Keys, Now: s.Config.Now}
 }
 
 // Provisioner makes ephemeral workspaces; it needs the ring pepper.
@@ -139,13 +139,13 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 	peppers, err1 := s.peppers()
 	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
 	return &ephemeral.Provisioner{
-		Store:       s.store,
+		Store:       s.stores.Workspaces,
 		Limiter:     limiter,
-		Counters:    s.store,
+		Counters:    s.stores.Counters,
 		Limits:      &s.Config.Limits,
 		Peppers:     peppers,
 		Environment: s.Config.Environment,
-		Pow:         &pow.Service{Keys: signing, Store: s.store, Now: s.Config.Now},
+		Pow:         &pow.Service{Keys: signing, Store: s.stores.Counters, Now: s.Config.Now},
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2)
 }
@@ -153,7 +153,7 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 // Publisher publishes drafts.
 func (s *Services) Publisher(addresses *address.URLBuilder) *artifact.Publisher {
 	return &artifact.Publisher{
-		Store:     s.store,
+		Store:     s.stores.Artifacts,
 		Addresses: addresses,
 		Limits:    &s.Config.Limits,
 		Now:       s.Config.Now,
@@ -162,7 +162,7 @@ func (s *Services) Publisher(addresses *address.URLBuilder) *artifact.Publisher 
 
 // Deleter deletes artifacts.
 func (s *Services) Deleter() *artifact.Deleter {
-	return &artifact.Deleter{Store: s.store, Now: s.Config.Now}
+	return &artifact.Deleter{Store: s.stores.Artifacts, Now: s.Config.Now}
 }
 
 // Lister lists artifacts; it needs the rings seal, content and links.
@@ -170,7 +170,7 @@ func (s *Services) Lister() (*artifact.Lister, error) {
 	cursors, err1 := cursor.New(s.Config.Rings.Seal)
 	addresses, err2 := s.Addresses()
 	return &artifact.Lister{
-		Store:     s.store,
+		Store:     s.stores.Artifacts,
 		Cursors:   cursors,
 		Addresses: addresses,
 		Now:       s.Config.Now,
@@ -178,7 +178,9 @@ func (s *Services) Lister() (*artifact.Lister, error) {
 }
 
 // Historian lists revisions.
-func (s *Services) Historian() *artifact.Historian { return &artifact.Historian{Store: s.store} }
+func (s *Services) Historian() *artifact.Historian {
+	return &artifact.Historian{Store: s.stores.Artifacts}
+}
 
 // Files makes a viewer read files back, which needs the bucket.
 func (s *Services) Files(v *view.Service) *view.Service {
@@ -189,7 +191,7 @@ func (s *Services) Files(v *view.Service) *view.Service {
 // Viewer answers agent views and opens access links.
 func (s *Services) Viewer(addresses *address.URLBuilder, limiter *rate.Limiter) *view.Service {
 	return &view.Service{
-		Store:     s.store,
+		Store:     s.stores.Artifacts,
 		Addresses: addresses,
 		Limits:    &s.Config.Limits,
 		Limiter:   limiter,
@@ -200,8 +202,8 @@ func (s *Services) Viewer(addresses *address.URLBuilder, limiter *rate.Limiter) 
 // Creator opens upload sessions.
 func (s *Services) Creator() *upload.Creator {
 	return &upload.Creator{
-		Store:   s.store,
-		Index:   s.store,
+		Store:   s.stores.Uploads,
+		Index:   s.stores.ContentIndex,
 		Objects: s.blobs,
 		Limits:  &s.Config.Limits,
 		Now:     s.Config.Now,
@@ -211,8 +213,8 @@ func (s *Services) Creator() *upload.Creator {
 // Finalizer turns upload sessions into drafts.
 func (s *Services) Finalizer() *upload.Finalizer {
 	return &upload.Finalizer{
-		Store:   s.store,
-		Index:   s.store,
+		Store:   s.stores.Uploads,
+		Index:   s.stores.ContentIndex,
 		Objects: s.blobs,
 		Now:     s.Config.Now,
 	}
@@ -228,10 +230,10 @@ func (s *Services) Reader(limiter *rate.Limiter) (*content.Reader, error) {
 	addresses, err := ring.Derive("address")
 	return &content.Reader{
 		Tokens:    tokens,
-		Store:     s.store,
+		Store:     s.stores.Artifacts,
 		Bytes:     s.blobs,
 		Limiter:   limiter,
-		Streams:   &rate.Streams{Store: s.store, Limits: &s.Config.Limits, Now: s.Config.Now},
+		Streams:   &rate.Streams{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
 		Addresses: addresses,
 		Now:       s.Config.Now,
 	}, err

@@ -9,8 +9,8 @@ import (
 // Sharer keeps access links.
 func (s *Services) Sharer(addresses *address.URLBuilder, details *artifact.Lister) *sharing.Service {
 	return &sharing.Service{
-		Store:     s.store,
-		Changes:   s.store,
+		Store:     s.stores.Links,
+		Changes:   s.stores.Links,
 		Addresses: addresses,
 		Details:   details,
 		Cursors:   details.Cursors,

@@ -9,8 +9,8 @@ import (
 // Sweeper ends what is due: drafts, artifacts and upload sessions.
 func (s *Services) Sweeper() *sweep.Sweeper {
 	return &sweep.Sweeper{
-		Store:    s.store,
-		Sessions: s.store,
+		Store:    s.stores.Queue,
+		Sessions: s.stores.Queue,
 		Objects:  s.blobs,
 		Now:      s.Config.Now,
 	}
@@ -18,16 +18,16 @@ func (s *Services) Sweeper() *sweep.Sweeper {
 
 // Hinter ends the work of finalized sessions.
 func (s *Services) Hinter() *sweep.Indexer {
-	return &sweep.Indexer{Store: s.store, Diffs: s.blobs, Now: s.Config.Now}
+	return &sweep.Indexer{Store: s.stores.ContentIndex, Diffs: s.blobs, Now: s.Config.Now}
 }
 
 // Purger gives up the files of what ended.
 func (s *Services) Purger() *sweep.Purger {
 	return &sweep.Purger{
-		References: s.store,
-		Store:      s.store,
-		Queue:      s.store,
-		Index:      s.store,
+		References: s.stores.Garbage,
+		Store:      s.stores.Garbage,
+		Queue:      s.stores.Queue,
+		Index:      s.stores.ContentIndex,
 		Now:        s.Config.Now,
 		Watch:      time.Now,
 	}
@@ -36,9 +36,9 @@ func (s *Services) Purger() *sweep.Purger {
 // Collector deletes objects that nothing needs any more.
 func (s *Services) Collector() *sweep.GarbageCollector {
 	return &sweep.GarbageCollector{
-		References: s.store,
-		Store:      s.store,
-		Index:      s.store,
+		References: s.stores.Garbage,
+		Store:      s.stores.Garbage,
+		Index:      s.stores.ContentIndex,
 		Bytes:      s.blobs,
 		Now:        s.Config.Now,
 	}

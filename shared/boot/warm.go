@@ -19,7 +19,7 @@ const warmBudget = time.Second
 func (s *Services) Warm(ctx context.Context, objects bool) (wait func()) {
 	ctx, cancel := context.WithTimeout(ctx, warmBudget)
 	var calls sync.WaitGroup
-	calls.Go(func() { s.store.ReadState(ctx, readaccess.Query{}) })
+	calls.Go(func() { s.stores.Artifacts.ReadState(ctx, readaccess.Query{}) })
 	if objects {
 		calls.Go(func() { s.blobs.Head(ctx, id.NewWorkspace(), tree.Object{Session: id.NewSession()}) })
 	}

@@ -45,8 +45,8 @@ func recordCalls(ctx context.Context, p place, f published, file int) (c bareCal
 	}
 	store, bytes := dynamo.New(p.dynamodb(keep), dynamo.Named(p.tables)), blob.New(p.s3(keep), p.engines.Bucket, "")
 	limit := lifted().Artifact
-	_, err1 := store.ReadState(ctx, readaccess.Query{Workspace: f.workspace, Artifact: f.artifact})
-	_, _, err2 := store.Count(ctx, rate.WindowAt("artifact", "", string(f.artifact), limit.Window, time.Now()), limit.Limit)
+	_, err1 := store.Artifacts.ReadState(ctx, readaccess.Query{Workspace: f.workspace, Artifact: f.artifact})
+	_, _, err2 := store.Counters.Count(ctx, rate.WindowAt("artifact", "", string(f.artifact), limit.Window, time.Now()), limit.Limit)
 	body, err3 := bytes.Open(ctx, f.workspace, tree.Object{Session: f.session, Entry: file}, 0, f.sizes[file])
 	if err3 == nil {
 		err3 = body.Close()

@@ -198,7 +198,7 @@ func (d Deployment) readTrees(ctx context.Context, s *snapshot) error {
 	store := dynamo.New(d.DynamoDB, d.Tables)
 	for _, a := range s.artifacts {
 		for r := range a.trees {
-			files, err := store.Tree(ctx, id.Artifact(a.id), id.Revision(r))
+			files, err := store.Artifacts.Tree(ctx, id.Artifact(a.id), id.Revision(r))
 			if err != nil {
 				return fmt.Errorf("the files of revision %s: %w", r, err)
 			}

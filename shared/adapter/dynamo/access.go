@@ -2,16 +2,32 @@ package dynamo
 
 import (
 	"context"
+	"time"
 
 	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 )
 
+// Access reads what authentication needs of credentials, members and records.
+type Access struct {
+	*db
+	metadata
+}
+
+var (
+	_ access.Store       = Access{}
+	_ access.MemberStore = Access{}
+)
+
 // Find implements access.Store.
-func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Request) (access.Found, error) {
+func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Request) (access.Found, error) {
 	b := batch{strong: true}
-	b.want(credentialKey(public))
+	b.want(apiKeyKey(public))
 	b.want(workspaceKey(w))
 	record := b.wantRecord(wants, string(public))
 	_, badArtifact := wants.Artifact.Bits()
@@ -23,7 +39,7 @@ func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, want
 		b.want(revisionKey(wants.Artifact, wants.Revision))
 	}
 	if wants.Session.Valid() {
-		b.want(sessionKey(wants.Session))
+		b.want(uploadKey(wants.Session))
 		b.want(entriesKey(wants.Session))
 	}
 	f, err := s.read(ctx, b)
@@ -31,11 +47,11 @@ func (s *Store) Find(ctx context.Context, public id.Public, w id.Workspace, want
 		return access.Found{}, err
 	}
 	out := access.Found{
-		Key: readKey(f.at(credentialKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w), Record: readRecord(f.hot(record)),
+		Key: readAPIKey(f.at(apiKeyKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w), Record: readRecord(f.hot(record)),
 	}
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
-	out.Session, out.Entries, err = readSession(f.at(sessionKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
+	out.Session, out.Entries, err = readUpload(f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
 	return out, err
 }
 
@@ -47,4 +63,35 @@ func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 	record = recordKey(wants.Command(actor))
 	b.wantHot(record)
 	return record
+}
+
+// GrantAndWorkspace implements access.MemberStore.
+func (s Access) GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error) {
+	b := batch{strong: true}
+	b.want(grantKey(grant))
+	b.want(workspaceKey(w))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), nil
+}
+
+// MemberAndRecord implements access.MemberStore.
+func (s Access) MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants access.Request) (*member.Member, *idempotency.Record, error) {
+	b := batch{strong: true}
+	b.want(memberKey(w, m))
+	record := b.wantRecord(wants, string(m))
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return readMember(f.at(memberKey(w, m)), w, m), readRecord(f.hot(record)), nil
+}
+
+// Touch implements access.Store.
+func (s Access) Touch(ctx context.Context, k credential.Key, now, since time.Time) error {
+	_, _, err := s.change(ctx, apiKeyKey(k.Public), "SET #used_at = :now",
+		"attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)", values{"now": now, "since": since})
+	return err
 }

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -28,7 +27,7 @@ type spend func(*transaction)
 
 // within commits against an allowance. It is split into counters, and one that is full sends the commit to the next: it is
 // never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has room.
-func (s *Store) within(a allowance, commit func(spend) error) error {
+func (s *db) within(a allowance, commit func(spend) error) error {
 	if a.take == 0 {
 		return commit(func(*transaction) {})
 	}
@@ -38,7 +37,7 @@ func (s *Store) within(a allowance, commit func(spend) error) error {
 			continue // the condition holds for a counter that does not exist yet
 		}
 		err := commit(func(t *transaction) {
-			t.update(s.tables.Hot, key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
+			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
 				values{"one": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
 				func(item) error { return errShardFull })
 		})
@@ -56,21 +55,4 @@ func shardCap(allowance int64, shard int) int64 {
 		most++
 	}
 	return most
-}
-
-// ArtifactsToday implements account.Allowance: how many artifacts a workspace published first on a UTC day.
-func (s *Store) ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
-	var b batch
-	for n := range limits.AllowanceShards {
-		b.wantHot(allowanceKey(w, day, n))
-	}
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return 0, err
-	}
-	used := int64(0)
-	for n := range limits.AllowanceShards {
-		used += f.hot(allowanceKey(w, day, n)).getNum("c")
-	}
-	return int(used), nil
 }

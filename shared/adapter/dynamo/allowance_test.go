@@ -14,10 +14,10 @@ import (
 )
 
 // declaredBytes is what a workspace's counters of a UTC day hold together.
-func declaredBytes(t *testing.T, s *Store, w id.Workspace, day time.Time) (sum int64) {
+func declaredBytes(t *testing.T, s Stores, w id.Workspace, day time.Time) (sum int64) {
 	t.Helper()
 	for shard := range limits.AllowanceShards {
-		i, err := s.get(ctx, s.tables.Hot, key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}, true)
+		i, err := s.getIn(ctx, s.tables.Hot, key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,14 +39,14 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 		made[i].Bytes, made[i].BytesADay = each, bound
 	}
 	won := 0
-	for i, err := range parallel(tries, func(i int) error { return s.Create(ctx, made[i]) }) {
+	for i, err := range parallel(tries, func(i int) error { return s.Uploads.Create(ctx, made[i]) }) {
 		switch {
 		case err == nil:
 			won++
 		case fault.CodeOf(err) != fault.WriteAllowanceExceeded && fault.CodeOf(err) != fault.DatabaseUnavailable:
 			t.Error(err)
 		default:
-			if u, _, _ := s.Session(ctx, made[i].Session.ID); u != nil {
+			if u, _, _ := s.Uploads.Session(ctx, made[i].Session.ID); u != nil {
 				t.Error("a refused session is there")
 			}
 		}
@@ -54,7 +54,7 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 	for range tries { // those that met others too often
 		c := creation(w, k, "")
 		c.Bytes, c.BytesADay = each, bound
-		if s.Create(ctx, c) == nil {
+		if s.Uploads.Create(ctx, c) == nil {
 			won++
 		}
 	}
@@ -65,12 +65,12 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 	tomorrow.Bytes = each
 	tomorrow.BytesADay = bound
 	tomorrow.Session.CreatedAt = now().Add(limits.Day)
-	if err := s.Create(ctx, tomorrow); err != nil {
+	if err := s.Uploads.Create(ctx, tomorrow); err != nil {
 		t.Error("tomorrow:", err)
 	}
 	nothing := creation(w, k, "")
 	nothing.BytesADay = bound
-	if err := s.Create(ctx, nothing); err != nil {
+	if err := s.Uploads.Create(ctx, nothing); err != nil {
 		t.Error("a session without uploads:", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestASmallerSessionTakesWhatALargerOneDoesNotFit(t *testing.T) {
 	open := func(bytes int64) error {
 		c := creation(w, k, "")
 		c.Bytes, c.BytesADay = bytes, 400
-		return s.Create(ctx, c)
+		return s.Uploads.Create(ctx, c)
 	}
 	for n := range limits.AllowanceShards {
 		if err := open(60); err != nil {
@@ -107,7 +107,7 @@ func TestOneCommandCountsItsBytesOnce(t *testing.T) {
 	c := creation(w, k, "")
 	c.Bytes, c.BytesADay = 250, 1000
 	won := 0
-	for _, err := range parallel(8, func(int) error { return s.Create(ctx, c) }) {
+	for _, err := range parallel(8, func(int) error { return s.Uploads.Create(ctx, c) }) {
 		var taken *idempotency.AlreadyDone
 		if err == nil {
 			won++

@@ -5,87 +5,109 @@ import (
 
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/view"
+)
+
+// Artifacts stores artifacts and their revisions.
+type Artifacts struct {
+	*db
+	metadata
+	files
+	references
+}
+
+var (
+	_ artifact.Deletions    = Artifacts{}
+	_ artifact.History      = Artifacts{}
+	_ artifact.Listing      = Artifacts{}
+	_ artifact.Names        = Artifacts{}
+	_ artifact.Pins         = Artifacts{}
+	_ artifact.Publications = Artifacts{}
+	_ artifact.Restorations = Artifacts{}
+	_ content.Store         = Artifacts{}
+	_ readaccess.Store      = Artifacts{}
+	_ view.Store            = Artifacts{}
 )
 
 func artifactItem(a artifact.Artifact) item {
-	return newItem(artifactKey(a.ID)).
-		str("own", string(a.Owner)).str("home", string(a.StorageWorkspace)).str("status", string(a.Status)).time("exp", a.ExpiresAt).
-		time("pin_at", a.PinnedAt).str("lock", string(a.Lock)).time("lock_at", a.LockedAt).time("links_off", a.LinksLockedAt).str("cur", string(a.Current)).num("no", int64(a.Number)).
-		str("draft", string(a.Draft)).time("draft_at", a.DraftAt).str("share", string(a.ShareLink)).str("title", a.Title).str("entry", a.Entrypoint).
-		num("n", int64(a.FileCount)).num("bytes", a.Size).num("ver", 1).time("created", a.CreatedAt).time("updated", a.UpdatedAt).
-		time("pub_at", a.PublishedAt).time("deleted", a.DeletedAt).
-		time("share_exp", a.ShareLinkUntil).time("links_at", a.NewestLinkAt).time("links_closed", a.LinksRevokedBefore).
-		num("views_closed", int64(a.ViewsRevokedBefore)).str("g1p", artifactsOf(a.Owner)).str("g1s", stamped(a.CreatedAt, a.ID)).
-		str("g2p", due(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+	i := newItem(artifactKey(a.ID))
+	artifactFields(writing(i), &a)
+	return i.num("ver", 1).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
+		str("g2p", queueOf(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
+}
+
+func artifactFields(f fields, a *artifact.Artifact) {
+	text(f, "own", &a.Owner)
+	text(f, "home", &a.StorageWorkspace)
+	text(f, "status", &a.Status)
+	f.time("exp", &a.ExpiresAt)
+	f.time("pin_at", &a.PinnedAt)
+	text(f, "lock", &a.Lock)
+	f.time("lock_at", &a.LockedAt)
+	f.time("links_off", &a.LinksLockedAt)
+	text(f, "cur", &a.Current)
+	integer(f, "no", &a.Number)
+	text(f, "draft", &a.Draft)
+	f.time("draft_at", &a.DraftAt)
+	text(f, "share", &a.ShareLink)
+	text(f, "title", &a.Title)
+	text(f, "entry", &a.Entrypoint)
+	integer(f, "n", &a.FileCount)
+	integer(f, "bytes", &a.Size)
+	f.time("created", &a.CreatedAt)
+	f.time("updated", &a.UpdatedAt)
+	f.time("pub_at", &a.PublishedAt)
+	f.time("deleted", &a.DeletedAt)
+	f.time("share_exp", &a.ShareLinkUntil)
+	f.time("links_at", &a.NewestLinkAt)
+	f.time("links_closed", &a.LinksRevokedBefore)
+	integer(f, "views_closed", &a.ViewsRevokedBefore)
 }
 
 func readArtifact(i item, a id.Artifact) *artifact.Artifact {
 	if i == nil {
 		return nil
 	}
-	return &artifact.Artifact{
-		ID:                 a,
-		Owner:              id.Workspace(i.getStr("own")),
-		StorageWorkspace:   id.Workspace(i.getStr("home")),
-		Status:             artifact.Status(i.getStr("status")),
-		ExpiresAt:          i.getTime("exp"),
-		PinnedAt:           i.getTime("pin_at"),
-		Lock:               id.Lockdown(i.getStr("lock")),
-		LockedAt:           i.getTime("lock_at"),
-		LinksLockedAt:      i.getTime("links_off"),
-		Current:            id.Revision(i.getStr("cur")),
-		Number:             int(i.getNum("no")),
-		Draft:              id.Revision(i.getStr("draft")),
-		DraftAt:            i.getTime("draft_at"),
-		ShareLink:          id.Public(i.getStr("share")),
-		Title:              i.getStr("title"),
-		Entrypoint:         i.getStr("entry"),
-		FileCount:          int(i.getNum("n")),
-		Size:               i.getNum("bytes"),
-		CreatedAt:          i.getTime("created"),
-		UpdatedAt:          i.getTime("updated"),
-		PublishedAt:        i.getTime("pub_at"),
-		DeletedAt:          i.getTime("deleted"),
-		ShareLinkUntil:     i.getTime("share_exp"),
-		NewestLinkAt:       i.getTime("links_at"),
-		LinksRevokedBefore: i.getTime("links_closed"),
-		ViewsRevokedBefore: int(i.getNum("views_closed")),
-	}
+	out := &artifact.Artifact{ID: a}
+	artifactFields(reading(i), out)
+	return out
 }
 
 func revisionItem(r artifact.Revision) item {
-	return newItem(revisionKey(r.Artifact, r.ID)).
-		str("status", string(r.Status)).num("no", int64(r.Number)).str("title", r.Title).str("entry", r.Entrypoint).flag("entered", r.EntrypointExists).
-		str("mode", string(r.Mode)).num("n", int64(r.FileCount)).num("bytes", r.Size).time("created", r.CreatedAt).time("pub_at", r.PublishedAt).
-		str("source", string(r.Source))
+	i := newItem(revisionKey(r.Artifact, r.ID))
+	revisionFields(writing(i), &r)
+	return i
+}
+
+func revisionFields(f fields, r *artifact.Revision) {
+	text(f, "status", &r.Status)
+	integer(f, "no", &r.Number)
+	text(f, "title", &r.Title)
+	text(f, "entry", &r.Entrypoint)
+	f.flag("entered", &r.EntrypointExists)
+	text(f, "mode", &r.Mode)
+	integer(f, "n", &r.FileCount)
+	integer(f, "bytes", &r.Size)
+	f.time("created", &r.CreatedAt)
+	f.time("pub_at", &r.PublishedAt)
+	text(f, "source", &r.Source)
 }
 
 func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
 	if i == nil {
 		return nil
 	}
-	return &artifact.Revision{
-		ID:               r,
-		Artifact:         a,
-		Status:           artifact.RevisionStatus(i.getStr("status")),
-		Number:           int(i.getNum("no")),
-		Title:            i.getStr("title"),
-		Entrypoint:       i.getStr("entry"),
-		EntrypointExists: i.getFlag("entered"),
-		Mode:             media.Mode(i.getStr("mode")),
-		FileCount:        int(i.getNum("n")),
-		Size:             i.getNum("bytes"),
-		CreatedAt:        i.getTime("created"),
-		PublishedAt:      i.getTime("pub_at"),
-		Source:           id.Revision(i.getStr("source")),
-	}
+	out := &artifact.Revision{ID: r, Artifact: a}
+	revisionFields(reading(i), out)
+	return out
 }
 
 // Publish implements artifact.Publications.
-func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
+func (s Artifacts) Publish(ctx context.Context, p artifact.Publication) error {
 	day := allowance{
 		key:  allowanceKey,
 		of:   p.Workspace,
@@ -98,17 +120,17 @@ func (s *Store) Publish(ctx context.Context, p artifact.Publication) error {
 	return s.within(day, func(count spend) error { return s.publish(ctx, p, count) })
 }
 
-func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend) error {
-	var t transaction
-	s.finish(&t, p.Command, p.Result, p.At)
-	s.moveCurrent(&t, p)
-	t.update(s.tables.Core, revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
+func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count spend) error {
+	t := s.begin()
+	t.finish(p.Command, p.Result, p.At)
+	t.moveCurrent(p)
+	t.update(revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
 		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
 		func(item) error { return artifact.ErrMoved })
-	s.checkFence(&t, p.Workspace)
-	count(&t)
+	t.checkFence(p.Workspace)
+	count(t)
 	if p.Share != nil {
-		t.create(s.tables.Core, linkItem(link.Link{
+		t.create(linkItem(link.Link{
 			ID:        p.Share.ID,
 			Public:    p.Share.Public,
 			Workspace: p.Workspace,
@@ -117,66 +139,67 @@ func (s *Store) publish(ctx context.Context, p artifact.Publication, count spend
 			CreatedAt: p.Share.At,
 		}))
 	}
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
 // Restore implements artifact.Restorations.
-func (s *Store) Restore(ctx context.Context, r artifact.Restoration) error {
-	var t transaction
+func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
+	t := s.begin()
 	p := r.Publication
-	s.finish(&t, p.Command, p.Result, p.At)
-	s.moveCurrent(&t, p)
-	t.check(s.tables.Core, revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
-	s.checkFence(&t, p.Workspace)
-	t.create(s.tables.Core, revisionItem(p.Revision))
-	t.create(s.tables.Core, newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+	t.finish(p.Command, p.Result, p.At)
+	t.moveCurrent(p)
+	t.check(revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
+	t.checkFence(p.Workspace)
+	t.create(revisionItem(p.Revision))
+	t.create(newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
-// moveCurrent makes a revision the current one: the draft, unless p.Again.
-func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
-	set := "SET #cur = :rev, #no = :no, #entry = :entry, #n = :n, #bytes = :bytes, #updated = :now, #pub_at = :now"
-	condition := "#status = :live AND (attribute_not_exists(#no) OR #no = :before) AND attribute_not_exists(#lock) AND "
-	v := values{
-		"rev": string(p.Revision.ID), "no": p.Number, "before": p.Number - 1, "entry": p.Revision.Entrypoint,
-		"n": p.Revision.FileCount, "bytes": p.Revision.Size, "now": p.At, "live": string(artifact.Live), "ws": string(p.Workspace), "one": 1,
-	}
+// moveCurrent makes a revision the current one: the draft, unless p.Republish.
+func (t *transaction) moveCurrent(p artifact.Publication) {
+	u := updateLive(p.Artifact)
+	u.set("cur", string(p.Revision.ID))
+	u.set("no", p.Number)
+	u.set("entry", p.Revision.Entrypoint)
+	u.set("n", p.Revision.FileCount)
+	u.set("bytes", p.Revision.Size)
+	u.set("updated", p.At)
+	u.set("pub_at", p.At)
+	u.remove("draft", "draft_at")
+	u.require("(attribute_not_exists(#no) OR #no = :was_no)")
+	u.values["was_no"] = p.Number - 1
+	u.requireAbsent("lock")
 	if p.Republish { // the title stays
-		condition += "attribute_not_exists(#draft) AND "
+		u.requireDraft("")
 	} else {
-		condition += "#draft = :rev AND "
-		set += ", #title = :title"
-		v["title"] = p.Revision.Title
+		u.requireDraft(p.Revision.ID)
+		u.set("title", p.Revision.Title)
 	}
-	gone := " REMOVE #draft, #draft_at"
-	if p.Pinned { // only its draft fell due
-		gone += ", #g2p, #g2s"
-		condition += "attribute_exists(#pin_at) AND "
+	u.requirePresence("pin_at", p.Pinned)
+	if p.Pinned { // only its draft was due
+		u.unschedule()
 	} else {
-		set += ", #g2s = :due"
-		condition += "attribute_not_exists(#pin_at) AND "
-		v["due"] = sortable(p.ExpiresAt)
+		u.set("g2s", millisKey(p.ExpiresAt))
 	}
+	u.requireOwner(p.Workspace, p.ClaimedFrom)
 	if p.ClaimedFrom == "" {
-		condition += "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+		u.require("(#exp > :updated OR attribute_exists(#pin_at))")
 	} else { // it ends as the claim said, whether it was moved meanwhile or not
-		condition += "#own IN (:ws, :from)"
-		set += ", #own = :ws, #g1p = :list"
-		v["from"], v["list"] = string(p.ClaimedFrom), artifactsOf(p.Workspace)
+		u.move(p.Workspace)
 	}
 	if p.Renews || p.ClaimedFrom != "" {
-		set += ", #exp = :exp"
-		v["exp"] = p.ExpiresAt
+		u.set("exp", p.ExpiresAt)
 	}
 	if p.Share != nil {
-		set += ", #share = :share, #links_at = :made"
-		gone += ", #share_exp"
-		condition += " AND " + unsharedBut(v, p.Share.Replaces) + " AND " + newestLink
-		v["share"], v["made"] = string(p.Share.Public), p.Share.At
+		u.set("share", string(p.Share.Public))
+		u.set("links_at", p.Share.At)
+		u.remove("share_exp")
+		u.requireUnshared(p.Share.Replaces)
+		u.requireNewestLink(p.Share.At)
 	}
-	t.update(s.tables.Core, artifactKey(p.Artifact), set+gone+" ADD #ver :one", condition, v, func(old item) error {
+	t.updateArtifact(u, func(old item) error {
 		if a := readArtifact(old, p.Artifact); p.ClaimedFrom == "" && (!a.Readable(p.At) || a.Owner != p.Workspace) {
 			return artifact.NotFound()
 		}
@@ -185,7 +208,7 @@ func (s *Store) moveCurrent(t *transaction, p artifact.Publication) {
 }
 
 // Draft implements artifact.Publications.
-func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
+func (s Artifacts) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
 	b := batch{strong: true}
 	b.want(artifactKey(a))
 	b.want(revisionKey(a, r))
@@ -194,27 +217,49 @@ func (s *Store) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artif
 }
 
 // Delete implements artifact.Deletions.
-func (s *Store) Delete(ctx context.Context, d artifact.Deletion) error {
-	var t transaction
-	s.finish(&t, d.Command, d.Result, d.At)
-	set := "SET #status = :deleted, #deleted = :now, #updated = :now, #g1p = :gone, #g2p = :purge, #g2s = :due"
-	v := values{
-		"deleted": string(artifact.Deleted), "now": d.At, "live": string(artifact.Live), "one": 1,
-		"gone": goneOf(d.Workspace), "purge": due(purgeDue, string(d.Artifact.ID)), "due": sortable(d.At),
-	}
-	condition, pinned := "#status = :live AND "+ownedBy(v, d.Workspace, d.Artifact.ClaimedFrom), " AND attribute_not_exists(#pin_at)"
+func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
+	pinned := !d.Artifact.PinnedAt.IsZero()
+	u := updateLive(d.Artifact.ID)
+	u.set("status", string(artifact.Deleted))
+	u.set("deleted", d.At)
+	u.set("updated", d.At)
+	u.set("g1p", deletedOf(d.Workspace))
+	u.set("g2p", queueOf(purgeDue, string(d.Artifact.ID)))
+	u.set("g2s", millisKey(d.At))
+	u.remove("share", "share_exp", "draft", "draft_at", "pin_at")
+	u.requireOwner(d.Workspace, d.Artifact.ClaimedFrom)
+	u.requirePresence("pin_at", pinned)
 	if d.Artifact.ClaimedFrom != "" { // a claim takes it along, unless it was moved meanwhile
-		set += ", #own = :ws, #exp = :exp"
-		v["exp"] = d.Artifact.ExpiresAt
+		u.set("own", string(d.Workspace))
+		u.set("exp", d.Artifact.ExpiresAt)
 	}
-	if !d.Artifact.PinnedAt.IsZero() {
-		pinned = " AND attribute_exists(#pin_at)"
+	t := s.begin()
+	t.finish(d.Command, d.Result, d.At)
+	t.updateArtifact(u, moved)
+	if pinned {
+		t.uncountPin(d.Workspace)
 	}
-	t.update(s.tables.Core, artifactKey(d.Artifact.ID), set+" REMOVE #share, #share_exp, #draft, #draft_at, #pin_at ADD #ver :one", condition+pinned, v, moved)
-	if !d.Artifact.PinnedAt.IsZero() {
-		s.uncount(&t, d.Workspace)
+	t.checkFence(d.Workspace)
+	t.record(d.Event)
+	return s.commit(ctx, t)
+}
+
+func moved(item) error { return artifact.ErrMoved }
+
+// ReadState implements readaccess.Store.
+func (s Artifacts) ReadState(ctx context.Context, n readaccess.Query) (readaccess.State, error) {
+	b := batch{strong: true}
+	b.want(workspaceKey(n.Workspace))
+	b.want(artifactKey(n.Artifact))
+	if n.Link != "" {
+		b.want(linkKey(n.Link))
 	}
-	s.checkFence(&t, d.Workspace)
-	t.create(s.tables.Events, eventItem(d.Event))
-	return s.commit(ctx, &t)
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return readaccess.State{}, err
+	}
+	return readaccess.State{
+		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace), Artifact: readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
+		Link: readLink(f.at(linkKey(n.Link)), n.Link),
+	}, nil
 }

@@ -21,9 +21,9 @@ type batch struct {
 }
 
 const (
-	batchMost   = 100 // items that one read fetches
-	unreadTries = 4
-	keyNames    = "#pk, #sk"
+	maxBatch = 100 // items that one read fetches
+	maxReads = 4
+	keyNames = "#pk, #sk"
 )
 
 func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
@@ -37,7 +37,7 @@ func (f found) at(k key) item { return f[k] }
 
 func (f found) hot(pk string) item { return f[key{pk: pk}] }
 
-func (s *Store) read(ctx context.Context, b batch) (found, error) {
+func (s *db) read(ctx context.Context, b batch) (found, error) {
 	request := map[string]types.KeysAndAttributes{}
 	if len(b.core) > 0 {
 		core := types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
@@ -50,7 +50,7 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 		request[s.tables.Hot] = types.KeysAndAttributes{Keys: attributes(b.hot), ConsistentRead: aws.Bool(b.strong)}
 	}
 	out := make(found, len(b.core)+len(b.hot))
-	for try := range unreadTries {
+	for try := range maxReads {
 		answer, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: request})
 		if err != nil {
 			return nil, unavailable(err)
@@ -71,9 +71,9 @@ func (s *Store) read(ctx context.Context, b batch) (found, error) {
 }
 
 // all reads items of core, strongly or not, however many.
-func (s *Store) all(ctx context.Context, keys []key, strong bool) (found, error) {
+func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
-	for some := range slices.Chunk(keys, batchMost) {
+	for some := range slices.Chunk(keys, maxBatch) {
 		b := batch{strong: strong}
 		for _, k := range some {
 			b.want(k)

@@ -12,7 +12,7 @@ func TestMoreItemsThanOneReadFetchesAreReadInSeveral(t *testing.T) {
 	s := newStore(t)
 	var keys []key
 	var writes []types.WriteRequest
-	for range batchMost + 1 {
+	for range maxBatch + 1 {
 		k := workspaceKey(id.NewWorkspace())
 		keys = append(keys, k)
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(k)}})

@@ -5,73 +5,83 @@ import (
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
+// Claims stores claim tokens, commits claims, and moves what was claimed.
+type Claims struct{ *db }
+
+var (
+	_ agentauth.Mover  = Claims{}
+	_ claim.Migrations = Claims{}
+	_ claim.Store      = Claims{}
+)
+
 func claimTokenItem(t claim.Token) item {
-	return newItem(claimKey(t.Public)).
-		str("id", string(t.ID)).str("ws", string(t.Workspace)).str("reg", string(t.Registration)).
-		bin("mac", t.Hash.MAC).num("pepper", int64(t.Hash.Pepper)).str("code", t.ClaimCode).
-		time("created", t.CreatedAt).time("exp", t.ExpiresAt).time("redeemed", t.RedeemedAt).ttl(t.ExpiresAt.Add(limits.MovedLife))
+	i := newItem(claimTokenKey(t.Public))
+	claimTokenFields(writing(i), &t)
+	return i.ttl(t.ExpiresAt.Add(limits.MovedLife))
 }
 
-// ClaimToken implements claim.Store.
-func (s *Store) ClaimToken(ctx context.Context, public id.Public) (*claim.Token, error) {
-	i, err := s.get(ctx, s.tables.Core, claimKey(public), true)
+// Token implements claim.Store.
+func (s Claims) Token(ctx context.Context, public id.Public) (*claim.Token, error) {
+	i, err := s.get(ctx, claimTokenKey(public))
 	return readClaimToken(i, public), err
+}
+
+func claimTokenFields(f fields, t *claim.Token) {
+	text(f, "id", &t.ID)
+	text(f, "ws", &t.Workspace)
+	text(f, "reg", &t.Registration)
+	f.hash("mac", "pepper", &t.Hash)
+	text(f, "code", &t.ClaimCode)
+	f.time("created", &t.CreatedAt)
+	f.time("exp", &t.ExpiresAt)
+	f.time("redeemed", &t.RedeemedAt)
 }
 
 func readClaimToken(i item, public id.Public) *claim.Token {
 	if i == nil {
 		return nil
 	}
-	return &claim.Token{
-		ID:           id.ClaimToken(i.getStr("id")),
-		Public:       public,
-		Workspace:    id.Workspace(i.getStr("ws")),
-		Registration: id.Registration(i.getStr("reg")),
-		Hash:         credential.Hash{Pepper: byte(i.getNum("pepper")), MAC: i.getBin("mac")},
-		ClaimCode:    i.getStr("code"),
-		CreatedAt:    i.getTime("created"),
-		ExpiresAt:    i.getTime("exp"),
-		RedeemedAt:   i.getTime("redeemed"),
-	}
+	out := &claim.Token{Public: public}
+	claimTokenFields(reading(i), out)
+	return out
 }
 
 // Move implements claim.Store.
-func (s *Store) Move(ctx context.Context, m claim.Move) error {
-	var t transaction
+func (s Claims) Move(ctx context.Context, m claim.Move) error {
+	t := s.begin()
 	if m.Command != nil {
-		s.finish(&t, *m.Command, m.Result, m.At)
+		t.finish(*m.Command, m.Result, m.At)
 	}
-	s.redeem(&t, m)
+	s.redeem(t, m)
 	if m.Registration != "" {
-		s.verify(&t, m)
+		s.verify(t, m)
 	}
-	s.close(&t, m)
-	t.check(s.tables.Core, workspaceKey(m.Destination),
+	s.closeSource(t, m)
+	t.check(workspaceKey(m.Destination),
 		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})
-	t.put(s.tables.Core, newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, tooLate)
-	t.put(s.tables.Core, newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
-		str("g2p", due(migrationDue, string(m.Source))).str("g2s", sortable(m.At)), "attribute_not_exists(#pk)", nil, tooLate)
+	t.put(newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, claimGone)
+	t.put(newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
+		str("g2p", queueOf(migrationDue, string(m.Source))).str("g2s", millisKey(m.At)), "attribute_not_exists(#pk)", nil, claimGone)
 	for _, e := range m.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
-func tooLate(item) error { return claim.ErrGone }
+func claimGone(item) error { return claim.ErrGone }
 
 // redeem uses the token up.
-func (s *Store) redeem(t *transaction, m claim.Move) {
-	t.update(s.tables.Core, claimKey(m.Token.Public), "SET #redeemed = :now",
+func (s Claims) redeem(t *transaction, m claim.Move) {
+	t.update(claimTokenKey(m.Token.Public), "SET #redeemed = :now",
 		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
-		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, tooLate)
+		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, claimGone)
 }
 
 // verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by its
@@ -80,7 +90,7 @@ func (s *Store) redeem(t *transaction, m claim.Move) {
 //
 // A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets nobody in: the
 // registration stays with the source, which is closed, so that no credential is made for it again.
-func (s *Store) verify(t *transaction, m claim.Move) {
+func (s Claims) verify(t *transaction, m claim.Move) {
 	set := "SET #state = :verified, #member = :member, #completed_at = :now"
 	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
 	v := values{
@@ -94,21 +104,21 @@ func (s *Store) verify(t *transaction, m claim.Move) {
 		set += ", #ws = :into, #g1p = :list, #g1s = :sort"
 		v["into"] = string(m.Destination)
 		v["list"] = registrationsOf(m.Destination)
-		v["sort"] = stamped(m.At, m.Registration)
+		v["sort"] = timeKey(m.At, m.Registration)
 		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}
-	t.update(s.tables.Core, registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, tooLate)
+	t.update(registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
 }
 
-// close points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
+// closeSource points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
 // gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
-func (s *Store) close(t *transaction, m claim.Move) {
-	t.update(s.tables.Core, workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
+func (s Claims) closeSource(t *transaction, m claim.Move) {
+	t.update(workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
-		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, tooLate)
+		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, claimGone)
 	for n := range fences {
-		t.update(s.tables.Core, fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
-			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, tooLate)
+		t.update(fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, claimGone)
 	}
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // source provisions a workspace that can be claimed.
-func source(t testing.TB, s *Store) (workspace.Workspace, credential.Key, claim.Token) {
+func source(t testing.TB, s Stores) (workspace.Workspace, credential.Key, claim.Token) {
 	t.Helper()
 	at := now()
 	w := workspace.Workspace{
@@ -51,7 +51,7 @@ func source(t testing.TB, s *Store) (workspace.Workspace, credential.Key, claim.
 		CreatedAt: at,
 		ExpiresAt: at.Add(time.Hour),
 	}
-	if err := s.Provision(ctx, ephemeral.Provision{
+	if err := s.Workspaces.Provision(ctx, ephemeral.Provision{
 		Workspace: w,
 		Key:       k,
 		Claim:     c,
@@ -63,7 +63,7 @@ func source(t testing.TB, s *Store) (workspace.Workspace, credential.Key, claim.
 }
 
 // claimant makes a workspace that people have.
-func claimant(t testing.TB, s *Store) workspace.Workspace {
+func claimant(t testing.TB, s Stores) workspace.Workspace {
 	t.Helper()
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),
@@ -77,7 +77,7 @@ func claimant(t testing.TB, s *Store) workspace.Workspace {
 }
 
 // store writes an item as it is.
-func store(t testing.TB, s *Store, i item) {
+func store(t testing.TB, s Stores, i item) {
 	t.Helper()
 	if _, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: i}); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func moveOf(c claim.Token, destination id.Workspace) claim.Move {
 }
 
 // registered gives a token a registration with an open attempt, whose attributes are changed by set.
-func registered(t testing.TB, s *Store, c *claim.Token, set func(item)) {
+func registered(t testing.TB, s Stores, c *claim.Token, set func(item)) {
 	t.Helper()
 	c.Registration = id.RegistrationOf(id.NewPublic())
 	store(t, s, claimTokenItem(*c))
@@ -149,7 +149,7 @@ func TestAClaimIsOneTransactionOfConstantSize(t *testing.T) {
 				m.Events = append(m.Events, record(dest.ID, m.At))
 			}
 			ctx, counts := meter.With(t.Context())
-			if err := s.Move(ctx, m); err != nil {
+			if err := s.Claims.Move(ctx, m); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d calls, %g RRU, %g WRU", counts.Calls(), counts.RRU(), counts.WRU())
@@ -165,36 +165,36 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	w, _, c := source(t, s)
 	dest := claimant(t, s)
 	m := moveOf(c, dest.ID)
-	if err := s.Move(ctx, m); err != nil {
+	if err := s.Claims.Move(ctx, m); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Workspace(ctx, w.ID)
+	got, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) || got.Open() {
 		t.Errorf("%+v %v", got, err)
 	}
 	for n := range fences {
-		f, err := s.get(ctx, s.tables.Core, fenceKey(w.ID, n), true)
+		f, err := s.get(ctx, fenceKey(w.ID, n))
 		if err != nil || f.getStr("into") != string(dest.ID) {
 			t.Errorf("fence %d: %v %v", n, f, err)
 		}
 	}
-	redeemed, err := s.ClaimToken(ctx, c.Public)
+	redeemed, err := s.Claims.Token(ctx, c.Public)
 	c.RedeemedAt = m.At
 	if err != nil || !reflect.DeepEqual(*redeemed, c) {
 		t.Errorf("%+v %v", redeemed, err)
 	}
-	if due, err := s.DueMoves(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
+	if due, err := s.Claims.Due(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
 	}
 	var taken *idempotency.AlreadyDone
-	if err := s.Move(ctx, m); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
+	if err := s.Claims.Move(ctx, m); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
 		t.Errorf("the same command again: %v", err)
 	}
 	m.Command = nil
-	if err := s.Move(ctx, m); !errors.Is(err, claim.ErrGone) {
+	if err := s.Claims.Move(ctx, m); !errors.Is(err, claim.ErrGone) {
 		t.Errorf("the same token again: %v", err)
 	}
-	if a, err := s.ClaimToken(ctx, id.NewPublic()); a != nil || err != nil {
+	if a, err := s.Claims.Token(ctx, id.NewPublic()); a != nil || err != nil {
 		t.Errorf("an unknown token: %v %v", a, err)
 	}
 }
@@ -212,10 +212,10 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 			if attempt > 0 {
 				home = dest.ID
 			}
-			if err := s.Move(ctx, m); err != nil {
+			if err := s.Claims.Move(ctx, m); err != nil {
 				t.Fatal(err)
 			}
-			i, err := s.get(ctx, s.tables.Core, registrationKey(c.Registration), true)
+			i, err := s.get(ctx, registrationKey(c.Registration))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 	s := newStore(t)
 	change := func(k key, set func(item)) {
-		i, err := s.get(ctx, s.tables.Core, k, true)
+		i, err := s.get(ctx, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 				store(t, s, claimTokenItem(c))
 			}
 			before := everything(t, s)
-			err := s.Move(ctx, m)
+			err := s.Claims.Move(ctx, m)
 			if tt.closed && fault.CodeOf(err) != fault.NotAuthenticated || !tt.closed && !errors.Is(err, claim.ErrGone) {
 				t.Errorf("%v", err)
 			}
@@ -308,7 +308,7 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 	}
 }
 
-func everything(t testing.TB, s *Store) (all []map[string]types.AttributeValue) {
+func everything(t testing.TB, s Stores) (all []map[string]types.AttributeValue) {
 	t.Helper()
 	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
 		out, err := s.client.Scan(ctx, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
@@ -330,7 +330,7 @@ func TestF28OneTokenIsClaimedOnce(t *testing.T) {
 		if n%2 == 1 {
 			m = moveOf(c, claimant(t, s).ID)
 		}
-		return s.Move(ctx, m)
+		return s.Claims.Move(ctx, m)
 	})
 	won := 0
 	for n, err := range errs {
@@ -355,33 +355,33 @@ func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 	r := draft(t, s, w, k, "")
 	dest := claimant(t, s)
 	m := moveOf(c, dest.ID)
-	if err := s.Move(ctx, m); err != nil {
+	if err := s.Claims.Move(ctx, m); err != nil {
 		t.Fatal(err)
 	}
-	_, left, clear, err := s.Remaining(ctx, w.ID, 9)
+	_, left, clear, err := s.Claims.Remaining(ctx, w.ID, 9)
 	if err != nil || len(left) != 1 || clear {
 		t.Fatalf("%v %t %v", left, clear, err)
 	}
 	stale := left[0]
-	i, err := s.get(ctx, s.tables.Core, artifactKey(r.Artifact), true)
+	i, err := s.get(ctx, artifactKey(r.Artifact))
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(t, s, i.str("own", string(dest.ID))) // moved, and the index shows it in its old place
-	if _, left, clear, err = s.Remaining(ctx, w.ID, 9); err != nil || len(left) != 0 || clear {
+	if _, left, clear, err = s.Claims.Remaining(ctx, w.ID, 9); err != nil || len(left) != 0 || clear {
 		t.Errorf("%v %t %v", left, clear, err)
 	}
-	gate, err := s.Workspace(ctx, w.ID)
+	gate, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.MoveArtifact(ctx, *stale.AfterClaimOf(*gate)); err != nil { // of another migrator that read before
+	if err := s.Claims.MoveArtifact(ctx, *stale.AfterClaimOf(*gate)); err != nil { // of another migrator that read before
 		t.Error(err)
 	}
-	if a, err := s.Artifact(ctx, r.Artifact); err != nil || !a.ExpiresAt.Equal(stale.ExpiresAt) {
+	if a, err := s.Artifacts.Artifact(ctx, r.Artifact); err != nil || !a.ExpiresAt.Equal(stale.ExpiresAt) {
 		t.Errorf("a stale move took effect: %+v %v", a, err)
 	}
-	rows, more, err := s.List(ctx, artifact.Query{
+	rows, more, err := s.Artifacts.List(ctx, artifact.Query{
 		Workspace: dest.ID,
 		Claimed:   true,
 		Limit:     9,

@@ -7,21 +7,37 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 )
 
-// countAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
-const countAttempts = 2
+// Counters counts requests, failures and streams, and remembers nonces.
+type Counters struct{ *db }
+
+var (
+	_ account.Allowance   = Counters{}
+	_ ephemeral.Counters  = Counters{}
+	_ pow.Nonces          = Counters{}
+	_ rate.Counters       = Counters{}
+	_ rate.FailureCounter = Counters{}
+	_ rate.StreamStore    = Counters{}
+)
+
+// maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
+const maxCountAttempts = 2
 
 const (
-	countUp   = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
-	belowMost = "attribute_not_exists(#c) OR #c < :most"
+	countUp    = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
+	belowLimit = "attribute_not_exists(#c) OR #c < :most"
 )
 
 // Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
-func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
-	up, below := countUp, belowMost
+func (s Counters) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
+	up, below := countUp, belowLimit
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &s.tables.Hot,
 		Key:                       key{pk: rateKey(w)}.attributes(),
@@ -30,7 +46,7 @@ func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool,
 		ExpressionAttributeNames:  names(up, below),
 		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
 		ReturnValues:              types.ReturnValueUpdatedNew,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
 	if _, full := conditionFailed(err); full {
 		return 0, false, nil
 	}
@@ -41,7 +57,7 @@ func (s *Store) Count(ctx context.Context, w rate.Window, limit int) (int, bool,
 }
 
 // Uncount implements rate.Counters. Repeated by the SDK it could take two off, so that it is sent once.
-func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
+func (s Counters) Uncount(ctx context.Context, w rate.Window) error {
 	down, counted := "ADD #c :less", "#c > :none"
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &s.tables.Hot,
@@ -58,13 +74,13 @@ func (s *Store) Uncount(ctx context.Context, w rate.Window) error {
 }
 
 // CountOf implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
-func (s *Store) CountOf(ctx context.Context, w rate.Window) (int, error) {
-	i, err := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
+func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err
 }
 
 // Burn implements pow.Nonces.
-func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
+func (s Counters) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                &s.tables.Hot,
@@ -79,4 +95,27 @@ func (s *Store) Burn(ctx context.Context, nonce string, until time.Time) (bool, 
 		return false, unavailable(err)
 	}
 	return true, nil
+}
+
+// Failures implements rate.Tries.
+func (s Counters) Failures(ctx context.Context, w rate.Window) (int, error) {
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
+	return int(i.getNum("c")), err
+}
+
+// ArtifactsToday implements account.Allowance: how many artifacts a workspace published first on a UTC day.
+func (s Counters) ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
+	var b batch
+	for n := range limits.AllowanceShards {
+		b.wantHot(allowanceKey(w, day, n))
+	}
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	used := int64(0)
+	for n := range limits.AllowanceShards {
+		used += f.hot(allowanceKey(w, day, n)).getNum("c")
+	}
+	return int(used), nil
 }

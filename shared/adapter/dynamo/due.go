@@ -12,25 +12,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sweep"
 )
 
 // dueRows lists up to n rows of the index of a kind that are due at an instant, the oldest first. Each part has its share,
 // so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on them reads them
 // again.
-func (s *Store) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
+func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
 	var parts errgroup.Group
-	found := make([][]map[string]types.AttributeValue, dueParts)
-	for part := range dueParts {
+	found := make([][]map[string]types.AttributeValue, queueShards)
+	for part := range queueShards {
 		parts.Go(func() error {
 			out, err := s.client.Query(ctx, &dynamodb.QueryInput{
 				TableName:                 &s.tables.Core,
 				IndexName:                 aws.String(dueIndex),
 				KeyConditionExpression:    &condition,
 				ExpressionAttributeNames:  names(condition),
-				ExpressionAttributeValues: values{"kind": duePart(kind, part), "now": sortable(now)}.attributes(),
-				Limit:                     aws.Int32(int32((n + dueParts - 1) / dueParts)),
+				ExpressionAttributeValues: values{"kind": queueShard(kind, part), "now": millisKey(now)}.attributes(),
+				Limit:                     aws.Int32(int32((n + queueShards - 1) / queueShards)),
 			})
 			if err == nil {
 				found[part] = out.Items
@@ -49,14 +50,14 @@ func (s *Store) dueRows(ctx context.Context, kind string, now time.Time, n int) 
 	return rows, nil
 }
 
-// dueItem is an item that is due.
-type dueItem struct {
+// queued is an item that is due.
+type queued struct {
 	item
 	key key
 }
 
 // dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
-func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]dueItem, error) {
+func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]queued, error) {
 	rows, err := s.dueRows(ctx, kind, now, n)
 	if err != nil {
 		return nil, err
@@ -66,30 +67,30 @@ func (s *Store) dueItems(ctx context.Context, kind string, now time.Time, n int)
 	if err != nil {
 		return nil, err
 	}
-	var out []dueItem
+	var out []queued
 	for _, k := range keys {
-		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), dueOf(kind)) && i.getStr("g2s") <= sortable(now) {
-			out = append(out, dueItem{i, k})
+		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), queuePrefix(kind)) && i.getStr("g2s") <= millisKey(now) {
+			out = append(out, queued{i, k})
 		}
 	}
 	return out, nil
 }
 
-// row is where the item stands. Its failures count from when it was put off last: whoever sets another time for it begins
+// queueItem is where the item stands. Its failures count from when it was put off last: whoever sets another time for it begins
 // anew.
-func (d dueItem) row() sweep.QueueItem {
-	r := sweep.QueueItem{Key: d.key.pk + "\n" + d.key.sk, Due: instant(d.getStr("g2s"))}
+func (d queued) queueItem() sweep.QueueItem {
+	r := sweep.QueueItem{Key: d.key.pk + "\n" + d.key.sk, Due: parseMillis(d.getStr("g2s"))}
 	if d.getStr("tried") == d.getStr("g2s") {
 		r.Failures = int(d.getNum("tries"))
 	}
 	return r
 }
 
-// Reschedule implements sweep.Rows.
-func (s *Store) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
-	var k key
-	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
-	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
-		values{"until": sortable(until), "tries": failures, "due": sortable(r.Due)})
-	return err
+// dueSessions reads the sessions of which something of a kind is due.
+func (s *db) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
+	found, err := s.dueItems(ctx, kind, now, n)
+	for _, d := range found {
+		out = append(out, sweep.Session{Session: readUploadItem(d.item, named[id.Session](d.key)), QueueItem: d.queueItem()})
+	}
+	return out, err
 }

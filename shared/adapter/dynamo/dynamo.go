@@ -2,15 +2,7 @@
 package dynamo
 
 import (
-	"context"
-	"errors"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"vitrine/shared/platform/fault"
 )
 
 // Tables are the names of the tables: core is what must never be lost, events the record of what happened, hot what may
@@ -24,80 +16,60 @@ func Named(prefix string) Tables {
 	return Tables{Core: prefix + "-core", Events: prefix + "-events", Hot: prefix + "-hot"}
 }
 
-// Store implements the ports of the core.
-type Store struct {
-	client *dynamodb.Client
-	tables Tables
+// Stores has one store for each family of ports. All of them share a client and the tables.
+type Stores struct {
+	*db
+
+	Access        Access
+	Artifacts     Artifacts
+	Claims        Claims
+	Clients       Clients
+	Consents      Consents
+	ContentIndex  ContentIndex
+	Counters      Counters
+	Devices       Devices
+	Events        Events
+	Garbage       Garbage
+	Grants        Grants
+	Keys          Keys
+	Links         Links
+	Lockdowns     Lockdowns
+	Members       Members
+	Queue         Queue
+	Registrations Registrations
+	Sessions      Sessions
+	SignIns       SignIns
+	Uploads       Uploads
+	Workspaces    Workspaces
 }
 
-// New makes a store on tables that exist.
-func New(client *dynamodb.Client, tables Tables) *Store {
-	return &Store{client: client, tables: tables}
+// New makes the stores on tables that exist.
+func New(client *dynamodb.Client, tables Tables) Stores {
+	d := &db{client: client, tables: tables}
+	m, f, r := metadata{d}, files{d}, references{d}
+	c := cleanup{references: r}
+	return Stores{
+		db:            d,
+		Access:        Access{d, m},
+		Artifacts:     Artifacts{d, m, f, r},
+		Claims:        Claims{d},
+		Clients:       Clients{d},
+		Consents:      Consents{d},
+		ContentIndex:  ContentIndex{d, c},
+		Counters:      Counters{d},
+		Devices:       Devices{d},
+		Events:        Events{d},
+		Garbage:       Garbage{d, c},
+		Grants:        Grants{d},
+		Keys:          Keys{d},
+		Links:         Links{d, m},
+		Lockdowns:     Lockdowns{d},
+		Members:       Members{d},
+		Queue:         Queue{d, c},
+		Registrations: Registrations{d},
+		Sessions:      Sessions{d},
+		SignIns:       SignIns{d},
+		Uploads:       Uploads{d, m, f},
+		Workspaces:    Workspaces{d},
+	}
 }
-
-// get reads one item, nil if there is none.
-func (s *Store) get(ctx context.Context, table string, k key, strong bool) (item, error) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: k.attributes(), ConsistentRead: aws.Bool(strong)})
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return out.Item, nil
-}
-
-// change is one conditional write of an item; where the condition is false it returns the item as it is.
-func (s *Store) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
-	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &s.tables.Core,
-		Key:                                 k.attributes(),
-		UpdateExpression:                    &set,
-		ConditionExpression:                 &condition,
-		ExpressionAttributeNames:            names(set, condition),
-		ExpressionAttributeValues:           v.attributes(),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if old, failed := conditionFailed(err); failed {
-		return old, false, nil
-	}
-	if err != nil {
-		return nil, false, unavailable(err)
-	}
-	return nil, true, nil
-}
-
-// deleteIf deletes an item if condition holds, and tells whether it did.
-func (s *Store) deleteIf(ctx context.Context, table string, k key, condition string, v values) (done bool, err error) {
-	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName:                 &table,
-		Key:                       k.attributes(),
-		ConditionExpression:       &condition,
-		ExpressionAttributeNames:  names(condition),
-		ExpressionAttributeValues: v.attributes(),
-	})
-	if _, failed := conditionFailed(err); failed {
-		return false, nil
-	}
-	if err != nil {
-		return false, unavailable(err)
-	}
-	return true, nil
-}
-
-// unavailable says that the tables did not answer; what was asked may or may not have happened.
-func unavailable(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fault.Wrap(fault.DatabaseUnavailable, err, "the database does not answer; repeat the request in a moment")
-}
-
-// conditionFailed tells whether a single write found its condition false, and returns the item as it was.
-func conditionFailed(err error) (item, bool) {
-	var failed *types.ConditionalCheckFailedException
-	if !errors.As(err, &failed) {
-		return nil, false
-	}
-	return failed.Item, true
-}
-
-// millis is an instant as the tables hold it, so that what was written equals what is read.
-func millis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

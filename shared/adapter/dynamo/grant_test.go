@@ -48,17 +48,17 @@ func newGrant(w id.Workspace) oauth.Grant {
 func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Grant(ctx, g.Public)
+	got, err := s.Grants.Grant(ctx, g.Public)
 	if err != nil || !reflect.DeepEqual(*got, g) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if none, err := s.Grant(ctx, id.NewPublic()); none != nil || err != nil {
+	if none, err := s.Grants.Grant(ctx, id.NewPublic()); none != nil || err != nil {
 		t.Error(none, err)
 	}
-	stump := grantItem(g).bin("tokens", packIssued(g.Access)[:issuedLen+5])
+	stump := grantItem(g).bin("tokens", packTokens(g.Access)[:tokenLen+5])
 	if kept := readGrant(stump, g.Public).Access; len(kept) != 1 || !reflect.DeepEqual(kept[0], g.Access[0]) {
 		t.Errorf("of a value that was cut off: %+v", kept)
 	}
@@ -67,7 +67,7 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.AddGrant(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
 	next := g
@@ -78,34 +78,34 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	next.IdleAt = now().Add(time.Hour)
 	next.ChainKeyID = 8
 	next.Access = []oauth.AccessToken{g.Access[1], {Hash: mac('c'), ExpiresAt: now().Add(time.Hour)}}
-	if moved, err := s.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
+	if moved, err := s.Grants.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
 		t.Fatal(moved, err)
 	}
-	if got, _ := s.Grant(ctx, g.Public); !reflect.DeepEqual(*got, next) {
+	if got, _ := s.Grants.Grant(ctx, g.Public); !reflect.DeepEqual(*got, next) {
 		t.Errorf("%+v", got)
 	}
 	late := g
 	late.Refresh = mac('t')
-	if moved, err := s.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || !reflect.DeepEqual(*moved, next) {
+	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || !reflect.DeepEqual(*moved, next) {
 		t.Errorf("a late rotation: %+v %v", moved, err)
 	}
 	at := now()
 	for range 2 {
-		if err := s.RevokeGrant(ctx, g.Public, at, record(g.Workspace, now())); err != nil {
+		if err := s.Grants.Revoke(ctx, g.Public, at, record(g.Workspace, now())); err != nil {
 			t.Error(err)
 		}
 	}
-	if moved, err := s.Rotate(ctx, late, next.Refresh); err != nil || moved == nil || !moved.RevokedAt.Equal(at) {
+	if moved, err := s.Grants.Rotate(ctx, late, next.Refresh); err != nil || moved == nil || !moved.RevokedAt.Equal(at) {
 		t.Errorf("a revoked grant is rotated: %+v %v", moved, err)
 	}
 	late.Public = id.NewPublic()
-	if moved, err := s.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || moved.RevokedAt.IsZero() {
+	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || moved.RevokedAt.IsZero() {
 		t.Errorf("a grant that is not there is rotated: %+v %v", moved, err)
 	}
-	if err := s.RevokeGrant(ctx, late.Public, at, record(g.Workspace, now())); err != nil {
+	if err := s.Grants.Revoke(ctx, late.Public, at, record(g.Workspace, now())); err != nil {
 		t.Error(err)
 	}
-	if made, _ := s.Grant(ctx, late.Public); made != nil {
+	if made, _ := s.Grants.Grant(ctx, late.Public); made != nil {
 		t.Error("revoking makes a grant")
 	}
 }
@@ -123,12 +123,12 @@ func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
 		if g.Name = "live"; n > 1 {
 			g.Name = "dead"
 		}
-		if err := s.AddGrant(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
+		if err := s.Grants.Add(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
-		got, next, err := s.GrantsOf(ctx, oauth.GrantQuery{
+		got, next, err := s.Grants.List(ctx, oauth.GrantQuery{
 			Workspace: mine.Workspace,
 			Member:    mine.Member,
 			Limit:     limit,
@@ -150,7 +150,7 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		if n == 2 {
 			g.Member = id.NewMember()
 		}
-		if err := s.AddGrant(ctx, g, fresh(), record(w, now())); err != nil {
+		if err := s.Grants.Add(ctx, g, fresh(), record(w, now())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,22 +160,22 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		Limit:     10,
 		Live:      all,
 	}
-	got, _, err := s.GrantsOf(ctx, q)
+	got, _, err := s.Grants.List(ctx, q)
 	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
 		t.Fatalf("%+v %v", got, err)
 	}
 	q.Limit = 1
 	for n := range 2 {
-		one, next, err := s.GrantsOf(ctx, q)
+		one, next, err := s.Grants.List(ctx, q)
 		if err != nil || len(one) != 1 || one[0].Public != got[n].Public || (next == "") != (n == 1) {
 			t.Error(n, one, next, err)
 		}
 		q.After = next
 	}
-	if err := s.RevokeGrant(ctx, got[0].Public, now(), record(w, now())); err != nil {
+	if err := s.Grants.Revoke(ctx, got[0].Public, now(), record(w, now())); err != nil {
 		t.Fatal(err)
 	}
-	if left, _, err := s.GrantsOf(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+	if left, _, err := s.Grants.List(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
 		t.Error(left, err)
 	}
 }

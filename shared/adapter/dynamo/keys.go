@@ -59,9 +59,9 @@ import (
 // (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
 
 const (
-	metaSort = "META"
-	fences   = 8
-	dueParts = limits.DueParts
+	metaSort    = "META"
+	fences      = 8
+	queueShards = limits.DueParts
 )
 
 type key struct{ pk, sk string }
@@ -72,11 +72,11 @@ func fenceKey(w id.Workspace, n int) key {
 	return key{"W#" + string(w), "FENCE#" + strconv.Itoa(n)}
 }
 
-func credentialKey(p id.Public) key { return key{"K#" + string(p), "K"} }
+func apiKeyKey(p id.Public) key { return key{"K#" + string(p), "K"} }
 
-func claimKey(p id.Public) key { return key{"CT#" + string(p), "C"} }
+func claimTokenKey(p id.Public) key { return key{"CT#" + string(p), "C"} }
 
-func sessionKey(s id.Session) key { return key{"U#" + string(s), metaSort} }
+func uploadKey(s id.Session) key { return key{"U#" + string(s), metaSort} }
 
 func entriesKey(s id.Session) key { return key{"U#" + string(s), "MAN"} }
 
@@ -92,7 +92,7 @@ func aliasKey(dest, src id.Workspace) key { return key{"W#" + string(dest), "ALI
 
 func migrationKey(src id.Workspace) key { return key{"JOB#MIGRATE#" + string(src), "J"} }
 
-func hintKey(home id.Workspace, c tree.Content) key {
+func contentKey(home id.Workspace, c tree.Content) key {
 	return key{fmt.Sprintf("B#%s#%s#%d", home, c.SHA256, c.Size), "H"}
 }
 
@@ -134,7 +134,7 @@ func consentKey(request string) key { return key{"OAR#" + digest(request), "A"} 
 
 func clientKey(c id.Client) key { return key{"OCL#" + string(c), "C"} }
 
-func browserKey(h session.Hash) key {
+func sessionKey(h session.Hash) key {
 	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}
 }
 
@@ -153,21 +153,21 @@ func liftedKey(l lockdown.Lockdown) key {
 	return key{lockdownKey(l.Scope, l.Target).pk, "H#" + string(l.ID)}
 }
 
-func gateKey() key { return key{"CFG#provision", "C"} }
+func quotaKey() key { return key{"CFG#provision", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
-	return key{"W#" + string(w), stamped(at, e)}
+	return key{"W#" + string(w), timeKey(at, e)}
 }
 
-// dayParts is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
-const dayParts = 4
+// eventShards is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
+const eventShards = 4
 
 // eventsOn names a partition of the events of all workspaces on a UTC day.
 func eventsOn(day time.Time, part int) string {
 	return "D#" + day.UTC().Format("20060102") + "#" + strconv.Itoa(part)
 }
 
-func eventPart(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % dayParts }
+func eventShard(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % eventShards }
 
 // rateKey names a counter: kind, host, subject and the window's start in milliseconds.
 func rateKey(w rate.Window) string {
@@ -184,8 +184,10 @@ func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
 // allowanceKey names a counter of the artifacts that a workspace published first on a day.
 func allowanceKey(w id.Workspace, day time.Time, shard int) string { return dayKey("d", w, day, shard) }
 
-// uploadKey names a counter of the bytes that a workspace declared for upload on a day.
-func uploadKey(w id.Workspace, day time.Time, shard int) string { return dayKey("b", w, day, shard) }
+// byteAllowanceKey names a counter of the bytes that a workspace declared for upload on a day.
+func byteAllowanceKey(w id.Workspace, day time.Time, shard int) string {
+	return dayKey("b", w, day, shard)
+}
 
 func dayKey(kind string, w id.Workspace, day time.Time, shard int) string {
 	return fmt.Sprintf("%s:%s:%s:%d", kind, w, day.UTC().Format("20060102"), shard)
@@ -206,13 +208,13 @@ func within[ID ~string](k key) ID {
 	return ID(inner)
 }
 
-// condemned is the object that a deletionKey names.
-func condemned(k key) tree.Object { return readObject(strings.TrimPrefix(k.pk, deletionPrefix)) }
+// garbageObject is the object that a deletionKey names.
+func garbageObject(k key) tree.Object { return readObject(strings.TrimPrefix(k.pk, deletionPrefix)) }
 
 // Partitions of gsi1.
 func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }
 
-func goneOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
+func deletedOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
 
 func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
 
@@ -237,19 +239,19 @@ const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
 // linksOfArtifact names the partition of gsi2 with the links of an artifact.
 func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
 
-// stamped orders what a partition lists by an instant, then by name.
-func stamped[name ~string](at time.Time, n name) string { return sortable(at) + "#" + string(n) }
+// timeKey orders what a partition lists by an instant, then by name.
+func timeKey[name ~string](at time.Time, n name) string { return millisKey(at) + "#" + string(n) }
 
 // linkSort orders the links of a workspace as they were made. It ends with the artifact, which older indexes carry
 // nowhere else.
 func linkSort(made time.Time, p id.Public, a id.Artifact) string {
-	return stamped(made, p) + "#" + string(a)
+	return timeKey(made, p) + "#" + string(a)
 }
 
-// readStamped reads what stamped spells.
-func readStamped[name ~string](s string) (time.Time, name) {
+// parseTimeKey reads what stamped spells.
+func parseTimeKey[name ~string](s string) (time.Time, name) {
 	at, n, _ := strings.Cut(s, "#")
-	return instant(at), name(n)
+	return parseMillis(at), name(n)
 }
 
 // linkedArtifact is the artifact that a linkSort names. Rows of before begin with it.
@@ -264,7 +266,7 @@ func linkedArtifact(sort string) (a id.Artifact) {
 
 // grantSort orders the grants of a workspace by member, then age.
 func grantSort(g oauth.Grant) string {
-	return grantsOfMember(g.Member) + stamped(g.CreatedAt, g.Public)
+	return grantsOfMember(g.Member) + timeKey(g.CreatedAt, g.Public)
 }
 
 // grantsOfMember begins what grantSort spells for a member.
@@ -274,21 +276,21 @@ func grantsOfMember(m id.Member) string { return string(m) + "#" }
 const (
 	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
 	sessionDue   = "SESSION"  // an upload session ends, with its objects
-	hintDue      = "HINT"     // the files of a finalized session are hinted at
+	indexDue     = "HINT"     // the files of a finalized session are hinted at
 	purgeDue     = "PURGE"    // an artifact or a revision loses its files
 	deletionDue  = "DELETE"   // an object that nothing needs any more is deleted
 	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
 )
 
-// due names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
-func due(kind, item string) string {
-	return duePart(kind, int(sha256.Sum256([]byte(item))[0])%dueParts)
+// queueOf names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
+func queueOf(kind, item string) string {
+	return queueShard(kind, int(sha256.Sum256([]byte(item))[0])%queueShards)
 }
 
-func duePart(kind string, n int) string { return dueOf(kind) + strconv.Itoa(n) }
+func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.Itoa(n) }
 
-// dueOf begins the names of all partitions of a kind.
-func dueOf(kind string) string { return "DUE#" + kind + "#" }
+// queuePrefix begins the names of all partitions of a kind.
+func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
 
 // nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires, unless it is
 // pinned. Nothing happens to one that is pinned and has no draft.
@@ -297,14 +299,14 @@ func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {
 		at = d
 	}
-	return sortable(at)
+	return millisKey(at)
 }
 
-// sortable is an instant as 13 digits of milliseconds.
-func sortable(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
+// millisKey is an instant as 13 digits of milliseconds.
+func millisKey(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
 
-// instant reads what sortable spells.
-func instant(s string) time.Time {
+// parseMillis reads what sortable spells.
+func parseMillis(s string) time.Time {
 	ms, _ := strconv.ParseInt(s, 10, 64)
 	return time.UnixMilli(ms).UTC()
 }

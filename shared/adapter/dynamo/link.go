@@ -13,132 +13,150 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
+// Links stores the access links of artifacts.
+type Links struct {
+	*db
+	metadata
+}
+
+var (
+	_ sharing.Changes = Links{}
+	_ sharing.Links   = Links{}
+)
+
 func linkItem(l link.Link) item {
-	return newItem(linkKey(l.Public)).
-		str("id", string(l.ID)).str("ws", string(l.Workspace)).str("art", string(l.Artifact)).str("cur", string(l.Revision)).
-		str("kind", string(l.Kind)).time("created", l.CreatedAt).time("exp", l.ExpiresAt).time("rev_at", l.RevokedAt).
+	i := newItem(linkKey(l.Public))
+	linkFields(writing(i), &l)
+	return i.
 		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.CreatedAt, l.Public, l.Artifact)).
-		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", stamped(l.CreatedAt, l.Public))
+		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", timeKey(l.CreatedAt, l.Public))
+}
+
+func linkFields(f fields, l *link.Link) {
+	text(f, "id", &l.ID)
+	text(f, "ws", &l.Workspace)
+	text(f, "art", &l.Artifact)
+	text(f, "cur", &l.Revision)
+	text(f, "kind", &l.Kind)
+	f.time("created", &l.CreatedAt)
+	f.time("exp", &l.ExpiresAt)
+	f.time("rev_at", &l.RevokedAt)
 }
 
 func readLink(i item, p id.Public) *link.Link {
 	if i == nil {
 		return nil
 	}
-	return &link.Link{
-		ID:        id.Link(i.getStr("id")),
-		Public:    p,
-		Workspace: id.Workspace(i.getStr("ws")),
-		Artifact:  id.Artifact(i.getStr("art")),
-		Revision:  id.Revision(i.getStr("cur")),
-		Kind:      link.Kind(i.getStr("kind")),
-		CreatedAt: i.getTime("created"),
-		ExpiresAt: i.getTime("exp"),
-		RevokedAt: i.getTime("rev_at"),
-	}
+	out := &link.Link{Public: p}
+	linkFields(reading(i), out)
+	return out
 }
 
 // Link implements sharing.Links.
-func (s *Store) Link(ctx context.Context, p id.Public) (*link.Link, error) {
-	i, err := s.get(ctx, s.tables.Core, linkKey(p), true)
+func (s Links) Link(ctx context.Context, p id.Public) (*link.Link, error) {
+	i, err := s.get(ctx, linkKey(p))
 	return readLink(i, p), err
 }
 
-// newestLink holds while a link that is made at :made is newer than every closing of links, and no older than any link.
-const newestLink = "(attribute_not_exists(#links_closed) OR #links_closed < :made) AND (attribute_not_exists(#links_at) OR #links_at <= :made)"
+// requireNewestLink adds the condition that a link made at an instant is younger than every revocation of all links, and
+// not older than any link.
+func (u *artifactUpdate) requireNewestLink(made time.Time) {
+	u.values["links_at"] = made
+	u.require("(attribute_not_exists(#links_closed) OR #links_closed < :links_at)")
+	u.require("(attribute_not_exists(#links_at) OR #links_at <= :links_at)")
+}
 
-// unsharedBut holds while an artifact has no share link, or only one that is over.
-func unsharedBut(v values, over id.Public) string {
+// requireUnshared adds the condition that the artifact has no share link, or only one that is over.
+func (u *artifactUpdate) requireUnshared(over id.Public) {
 	if over == "" {
-		return "attribute_not_exists(#share)"
+		u.requireAbsent("share")
+		return
 	}
-	v["over"] = string(over)
-	return "(attribute_not_exists(#share) OR #share = :over)"
+	u.values["over"] = string(over)
+	u.require("(attribute_not_exists(#share) OR #share = :over)")
 }
 
-// ownedBy holds while an artifact is in a workspace, or a claim takes it there.
-func ownedBy(v values, w, from id.Workspace) string {
-	v["ws"] = string(w)
-	if from == "" {
-		return "#own = :ws"
-	}
-	v["from"] = string(from)
-	return "#own IN (:ws, :from)"
-}
-
-func moved(item) error { return artifact.ErrMoved }
-
-// CreateLink implements sharing.Changes.
-func (s *Store) CreateLink(ctx context.Context, c sharing.Creation) error {
-	var t transaction
-	if c.Command != nil {
-		s.finish(&t, *c.Command, c.Result, c.At)
-	}
+// Create implements sharing.Changes.
+func (s Links) Create(ctx context.Context, c sharing.Creation) error {
 	l := c.Link
-	set, gone := "SET #links_at = :made", ""
-	v := values{"made": l.CreatedAt, "live": string(artifact.Live), "now": c.At, "one": 1}
-	condition := "#status = :live AND attribute_exists(#cur) AND attribute_not_exists(#lock) AND attribute_not_exists(#links_off) AND " +
-		newestLink + " AND " + ownedBy(v, l.Workspace, c.From)
-	if c.From == "" { // else it ends as the claim said
-		condition += " AND (#exp > :now OR attribute_exists(#pin_at))"
-	} else {
-		delete(v, "now")
+	t := s.begin()
+	if c.Command != nil {
+		t.finish(*c.Command, c.Result, c.At)
 	}
-	if l.Kind == link.Share {
-		set += ", #share = :share"
-		condition += " AND " + unsharedBut(v, c.Replaces)
-		v["share"] = string(l.Public)
-		if l.ExpiresAt.IsZero() {
-			gone = " REMOVE #share_exp"
-		} else {
-			set += ", #share_exp = :until"
-			v["until"] = l.ExpiresAt
-		}
-	}
-	t.update(s.tables.Core, artifactKey(l.Artifact), set+gone+" ADD #ver :one", condition, v, moved)
+	t.updateArtifact(updateForLink(c), moved)
 	if l.Kind == link.Revision {
-		t.check(s.tables.Core, revisionKey(l.Artifact, l.Revision), "#status = :published", values{"published": string(artifact.Published)},
-			func(item) error { return sharing.NoRevision() })
+		t.check(revisionKey(l.Artifact, l.Revision), "#status = :published",
+			values{"published": string(artifact.Published)}, func(item) error { return sharing.NoRevision() })
 	}
-	s.checkFence(&t, l.Workspace)
-	t.create(s.tables.Core, linkItem(l))
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.checkFence(l.Workspace)
+	t.create(linkItem(l))
+	t.record(c.Event)
+	return s.commit(ctx, t)
+}
+
+// updateForLink is what a new link changes of its artifact.
+func updateForLink(c sharing.Creation) *artifactUpdate {
+	l := c.Link
+	u := updateLive(l.Artifact)
+	u.set("links_at", l.CreatedAt)
+	u.require("attribute_exists(#cur)")
+	u.requireAbsent("lock", "links_off")
+	u.requireNewestLink(l.CreatedAt)
+	u.requireOwner(l.Workspace, c.From)
+	if c.From == "" { // else it ends as the claim said
+		u.require("(#exp > :now OR attribute_exists(#pin_at))")
+		u.values["now"] = c.At
+	}
+	if l.Kind != link.Share {
+		return u
+	}
+	u.set("share", string(l.Public))
+	u.requireUnshared(c.Replaces)
+	if l.ExpiresAt.IsZero() {
+		u.remove("share_exp")
+	} else {
+		u.set("share_exp", l.ExpiresAt)
+	}
+	return u
 }
 
 // RecordNoop implements sharing.Changes.
-func (s *Store) RecordNoop(ctx context.Context, c sharing.Creation) error {
-	var t transaction
-	s.finish(&t, *c.Command, c.Result, c.At)
-	v := values{"live": string(artifact.Live), "share": string(c.Link.Public)}
-	t.check(s.tables.Core, artifactKey(c.Link.Artifact),
-		"#status = :live AND #share = :share AND attribute_not_exists(#lock) AND attribute_not_exists(#links_off) AND "+ownedBy(v, c.Link.Workspace, c.From), v, moved)
-	s.checkFence(&t, c.Link.Workspace)
-	return s.commit(ctx, &t)
+func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
+	u := updateLive(c.Link.Artifact)
+	u.requireValue("share", string(c.Link.Public))
+	u.requireAbsent("lock", "links_off")
+	u.requireOwner(c.Link.Workspace, c.From)
+	t := s.begin()
+	t.finish(*c.Command, c.Result, c.At)
+	t.checkArtifact(u, moved)
+	t.checkFence(c.Link.Workspace)
+	return s.commit(ctx, t)
 }
 
 // errUnshared says that an artifact does not name a link as its share link.
 var errUnshared = errors.New("the artifact has another share link, or none")
 
-// RevokeLink implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
-func (s *Store) RevokeLink(ctx context.Context, r sharing.Revocation) (time.Time, error) {
-	at, err := s.revokeLink(ctx, r, r.Link.Kind == link.Share)
+// Revoke implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
+func (s Links) Revoke(ctx context.Context, r sharing.Revocation) (time.Time, error) {
+	at, err := s.tryRevoke(ctx, r, r.Link.Kind == link.Share)
 	if errors.Is(err, errUnshared) {
-		at, err = s.revokeLink(ctx, r, false)
+		at, err = s.tryRevoke(ctx, r, false)
 	}
 	return at, err
 }
 
-func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
+func (s Links) tryRevoke(ctx context.Context, r sharing.Revocation, shared bool) (time.Time, error) {
 	l, at := r.Link, millis(r.At)
 	var first time.Time
-	var t transaction
-	t.update(s.tables.Core, linkKey(l.Public), "SET #rev_at = :now", "#id = :id AND attribute_not_exists(#rev_at)",
+	t := s.begin()
+	t.update(linkKey(l.Public), "SET #rev_at = :now", "#id = :id AND attribute_not_exists(#rev_at)",
 		values{"now": at, "id": string(l.ID)}, func(old item) error {
 			first = old.getTime("rev_at")
 			return errRevoked
 		})
-	open := "(attribute_not_exists(#links_closed) OR #links_closed < :made)"
+	u := updateArtifact(l.Artifact)
+	u.require("(attribute_not_exists(#links_closed) OR #links_closed < :made)")
+	u.values["made"] = l.CreatedAt
 	closed := func(old item) error {
 		if c := old.getTime("links_closed"); !c.Before(l.CreatedAt) && !c.IsZero() {
 			first = c
@@ -147,69 +165,66 @@ func (s *Store) revokeLink(ctx context.Context, r sharing.Revocation, shared boo
 		return errUnshared
 	}
 	if shared {
-		t.update(s.tables.Core, artifactKey(l.Artifact), "REMOVE #share, #share_exp ADD #ver :one", "#share = :share AND "+open,
-			values{"share": string(l.Public), "made": l.CreatedAt, "one": 1}, closed)
+		u.requireValue("share", string(l.Public))
+		u.remove("share", "share_exp")
+		t.updateArtifact(u, closed)
 	} else {
-		t.check(s.tables.Core, artifactKey(l.Artifact), open, values{"made": l.CreatedAt}, closed)
+		t.checkArtifact(u, closed)
 	}
-	s.checkFence(&t, r.Event.Workspace)
-	t.create(s.tables.Events, eventItem(r.Event))
-	return s.commitOnce(ctx, &t, &first, at)
+	t.checkFence(r.Event.Workspace)
+	t.record(r.Event)
+	return s.commitOnce(ctx, t, &first, at)
 }
 
-// CloseLinks implements sharing.Changes.
-func (s *Store) CloseLinks(ctx context.Context, c sharing.Closing) error {
-	var t transaction
-	v := values{"at": c.At, "live": string(artifact.Live), "one": 1}
-	condition := "#status = :live AND " + ownedBy(v, c.Event.Workspace, c.Artifact.ClaimedFrom)
+// RevokeAll implements sharing.Changes.
+func (s Links) RevokeAll(ctx context.Context, c sharing.Closing) error {
+	u := updateLive(c.Artifact.ID)
+	u.set("links_closed", c.At)
+	u.set("views_closed", c.Artifact.Number)
+	u.remove("share", "share_exp")
+	u.requireOwner(c.Event.Workspace, c.Artifact.ClaimedFrom)
 	if c.Artifact.NewestLinkAt.IsZero() {
-		condition += " AND attribute_not_exists(#links_at)"
+		u.requireAbsent("links_at")
 	} else {
-		condition += " AND #links_at = :newest"
-		v["newest"] = c.Artifact.NewestLinkAt
+		u.requireValue("links_at", c.Artifact.NewestLinkAt)
 	}
-	if v["no"] = c.Artifact.Number; c.Artifact.Number == 0 {
-		condition += " AND (attribute_not_exists(#no) OR #no = :no)"
+	if c.Artifact.Number == 0 {
+		u.require("(attribute_not_exists(#no) OR #no = :views_closed)")
 	} else {
-		condition += " AND #no = :no"
+		u.require("#no = :views_closed")
 	}
-	set := "SET #links_closed = :at, #views_closed = :no REMOVE #share, #share_exp ADD #ver :one"
-	t.update(s.tables.Core, artifactKey(c.Artifact.ID), set, condition, v, moved)
-	s.checkFence(&t, c.Event.Workspace)
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t := s.begin()
+	t.updateArtifact(u, moved)
+	t.checkFence(c.Event.Workspace)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
-// LockLinks implements sharing.Changes.
-func (s *Store) LockLinks(ctx context.Context, l sharing.Lock) error {
-	var t transaction
-	s.finish(&t, l.Command, l.Result, l.At)
-	v := values{"live": string(artifact.Live), "one": 1}
-	condition := "#status = :live AND " + ownedBy(v, l.Event.Workspace, l.Artifact.ClaimedFrom)
-	set := "SET #links_off = :now ADD #ver :one"
-	if l.Lift {
-		set = "REMOVE #links_off ADD #ver :one"
-	} else if !l.Noop {
-		v["now"] = l.At
-	}
-	if l.Lift == l.Noop {
-		condition += " AND attribute_not_exists(#links_off)"
-	} else {
-		condition += " AND attribute_exists(#links_off)"
-	}
+// Lock implements sharing.Changes.
+func (s Links) Lock(ctx context.Context, l sharing.Lock) error {
+	u := updateLive(l.Artifact.ID)
+	u.requireOwner(l.Event.Workspace, l.Artifact.ClaimedFrom)
+	u.requirePresence("links_off", l.Lift != l.Noop)
+	t := s.begin()
+	t.finish(l.Command, l.Result, l.At)
 	if l.Noop {
-		delete(v, "one")
-		t.check(s.tables.Core, artifactKey(l.Artifact.ID), condition, v, moved)
-	} else {
-		t.update(s.tables.Core, artifactKey(l.Artifact.ID), set, condition, v, moved)
-		t.create(s.tables.Events, eventItem(l.Event))
+		t.checkArtifact(u, moved)
+		t.checkFence(l.Event.Workspace)
+		return s.commit(ctx, t)
 	}
-	s.checkFence(&t, l.Event.Workspace)
-	return s.commit(ctx, &t)
+	if l.Lift {
+		u.remove("links_off")
+	} else {
+		u.set("links_off", l.At)
+	}
+	t.updateArtifact(u, moved)
+	t.record(l.Event)
+	t.checkFence(l.Event.Workspace)
+	return s.commit(ctx, t)
 }
 
 // Artifacts implements sharing.Links.
-func (s *Store) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
+func (s Links) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error) {
 	keys := make([]key, len(of))
 	for n, a := range of {
 		keys[n] = artifactKey(a)
@@ -227,10 +242,10 @@ func (s *Store) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifac
 	return out, nil
 }
 
-// Links implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
+// List implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
 // partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
 // without one.
-func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
 	}
@@ -258,9 +273,9 @@ func (s *Store) Links(ctx context.Context, q sharing.Query) ([]link.Link, string
 }
 
 // linksTo reads links of an artifact. The index has nothing but their keys.
-func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
+func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	parts := []partition{{dueIndex, linksOfArtifact(q.Artifact), q.After}}
-	listed, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
+	listed, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
 		rows := make(map[string]key, len(found))
 		for _, i := range found {
 			rows[i.getStr("g2s")] = i.key()
@@ -285,12 +300,12 @@ func (s *Store) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, stri
 }
 
 // linksIn reads links that the partitions of workspaces hold together.
-func (s *Store) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
+func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
 	parts := make([]partition, len(of))
 	for n, w := range of {
 		parts[n] = partition{listIndex, linksOf(w), q.After}
 	}
-	rows, next, err := pageOf(ctx, s, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
+	rows, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
 		rows := make(map[string]link.Link, len(found))
 		for _, i := range found {
 			l := readLink(i, named[id.Public](i.key()))

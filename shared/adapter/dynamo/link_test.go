@@ -29,13 +29,13 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 	l.Public, _ = l.ID.Public()
 	i := linkItem(l)
 	if old {
-		i.str("g1s", string(a)+"#"+sortable(l.CreatedAt)+"#"+string(l.Public))
+		i.str("g1s", string(a)+"#"+millisKey(l.CreatedAt)+"#"+string(l.Public))
 		delete(i, "g2p")
 		delete(i, "g2s")
 	}
-	var tx transaction
-	tx.create(d.tables.Core, i)
-	if err := d.commit(ctx, &tx); err != nil {
+	tx := d.begin()
+	tx.create(i)
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	return l.Public
@@ -44,7 +44,7 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 // listed are the links of a query, and whether there are others.
 func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more bool) {
 	t.Helper()
-	rows, next, err := d.Links(ctx, q)
+	rows, next, err := d.Links.List(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestLinksAreReadPageByPage(t *testing.T) {
 	for _, limit := range []int{1, 7, 60, 61} {
 		seen, rows := map[id.Public]bool{}, 0
 		for q := (sharing.Query{Workspace: w, Claimed: true, Limit: limit}); ; {
-			page, next, err := d.Links(ctx, q)
+			page, next, err := d.Links.List(ctx, q)
 			if err != nil || len(page) > limit || next != "" && len(page) != limit {
 				t.Fatal(len(page), next, err)
 			}
@@ -125,7 +125,7 @@ func TestLinksAreReadPageByPage(t *testing.T) {
 	}
 	var of []id.Public
 	for q := (sharing.Query{Workspace: w, Artifact: moving, Limit: 7}); ; {
-		page, next, err := d.Links(ctx, q)
+		page, next, err := d.Links.List(ctx, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,10 +159,10 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 		l.Public, _ = l.ID.Public()
 		items[n] = linkItem(l)
 	}
-	for some := range slices.Chunk(items, batchMost) {
+	for some := range slices.Chunk(items, maxBatch) {
 		d.store(t, some...)
 	}
-	s := &sharing.Service{Store: d.Store, Now: func() time.Time { return d.clock }}
+	s := &sharing.Service{Store: d.Links, Now: func() time.Time { return d.clock }}
 	list, err := s.List(ctx, d.actor(t, p), sharing.Target{RequestedID: a.ID, Artifact: a})
 	if err != nil || len(list.Items) != limits.LinksListed+1 {
 		t.Fatal(len(list.Items), err)
@@ -195,7 +195,7 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 			Action:    event.VisibilityUpdated,
 			Actor:     event.ByMember(p.member.ID),
 		}
-		return d.CloseLinks(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: done})
+		return d.Links.RevokeAll(ctx, sharing.Closing{Artifact: read, At: d.clock, Event: done})
 	}
 	if err := closing(0); err != nil {
 		t.Error("nothing is published:", err)
@@ -210,7 +210,7 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	if err := closing(2); err != nil {
 		t.Error(err)
 	}
-	if got, err := d.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 || !got.LinksRevokedBefore.Equal(d.clock) {
+	if got, err := d.Artifacts.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 || !got.LinksRevokedBefore.Equal(d.clock) {
 		t.Errorf("%+v %v", got, err)
 	}
 }

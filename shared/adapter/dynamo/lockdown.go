@@ -13,6 +13,11 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
+// Lockdowns stores the lockdowns of artifacts and workspaces.
+type Lockdowns struct{ *db }
+
+var _ lockdown.Store = Lockdowns{}
+
 // lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes are called as those that
 // older list indexes carry: own is the target, title the reason, name who set it, and entry who lifted it.
 func lockdownItem(l lockdown.Lockdown) item {
@@ -20,45 +25,49 @@ func lockdownItem(l lockdown.Lockdown) item {
 	if !l.LiftedAt.IsZero() {
 		k, list = liftedKey(l), lifted
 	}
-	return newItem(k).
-		str("id", string(l.ID)).str("kind", string(l.Scope)).str("own", l.Target).str("title", l.Reason).time("created", l.SetAt).
-		str("name", string(l.SetBy)).time("deleted", l.LiftedAt).str("entry", string(l.LiftedBy)).
-		str("g1p", list).str("g1s", stamped(l.SetAt, l.ID))
+	i := newItem(k)
+	lockdownFields(writing(i), &l)
+	return i.
+		str("g1p", list).str("g1s", timeKey(l.SetAt, l.ID))
+}
+
+func lockdownFields(f fields, l *lockdown.Lockdown) {
+	text(f, "id", &l.ID)
+	text(f, "kind", &l.Scope)
+	text(f, "own", &l.Target)
+	text(f, "title", &l.Reason)
+	f.time("created", &l.SetAt)
+	text(f, "name", &l.SetBy)
+	f.time("deleted", &l.LiftedAt)
+	text(f, "entry", &l.LiftedBy)
 }
 
 func readLockdown(i item) *lockdown.Lockdown {
 	if i == nil {
 		return nil
 	}
-	return &lockdown.Lockdown{
-		ID:       id.Lockdown(i.getStr("id")),
-		Scope:    lockdown.Scope(i.getStr("kind")),
-		Target:   i.getStr("own"),
-		Reason:   i.getStr("title"),
-		SetAt:    i.getTime("created"),
-		SetBy:    id.Member(i.getStr("name")),
-		LiftedAt: i.getTime("deleted"),
-		LiftedBy: id.Member(i.getStr("entry")),
-	}
+	out := &lockdown.Lockdown{}
+	lockdownFields(reading(i), out)
+	return out
 }
 
-// ActiveLockdown implements lockdown.Store.
-func (s *Store) ActiveLockdown(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
-	i, err := s.get(ctx, s.tables.Core, lockdownKey(scope, target), true)
+// Active implements lockdown.Store.
+func (s Lockdowns) Active(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Lockdown, error) {
+	i, err := s.get(ctx, lockdownKey(scope, target))
 	return readLockdown(i), err
 }
 
 // Target implements lockdown.Store.
-func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
+func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
 	named, owner := id.Workspace(target), id.Workspace("")
 	if scope == lockdown.Artifact {
-		a, err := s.Artifact(ctx, id.Artifact(target))
+		a, err := s.artifact(ctx, id.Artifact(target))
 		if err != nil || a == nil {
 			return nil, err
 		}
 		named, owner = a.Owner, a.Owner
 	}
-	w, err := s.Workspace(ctx, named)
+	w, err := s.workspace(ctx, named)
 	if err != nil || w == nil {
 		return nil, err
 	}
@@ -71,62 +80,67 @@ func (s *Store) Target(ctx context.Context, scope lockdown.Scope, target string)
 
 // Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own: whoever reads what is
 // still in one asks the gate of the destination too.
-func (s *Store) Lock(ctx context.Context, c lockdown.Change) error {
+func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	v := values{"id": string(l.ID), "at": c.At}
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.At)
+	t := s.begin()
+	t.finish(c.Command, c.Result, c.At)
 	if c.Noop {
-		t.check(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, relocked)
-		return s.commit(ctx, &t)
+		t.check(lockdownKey(l.Scope, l.Target), "#id = :id", values{"id": string(l.ID)}, lockdownMoved)
+		return s.commit(ctx, t)
 	}
-	t.put(s.tables.Core, lockdownItem(l), "attribute_not_exists(#pk)", nil, relocked)
+	t.put(lockdownItem(l), "attribute_not_exists(#pk)", nil, lockdownMoved)
 	if l.Scope == lockdown.Artifact {
-		v["owner"], v["one"] = string(c.Target.Owner), 1
-		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "SET #lock = :id, #lock_at = :at ADD #ver :one", "#own = :owner", v, relocked)
+		u := updateArtifact(id.Artifact(l.Target))
+		u.set("lock", string(l.ID))
+		u.set("lock_at", c.At)
+		u.requireValue("own", string(c.Target.Owner))
+		t.updateArtifact(u, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, relocked)
+		t.update(workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, relocked)
+			t.update(fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, lockdownMoved)
 		}
 	}
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
-func relocked(item) error { return lockdown.ErrMoved }
+func lockdownMoved(item) error { return lockdown.ErrMoved }
 
 // Lift implements lockdown.Store.
-func (s *Store) Lift(ctx context.Context, c lockdown.Change) error {
+func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	mine := values{"id": string(l.ID)}
-	var t transaction
-	s.finish(&t, c.Command, c.Result, c.At)
-	t.remove(s.tables.Core, lockdownKey(l.Scope, l.Target), "#id = :id", mine, relocked)
-	t.create(s.tables.Core, lockdownItem(l))
+	t := s.begin()
+	t.finish(c.Command, c.Result, c.At)
+	t.remove(lockdownKey(l.Scope, l.Target), "#id = :id", mine, lockdownMoved)
+	t.create(lockdownItem(l))
 	if l.Scope == lockdown.Artifact {
-		t.update(s.tables.Core, artifactKey(id.Artifact(l.Target)), "REMOVE #lock, #lock_at ADD #ver :one", "#lock = :id",
-			values{"id": string(l.ID), "one": 1}, relocked)
+		u := updateArtifact(id.Artifact(l.Target))
+		u.remove("lock", "lock_at")
+		u.requireValue("lock", string(l.ID))
+		t.updateArtifact(u, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(s.tables.Core, workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, relocked)
+		t.update(workspaceKey(w), "REMOVE #lock, #lock_at", "#lock = :id", mine, lockdownMoved)
 		for n := range fences {
-			t.update(s.tables.Core, fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, relocked)
+			t.update(fenceKey(w, n), "REMOVE #lock", "#lock = :id", mine, lockdownMoved)
 		}
 	}
-	t.create(s.tables.Events, eventItem(c.Event))
-	return s.commit(ctx, &t)
+	t.record(c.Event)
+	return s.commit(ctx, t)
 }
 
-// Lockdowns implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
-func (s *Store) Lockdowns(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
+// List implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
+func (s Lockdowns) List(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
 	found := map[id.Lockdown]lockdown.Lockdown{}
 	for _, list := range []string{lockdowns, lifted} {
 		condition, v := "#g1p = :list", values{"list": list}
 		if after.ID != "" {
 			condition += " AND #g1s < :after"
-			v["after"] = stamped(after.At, after.ID)
+			v["after"] = timeKey(after.At, after.ID)
 		}
 		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
 			TableName:                 &s.tables.Core,

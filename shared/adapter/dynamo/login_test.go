@@ -26,7 +26,7 @@ func newLogins(t *testing.T) (*logins, credential.Actor, *person) {
 	d := newDesk(t)
 	k, by, p := newKeeper(t, d)
 	return &logins{d, k, &access.Authenticator{
-		Store:       d.Store,
+		Store:       d.Access,
 		Peppers:     d.peppers,
 		Limits:      d.api.Limits,
 		Environment: credential.Preview,
@@ -68,14 +68,14 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	kept := l.key(t, second)
 	first := now()
 	for _, at := range []time.Time{first, first.Add(time.Hour)} {
-		if err := l.RevokeGrant(ctx, p.grant.Public, at, record(p.home.ID, at)); err != nil {
+		if err := l.Grants.Revoke(ctx, p.grant.Public, at, record(p.home.ID, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if l.works(one) || l.works(two) || !l.works(own) || !l.works(kept) {
 		t.Errorf("work: %t %t, in a browser %t, by another login %t", l.works(one), l.works(two), l.works(own), l.works(kept))
 	}
-	if k, err := l.APIKey(ctx, parsedKey(t, one).Public); err != nil || !k.RevokedAt.Equal(first) || len(k.Hash.MAC) == 0 {
+	if k, err := l.Keys.Key(ctx, parsedKey(t, one).Public); err != nil || !k.RevokedAt.Equal(first) || len(k.Hash.MAC) == 0 {
 		t.Errorf("%+v %v", k, err)
 	}
 	_, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0)
@@ -97,7 +97,7 @@ func TestAKeyIsMadeWhileItsLoginEnds(t *testing.T) {
 		secrets := make([]string, 4)
 		errs := parallel(4, func(n int) error {
 			if n == 3 {
-				return l.RevokeGrant(ctx, q.grant.Public, now(), record(p.home.ID, now()))
+				return l.Grants.Revoke(ctx, q.grant.Public, now(), record(p.home.ID, now()))
 			}
 			made, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, fmt.Sprint(n), 0)
 			if err == nil {
@@ -126,7 +126,7 @@ func TestALoginMakesAFewKeysOnly(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	l.key(t, elsewhere(by))
-	if err := l.RevokeGrant(ctx, p.grant.Public, now(), record(p.home.ID, now())); err != nil {
+	if err := l.Grants.Revoke(ctx, p.grant.Public, now(), record(p.home.ID, now())); err != nil {
 		t.Fatal(err)
 	}
 	for n, s := range all {

@@ -6,36 +6,49 @@ import (
 	"time"
 
 	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 )
 
+// Members stores members and the identities by which they sign in.
+type Members struct{ *db }
+
+var (
+	_ member.Store   = Members{}
+	_ oauth.Members  = Members{}
+	_ session.People = Members{}
+)
+
 func memberItem(m member.Member) item {
-	return newItem(memberKey(m.Workspace, m.ID)).
-		str("iss", m.Issuer).str("sub", m.Subject).str("email", m.Email).str("scopes", joinScopes(m.Scopes)).
-		time("created", m.CreatedAt).time("seen", m.SeenAt).time("out_at", m.SignedOutAt)
+	i := newItem(memberKey(m.Workspace, m.ID))
+	memberFields(writing(i), &m)
+	return i
+}
+
+func memberFields(f fields, m *member.Member) {
+	text(f, "iss", &m.Issuer)
+	text(f, "sub", &m.Subject)
+	text(f, "email", &m.Email)
+	words(f, "scopes", &m.Scopes)
+	f.time("created", &m.CreatedAt)
+	f.time("seen", &m.SeenAt)
+	f.time("out_at", &m.SignedOutAt)
 }
 
 func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 	if i == nil {
 		return nil
 	}
-	return &member.Member{
-		ID:          m,
-		Workspace:   w,
-		Issuer:      i.getStr("iss"),
-		Subject:     i.getStr("sub"),
-		Email:       i.getStr("email"),
-		Scopes:      splitScopes(i.getStr("scopes")),
-		CreatedAt:   i.getTime("created"),
-		SeenAt:      i.getTime("seen"),
-		SignedOutAt: i.getTime("out_at"),
-	}
+	out := &member.Member{ID: m, Workspace: w}
+	memberFields(reading(i), out)
+	return out
 }
 
 // Member implements session.People and oauth.People, in one strongly consistent batch.
-func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
+func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	b.want(workspaceKey(w))
@@ -46,9 +59,9 @@ func (s *Store) Member(ctx context.Context, w id.Workspace, m id.Member) (*membe
 	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// MemberByIdentity implements member.Store.
-func (s *Store) MemberByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
-	i, err := s.get(ctx, s.tables.Core, identityKey(issuer, subject), true)
+// ByIdentity implements member.Store.
+func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*member.Member, *workspace.Workspace, error) {
+	i, err := s.get(ctx, identityKey(issuer, subject))
 	if err != nil || i == nil {
 		return nil, nil, err
 	}
@@ -59,21 +72,21 @@ func (s *Store) MemberByIdentity(ctx context.Context, issuer, subject string) (*
 	return m, w, err
 }
 
-// AddMember implements member.Store.
-func (s *Store) AddMember(ctx context.Context, a member.NewMember) error {
-	var t transaction
-	t.put(s.tables.Core, newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
+// Add implements member.Store.
+func (s Members) Add(ctx context.Context, a member.NewMember) error {
+	t := s.begin()
+	t.put(newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
 		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
 		"attribute_not_exists(#pk)", nil, func(item) error { return member.ErrKnown })
-	t.create(s.tables.Core, workspaceItem(a.Workspace))
-	t.create(s.tables.Core, memberItem(a.Member))
-	t.create(s.tables.Core, liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
-	t.create(s.tables.Events, eventItem(a.Event))
-	return s.commit(ctx, &t)
+	t.create(workspaceItem(a.Workspace))
+	t.create(memberItem(a.Member))
+	t.create(liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
+	t.record(a.Event)
+	return s.commit(ctx, t)
 }
 
-// TouchMember implements member.Store.
-func (s *Store) TouchMember(ctx context.Context, m member.Member, since time.Time) error {
+// Touch implements member.Store.
+func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) error {
 	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
 		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
 		values{"email": m.Email, "now": m.SeenAt, "since": since})
@@ -82,21 +95,21 @@ func (s *Store) TouchMember(ctx context.Context, m member.Member, since time.Tim
 
 // SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
 // its member, however many there are: a workspace has one member.
-func (s *Store) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
-	var t transaction
-	t.update(s.tables.Core, memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
+func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
+	t := s.begin()
+	t.update(memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
 		values{"now": millis(at)}, func(old item) error {
 			if old == nil {
 				return errors.New("a member who is signed in does not exist")
 			}
 			return errRevoked
 		})
-	t.update(s.tables.Core, workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
+	t.update(workspaceKey(w), "SET #logins_out = :now, #keys_out = :now", "attribute_exists(#pk)",
 		values{"now": millis(at)}, func(item) error {
 			return errors.New("the workspace of a member does not exist")
 		})
-	t.create(s.tables.Events, eventItem(e))
-	err := s.commit(ctx, &t)
+	t.record(e)
+	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
 		return nil
 	}

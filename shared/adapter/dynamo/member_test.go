@@ -40,21 +40,21 @@ func newcomer(subject string) member.NewMember {
 
 func TestAPersonIsAdmittedOnce(t *testing.T) {
 	s := newStore(t)
-	if m, w, err := s.MemberByIdentity(ctx, "https://id.example", "one"); m != nil || w != nil || err != nil {
+	if m, w, err := s.Members.ByIdentity(ctx, "https://id.example", "one"); m != nil || w != nil || err != nil {
 		t.Fatal(m, w, err)
 	}
 	tries := make([]member.NewMember, 6)
 	for i := range tries {
 		tries[i] = newcomer("one")
 	}
-	errs := parallel(len(tries), func(i int) error { return s.AddMember(ctx, tries[i]) })
-	m, w, err := s.MemberByIdentity(ctx, "https://id.example", "one")
+	errs := parallel(len(tries), func(i int) error { return s.Members.Add(ctx, tries[i]) })
+	m, w, err := s.Members.ByIdentity(ctx, "https://id.example", "one")
 	if err != nil || m == nil {
 		t.Fatal(m, err)
 	}
 	won := 0
 	for i, err := range errs {
-		other, _, readErr := s.Member(ctx, tries[i].Workspace.ID, tries[i].Member.ID)
+		other, _, readErr := s.Members.Member(ctx, tries[i].Workspace.ID, tries[i].Member.ID)
 		if readErr != nil || (other != nil) != (err == nil) {
 			t.Error("a loser left something behind", readErr)
 		}
@@ -72,7 +72,7 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d were admitted", won)
 	}
-	if other, _, err := s.MemberByIdentity(ctx, "https://id.example\none", ""); other != nil || err != nil {
+	if other, _, err := s.Members.ByIdentity(ctx, "https://id.example\none", ""); other != nil || err != nil {
 		t.Error("issuer and subject run together", err)
 	}
 }
@@ -80,11 +80,11 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	s := newStore(t)
 	a := newcomer("one")
-	if err := s.AddMember(ctx, a); err != nil {
+	if err := s.Members.Add(ctx, a); err != nil {
 		t.Fatal(err)
 	}
 	stored := func() member.Member {
-		m, _, err := s.Member(ctx, a.Workspace.ID, a.Member.ID)
+		m, _, err := s.Members.Member(ctx, a.Workspace.ID, a.Member.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	saw := func(email string, after time.Duration) {
 		m := a.Member
 		m.Email, m.SeenAt = email, began.Add(after)
-		if err := s.TouchMember(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
+		if err := s.Members.Touch(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	}
 	a.Member.ID = id.NewMember()
 	saw("x@example.org", time.Hour)
-	if m, _, err := s.Member(ctx, a.Workspace.ID, a.Member.ID); m != nil || err != nil {
+	if m, _, err := s.Members.Member(ctx, a.Workspace.ID, a.Member.ID); m != nil || err != nil {
 		t.Error("a stamp made a member", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 		ReturnTo:  "/x",
 		ExpiresAt: now().Add(time.Minute),
 	}
-	if err := s.AddSignIn(ctx, a); err != nil {
+	if err := s.SignIns.Add(ctx, a); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -134,13 +134,13 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 		"another state":   {"x", a.Browser, now()},
 		"late":            {a.State, a.Browser, a.ExpiresAt},
 	} {
-		if got, err := s.TakeSignIn(ctx, c.state, c.browser, c.at); got != nil || err != nil {
+		if got, err := s.SignIns.Take(ctx, c.state, c.browser, c.at); got != nil || err != nil {
 			t.Error(name, got, err)
 		}
 	}
 	takers := make([]*signin.Attempt, 4)
 	for _, err := range parallel(len(takers), func(i int) (err error) {
-		takers[i], err = s.TakeSignIn(ctx, a.State, a.Browser, now())
+		takers[i], err = s.SignIns.Take(ctx, a.State, a.Browser, now())
 		return err
 	}) {
 		if err != nil {
@@ -174,14 +174,14 @@ func TestSessionsAreWrittenAndReadBack(t *testing.T) {
 		Browser:   "B",
 		Network:   "N",
 	}
-	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err != nil {
+	if err := s.Sessions.Add(ctx, b, record(b.Workspace, now())); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Browser(ctx, b.Hash)
+	got, err := s.Sessions.Session(ctx, b.Hash)
 	if err != nil || *got != b {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := s.StartBrowser(ctx, b, record(b.Workspace, now())); err == nil {
+	if err := s.Sessions.Add(ctx, b, record(b.Workspace, now())); err == nil {
 		t.Error("a session was replaced")
 	}
 }

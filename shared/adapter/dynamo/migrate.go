@@ -15,22 +15,22 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// endsAtOnce is how many credentials of a claimed workspace are deleted in one go.
-const endsAtOnce = 100
+// maxDeletions is how many credentials of a claimed workspace are deleted in one go.
+const maxDeletions = 100
 
-// DueMoves implements claim.Migrations.
-func (s *Store) DueMoves(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
+// Due implements claim.Migrations.
+func (s Claims) Due(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
 	rows, err := s.dueRows(ctx, migrationDue, now, n)
 	for _, i := range rows {
-		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: instant(i.getStr("g2s"))})
+		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: parseMillis(i.getStr("g2s"))})
 	}
 	return out, err
 }
 
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
-func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+func (s Claims) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
 	var keys []key
-	for _, list := range []string{artifactsOf(source), goneOf(source)} {
+	for _, list := range []string{artifactsOf(source), deletedOf(source)} {
 		if len(keys) >= n {
 			break
 		}
@@ -54,7 +54,7 @@ func (s *Store) Remaining(ctx context.Context, source id.Workspace, n int) (*wor
 }
 
 // listed reads the first keys of a partition of the list index.
-func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
+func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 	condition := "#g1p = :list"
 	found, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -70,28 +70,26 @@ func (s *Store) listed(ctx context.Context, list string, n int) ([]key, error) {
 	return keysIn(found.Items), nil
 }
 
-// MoveArtifact implements claim.Migrations. Between the claim and this write nothing but the status and the draft of an
-// artifact can change that the new keys of the indexes depend on.
-func (s *Store) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
-	set := "SET #own = :own, #exp = :exp, #g1p = :list"
-	condition := "#own = :from AND #status = :status AND "
-	v := values{"own": string(a.Owner), "exp": a.ExpiresAt, "list": goneOf(a.Owner), "from": string(a.ClaimedFrom), "status": string(a.Status), "one": 1}
+// MoveArtifact implements claim.Migrations. Between the claim and this write only the status and the draft of an artifact
+// can change of what the new keys of the indexes depend on.
+func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
+	u := updateArtifact(a.ID)
+	u.set("own", string(a.Owner))
+	u.set("exp", a.ExpiresAt)
 	if a.Status == artifact.Live {
-		set += ", #g2s = :due"
-		v["list"], v["due"] = artifactsOf(a.Owner), nextDue(a, limits.DraftLife)
-	}
-	if a.Draft == "" {
-		condition += "attribute_not_exists(#draft)"
+		u.set("g1p", artifactsOf(a.Owner))
+		u.set("g2s", nextDue(a, limits.DraftLife))
 	} else {
-		condition += "#draft = :draft"
-		v["draft"] = string(a.Draft)
+		u.set("g1p", deletedOf(a.Owner))
 	}
-	_, _, err := s.change(ctx, artifactKey(a.ID), set+" ADD #ver :one", condition, v)
-	return err
+	u.requireValue("own", string(a.ClaimedFrom))
+	u.requireValue("status", string(a.Status))
+	u.requireDraft(a.Draft)
+	return s.changeArtifact(ctx, u)
 }
 
 // MoveLinks implements claim.LinkMigrations.
-func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
+func (s Claims) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
 	found, err := s.listed(ctx, linksOf(source), n)
 	if err != nil {
 		return 0, false, err
@@ -111,9 +109,9 @@ func (s *Store) MoveLinks(ctx context.Context, source, destination id.Workspace,
 }
 
 // Note implements claim.Migrations.
-func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
+func (s Claims) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
 	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
-	v := values{"next": sortable(next)}
+	v := values{"next": millisKey(next)}
 	if clear {
 		set = "SET #g2s = :next, #clear = if_not_exists(#clear, :now)"
 		v["now"] = now
@@ -137,9 +135,9 @@ func (s *Store) Note(ctx context.Context, source id.Workspace, clear bool, now, 
 }
 
 // Finish implements claim.Migrations.
-func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
+func (s Claims) Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (bool, error) {
 	for _, list := range []string{keysOf(source), revokedKeysOf(source)} {
-		keys, err := s.listed(ctx, list, endsAtOnce)
+		keys, err := s.listed(ctx, list, maxDeletions)
 		if err != nil {
 			return false, err
 		}
@@ -149,14 +147,14 @@ func (s *Store) Finish(ctx context.Context, source, destination id.Workspace, un
 				return false, unavailable(err)
 			}
 		}
-		if len(keys) == endsAtOnce {
+		if len(keys) == maxDeletions {
 			return false, nil
 		}
 	}
-	var t transaction
-	t.remove(s.tables.Core, aliasKey(destination, source), "", nil, nil)
-	t.remove(s.tables.Core, migrationKey(source), "", nil, nil)
-	t.update(s.tables.Core, workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
-		values{"ttl": until.Unix(), "into": string(destination)}, tooLate)
-	return true, s.commit(ctx, &t)
+	t := s.begin()
+	t.remove(aliasKey(destination, source), "", nil, nil)
+	t.remove(migrationKey(source), "", nil, nil)
+	t.update(workspaceKey(source), "SET #ttl = :ttl", "#into = :into",
+		values{"ttl": until.Unix(), "into": string(destination)}, claimGone)
+	return true, s.commit(ctx, t)
 }

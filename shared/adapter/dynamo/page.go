@@ -25,7 +25,7 @@ func (p partition) attributes() (name, sort string) {
 }
 
 // newest reads a partition backwards, n items first, until take has enough or the partition ends.
-func (s *Store) newest(ctx context.Context, p partition, n int, take func([]item) (enough bool, err error)) error {
+func (s *db) newest(ctx context.Context, p partition, n int, take func([]item) (enough bool, err error)) error {
 	name, sort := p.attributes()
 	condition, v := "#"+name+" = :list", values{"list": p.name}
 	if p.after != "" {
@@ -53,7 +53,7 @@ func (s *Store) newest(ctx context.Context, p partition, n int, take func([]item
 		if enough, err := take(rows); enough || err != nil || out.LastEvaluatedKey == nil {
 			return err
 		}
-		in.ExclusiveStartKey, in.Limit = out.LastEvaluatedKey, aws.Int32(int32(max(n, batchMost)))
+		in.ExclusiveStartKey, in.Limit = out.LastEvaluatedKey, aws.Int32(int32(max(n, maxBatch)))
 	}
 }
 
@@ -62,7 +62,7 @@ func (s *Store) newest(ctx context.Context, p partition, n int, take func([]item
 // leaves out what the list does not show. Partitions are read in the given order; where an item is on its way from
 // one to the next, it is met at least once, and what was read last counts.
 func pageOf[row any](
-	ctx context.Context, s *Store, parts []partition, limit int, pick func(context.Context, []item) (map[string]row, error),
+	ctx context.Context, s *db, parts []partition, limit int, pick func(context.Context, []item) (map[string]row, error),
 ) ([]row, string, error) {
 	all := map[string]row{}
 	for _, p := range parts {
@@ -93,7 +93,7 @@ func pageOf[row any](
 const afterText = "\x7f"
 
 // tableRows reads from the table what items of the index name, by their places. What is not there any more is left out.
-func tableRows[row any](ctx context.Context, s *Store, found []item, read func(item) *row) (map[string]row, error) {
+func tableRows[row any](ctx context.Context, s *db, found []item, read func(item) *row) (map[string]row, error) {
 	f, err := s.all(ctx, keysIn(found), true)
 	rows := make(map[string]row, len(f))
 	for _, listed := range found {

@@ -12,111 +12,94 @@ import (
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
-// registrationItem is listed under the workspace that it was claimed into until it is revoked. Move writes the claim.
+// Registrations stores the registrations of agents.
+type Registrations struct{ *db }
+
+var _ agentauth.Store = Registrations{}
+
+// registrationItem is listed under the workspace that it was claimed into until it is revoked. Claims.Move writes the
+// claim.
 func registrationItem(r agentauth.Registration) item {
-	i := newItem(registrationKey(r.ID)).
-		str("kind", string(r.Kind)).str("state", string(r.State)).num("gen", r.Generation).num("ver", r.Version).
-		str("ws", string(r.Workspace)).str("member", string(r.Member)).str("claim", string(r.Claim)).
-		time("created", r.CreatedAt).time("exp", r.ExpiresAt).str("network", r.Network).
-		num("attempt", int64(r.Attempt.Number)).num("tries", int64(r.Attempt.Failures)).time("attempt_exp", r.Attempt.ExpiresAt).
-		bin("attempt_mac", r.Attempt.Token.MAC).num("attempt_pepper", int64(r.Attempt.Token.Pepper)).
-		bin("code_mac", r.Attempt.Code.MAC).num("code_pepper", int64(r.Attempt.Code.Pepper)).
-		num("starts", int64(r.Starts)).num("wrong", int64(r.Wrong)).flag("locked", r.Locked).flag("refused", r.Refused).
-		time("completed_at", r.CompletedAt).num("redeemed", int64(r.Redeemed)).str("redeemed_key", string(r.RedeemedKey)).
-		num("polls", int64(r.PollTokens)).time("polled_at", r.PolledAt).
-		time("started_at", r.Started.Since).num("started", int64(r.Started.Count)).
-		time("exchanged_at", r.Exchanged.Since).num("exchanged", int64(r.Exchanged.Count)).
-		str("keys", joinPublics(r.Keys)).ttl(r.ExpiresAt.Add(limits.MovedLife))
+	i := newItem(registrationKey(r.ID)).ttl(r.ExpiresAt.Add(limits.MovedLife))
+	registrationOrigin(writing(i), &r)
+	registrationState(writing(i), &r)
 	if r.State == agentauth.Verified {
-		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", stamped(r.CompletedAt, r.ID))
+		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
 }
 
-// changing are the attributes of a registration that Change writes; the others stay as they were made.
-var changing = []string{
-	"state", "gen", "ws", "member", "attempt", "tries", "attempt_exp", "attempt_mac", "attempt_pepper", "code_mac", "code_pepper", "starts", "wrong",
-	"locked", "refused", "completed_at", "redeemed", "redeemed_key", "polls", "polled_at", "started_at", "started", "exchanged_at", "exchanged",
-	"keys", "g1p", "g1s",
+// registrationOrigin is what stays as it was made, and the version, which every change raises.
+func registrationOrigin(f fields, r *agentauth.Registration) {
+	text(f, "kind", &r.Kind)
+	integer(f, "ver", &r.Version)
+	text(f, "claim", &r.Claim)
+	f.time("created", &r.CreatedAt)
+	f.time("exp", &r.ExpiresAt)
+	text(f, "network", &r.Network)
 }
+
+// registrationState is what Change writes.
+func registrationState(f fields, r *agentauth.Registration) {
+	text(f, "state", &r.State)
+	integer(f, "gen", &r.Generation)
+	text(f, "ws", &r.Workspace)
+	text(f, "member", &r.Member)
+	integer(f, "attempt", &r.Attempt.Number)
+	integer(f, "tries", &r.Attempt.Failures)
+	f.time("attempt_exp", &r.Attempt.ExpiresAt)
+	f.hash("attempt_mac", "attempt_pepper", &r.Attempt.Token)
+	f.hash("code_mac", "code_pepper", &r.Attempt.Code)
+	integer(f, "starts", &r.Starts)
+	f.time("started_at", &r.Started.Since)
+	integer(f, "started", &r.Started.Count)
+	integer(f, "wrong", &r.Wrong)
+	f.flag("locked", &r.Locked)
+	f.flag("refused", &r.Refused)
+	f.time("completed_at", &r.CompletedAt)
+	integer(f, "redeemed", &r.Redeemed)
+	text(f, "redeemed_key", &r.RedeemedKey)
+	integer(f, "polls", &r.PollTokens)
+	f.time("polled_at", &r.PolledAt)
+	f.time("exchanged_at", &r.Exchanged.Since)
+	integer(f, "exchanged", &r.Exchanged.Count)
+	words(f, "keys", &r.Keys)
+}
+
+// registrationFields are the names of the attributes that Change writes.
+var registrationFields = func() []string {
+	names := []string{"g1p", "g1s"}
+	registrationState(fields{names: &names}, new(agentauth.Registration))
+	return names
+}()
 
 func readRegistration(i item, r id.Registration) *agentauth.Registration {
 	if i == nil {
 		return nil
 	}
-	hash := func(mac, pepper string) credential.Hash {
-		return credential.Hash{Pepper: byte(i.getNum(pepper)), MAC: i.getBin(mac)}
-	}
-	window := func(since, count string) agentauth.Window {
-		return agentauth.Window{Since: i.getTime(since), Count: int(i.getNum(count))}
-	}
-	return &agentauth.Registration{
-		ID:         r,
-		Kind:       agentauth.Kind(i.getStr("kind")),
-		State:      agentauth.State(i.getStr("state")),
-		Generation: i.getNum("gen"),
-		Version:    i.getNum("ver"),
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Member:     id.Member(i.getStr("member")),
-		Claim:      id.Public(i.getStr("claim")),
-		CreatedAt:  i.getTime("created"),
-		ExpiresAt:  i.getTime("exp"),
-		Network:    i.getStr("network"),
-		Attempt: agentauth.Attempt{
-			Number:    int(i.getNum("attempt")),
-			Failures:  int(i.getNum("tries")),
-			ExpiresAt: i.getTime("attempt_exp"),
-			Token:     hash("attempt_mac", "attempt_pepper"),
-			Code:      hash("code_mac", "code_pepper"),
-		},
-		Starts:      int(i.getNum("starts")),
-		Started:     window("started_at", "started"),
-		Wrong:       int(i.getNum("wrong")),
-		Locked:      i.getFlag("locked"),
-		Refused:     i.getFlag("refused"),
-		CompletedAt: i.getTime("completed_at"),
-		Redeemed:    int(i.getNum("redeemed")),
-		RedeemedKey: id.Public(i.getStr("redeemed_key")),
-		PollTokens:  int(i.getNum("polls")),
-		PolledAt:    i.getTime("polled_at"),
-		Exchanged:   window("exchanged_at", "exchanged"),
-		Keys:        splitPublics(i.getStr("keys")),
-	}
-}
-
-func joinPublics(all []id.Public) string {
-	words := make([]string, len(all))
-	for n, p := range all {
-		words[n] = string(p)
-	}
-	return strings.Join(words, " ")
-}
-
-func splitPublics(s string) (out []id.Public) {
-	for _, w := range strings.Fields(s) {
-		out = append(out, id.Public(w))
-	}
+	out := &agentauth.Registration{ID: r}
+	registrationOrigin(reading(i), out)
+	registrationState(reading(i), out)
 	return out
 }
 
-// AddRegistration implements agentauth.Store.
-func (s *Store) AddRegistration(ctx context.Context, e agentauth.NewRegistration) error {
-	var t transaction
-	t.create(s.tables.Core, workspaceItem(e.Workspace))
-	t.create(s.tables.Core, registrationItem(e.Registration))
-	t.create(s.tables.Core, claimTokenItem(e.Token))
-	t.create(s.tables.Events, eventItem(e.Event))
-	return s.commit(ctx, &t)
+// Add implements agentauth.Store.
+func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) error {
+	t := s.begin()
+	t.create(workspaceItem(e.Workspace))
+	t.create(registrationItem(e.Registration))
+	t.create(claimTokenItem(e.Token))
+	t.record(e.Event)
+	return s.commit(ctx, t)
 }
 
 // Registration implements agentauth.Store.
-func (s *Store) Registration(ctx context.Context, r id.Registration, w id.Workspace) (*agentauth.Registration, *workspace.Workspace, error) {
+func (s Registrations) Registration(ctx context.Context, r id.Registration, w id.Workspace) (*agentauth.Registration, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(registrationKey(r))
 	b.want(workspaceKey(w))
@@ -127,54 +110,55 @@ func (s *Store) Registration(ctx context.Context, r id.Registration, w id.Worksp
 	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), nil
 }
 
-// RegistrationByClaimToken implements agentauth.Store.
-func (s *Store) RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
+// ByClaimToken implements agentauth.Store.
+func (s Registrations) ByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
 	b := batch{strong: true}
-	b.want(claimKey(claimToken))
+	b.want(claimTokenKey(claimToken))
 	b.want(registrationKey(r))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return readClaimToken(f.at(claimKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
+	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
 }
 
 // Change implements agentauth.Store: one update, or one transaction if something goes with it.
-func (s *Store) Change(ctx context.Context, c agentauth.Change) error {
-	u := s.rewrite(c)
+func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
+	u := s.updateOf(c)
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
 	}
-	t := transaction{actions: []types.TransactWriteItem{{Update: u}}, refusals: []refusal{func(item) error { return agentauth.ErrMoved }}}
+	t := s.begin()
+	t.add(types.TransactWriteItem{Update: u}, func(item) error { return agentauth.ErrMoved })
 	if c.Key != nil {
-		t.create(s.tables.Core, keyItem(*c.Key).ttl(agentKeyEnd(c.Key.ExpiresAt)))
+		t.create(apiKeyItem(*c.Key).ttl(agentKeyTTL(c.Key.ExpiresAt)))
 	}
 	for _, p := range c.Ends {
-		s.end(&t, p, c.At)
+		s.revokeToken(t, p, c.At)
 	}
 	for _, e := range c.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
-// agentKeyEnd is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
-func agentKeyEnd(expired time.Time) time.Time { return expired.Add(limits.Day) }
+// agentKeyTTL is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
+func agentKeyTTL(expired time.Time) time.Time { return expired.Add(limits.Day) }
 
-// end revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
+// revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
 // only a stamp, which goes too.
-func (s *Store) end(t *transaction, p id.Public, at time.Time) {
-	t.update(s.tables.Core, credentialKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
-		values{"now": at, "ttl": agentKeyEnd(at).Unix()}, nil)
+func (s Registrations) revokeToken(t *transaction, p id.Public, at time.Time) {
+	t.update(apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
+		values{"now": at, "ttl": agentKeyTTL(at).Unix()}, nil)
 }
 
-// rewrite is the conditional update of a registration. Every change raises ver, so that nothing is written over.
-func (s *Store) rewrite(c agentauth.Change) *types.Update {
+// updateOf is the conditional update of a registration. Every change raises ver, so that nothing is written over.
+func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
 	v := values{"was_gen": c.Was.Generation, "was_ver": c.Was.Version, "one": 1}.attributes()
 	var set, remove []string
-	for _, name := range changing {
+	for _, name := range registrationFields {
 		if value, ok := to[name]; ok {
 			set = append(set, "#"+name+" = :"+name)
 			v[":"+name] = value
@@ -198,7 +182,7 @@ func (s *Store) rewrite(c agentauth.Change) *types.Update {
 }
 
 // update runs one conditional update by itself. Meeting a transaction counts as a lost race.
-func (s *Store) update(ctx context.Context, u *types.Update) error {
+func (s *db) update(ctx context.Context, u *types.Update) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 u.TableName,
 		Key:                       u.Key,
@@ -217,12 +201,12 @@ func (s *Store) update(ctx context.Context, u *types.Update) error {
 	return nil
 }
 
-// Registrations implements agentauth.Store. The index tells which there are, the table what they are.
-func (s *Store) Registrations(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
+// List implements agentauth.Store. The index tells which there are, the table what they are.
+func (s Registrations) List(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
 	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
 	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
-	return pageOf(ctx, s, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
-		rows, err := tableRows(ctx, s, found, read)
+	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
+		rows, err := tableRows(ctx, s.db, found, read)
 		maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
 		return rows, err
 	})

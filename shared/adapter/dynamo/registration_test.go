@@ -19,7 +19,7 @@ import (
 )
 
 // enrolled is a registration that is stored, with its claim token.
-func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
+func enrolled(t testing.TB, s Stores) (agentauth.Registration, claim.Token) {
 	t.Helper()
 	at := now()
 	public := id.NewPublic()
@@ -45,7 +45,7 @@ func enrolled(t testing.TB, s *Store) (agentauth.Registration, claim.Token) {
 		CreatedAt:    at,
 		ExpiresAt:    r.ExpiresAt,
 	}
-	err := s.AddRegistration(ctx, agentauth.NewRegistration{
+	err := s.Registrations.Add(ctx, agentauth.NewRegistration{
 		Workspace: workspace.Workspace{
 			ID:        ws,
 			Name:      "W",
@@ -94,7 +94,7 @@ func full(r agentauth.Registration) agentauth.Registration {
 func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
-	stored, r, err := s.RegistrationByClaimToken(ctx, was.Claim)
+	stored, r, err := s.Registrations.ByClaimToken(ctx, was.Claim)
 	if err != nil || !reflect.DeepEqual(*r, was) || !reflect.DeepEqual(*stored, token) {
 		t.Fatalf("%+v %+v %v, want %+v %+v", r, stored, err, was, token)
 	}
@@ -105,20 +105,20 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 			t.Fatalf("%s is not set, so that nobody would notice its loss", v.Type().Field(n).Name)
 		}
 	}
-	if err := s.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}); err != nil {
+	if err := s.Registrations.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}); err != nil {
 		t.Fatal(err)
 	}
 	to.Version++
-	if r, _, err := s.Registration(ctx, was.ID, was.Workspace); err != nil || !reflect.DeepEqual(*r, to) {
+	if r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace); err != nil || !reflect.DeepEqual(*r, to) {
 		t.Fatalf("%+v %v, want %+v", r, err, to)
 	}
 	bare := was
 	bare.Version = to.Version
-	if err := s.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}); err != nil {
+	if err := s.Registrations.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}); err != nil {
 		t.Fatal(err)
 	}
 	bare.Version++
-	r, w, err := s.Registration(ctx, was.ID, was.Workspace)
+	r, w, err := s.Registrations.Registration(ctx, was.ID, was.Workspace)
 	if err != nil || !reflect.DeepEqual(*r, bare) || w == nil || w.ID != was.Workspace {
 		t.Errorf("%+v %+v %v, want %+v", r, w, err, bare)
 	}
@@ -126,15 +126,15 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsNotThereIsNil(t *testing.T) {
 	s := newStore(t)
-	token, r, err := s.RegistrationByClaimToken(ctx, id.NewPublic())
+	token, r, err := s.Registrations.ByClaimToken(ctx, id.NewPublic())
 	if err != nil || token != nil || r != nil {
 		t.Error(token, r, err)
 	}
-	r, w, err := s.Registration(ctx, id.RegistrationOf(id.NewPublic()), id.NewWorkspace())
+	r, w, err := s.Registrations.Registration(ctx, id.RegistrationOf(id.NewPublic()), id.NewWorkspace())
 	if err != nil || r != nil || w != nil {
 		t.Error(r, w, err)
 	}
-	if all, _, err := s.Registrations(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations.List(ctx, listed(id.NewWorkspace())); err != nil || len(all) != 0 {
 		t.Error(all, err)
 	}
 }
@@ -151,11 +151,11 @@ func TestOfChangesThatReadTheSameOneIsMade(t *testing.T) {
 			if n%2 == 0 { // a transaction
 				c.Events = []event.Event{record(was.Workspace, now())}
 			}
-			errs[n] = s.Change(ctx, c)
+			errs[n] = s.Registrations.Change(ctx, c)
 		})
 	}
 	all.Wait()
-	r, _, err := s.Registration(ctx, was.ID, was.Workspace)
+	r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,12 +185,12 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	m := id.NewMember()
 	asked := was
 	asked.State, asked.Attempt = agentauth.ClaimPending, agentauth.Attempt{Number: 1, ExpiresAt: was.ExpiresAt}
-	if err := s.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
+	if err := s.Registrations.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
 		t.Fatal(err)
 	}
 	was = asked
 	was.Version = 2
-	err := s.Move(ctx, claim.Move{
+	err := s.Claims.Move(ctx, claim.Move{
 		Source:       was.Workspace,
 		Destination:  home.ID,
 		Token:        token,
@@ -211,7 +211,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		CreatedAt: at,
 		ExpiresAt: at.Add(time.Hour),
 	}
-	if err := s.Change(ctx, agentauth.Change{
+	if err := s.Registrations.Change(ctx, agentauth.Change{
 		Was: was,
 		To:  was,
 		Key: &k,
@@ -219,7 +219,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
-	if i, err := s.get(ctx, s.tables.Core, credentialKey(k.Public), true); err != nil || i != nil {
+	if i, err := s.get(ctx, apiKeyKey(k.Public)); err != nil || i != nil {
 		t.Error("a token was made in a consumed workspace", i, err)
 	}
 	want := was
@@ -229,20 +229,20 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	want.Workspace = home.ID
 	want.Member = m
 	want.CompletedAt = at
-	r, _, err := s.Registration(ctx, was.ID, home.ID)
+	r, _, err := s.Registrations.Registration(ctx, was.ID, home.ID)
 	if err != nil || !reflect.DeepEqual(*r, want) {
 		t.Errorf("%+v %v, want %+v", r, err, want)
 	}
-	all, _, err := s.Registrations(ctx, listed(home.ID))
+	all, _, err := s.Registrations.List(ctx, listed(home.ID))
 	if err != nil || len(all) != 1 || all[0].ID != was.ID {
 		t.Fatal(all, err)
 	}
 	gone := *r
 	gone.State = agentauth.Revoked
-	if err := s.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
+	if err := s.Registrations.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
 		t.Fatal(err)
 	}
-	if all, _, err := s.Registrations(ctx, listed(home.ID)); err != nil || len(all) != 0 {
+	if all, _, err := s.Registrations.List(ctx, listed(home.ID)); err != nil || len(all) != 0 {
 		t.Error("a revoked registration is listed", all, err)
 	}
 }
@@ -265,24 +265,24 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 		c.Was = was
 		c.To = was
 		c.At = at.Add(time.Duration(n) * time.Minute)
-		if err := s.Change(ctx, c); err != nil {
+		if err := s.Registrations.Change(ctx, c); err != nil {
 			t.Fatal(err)
 		}
 		was.Version++
 	}
 	b := batch{strong: true}
-	b.want(credentialKey(public))
-	b.want(credentialKey(lost))
+	b.want(apiKeyKey(public))
+	b.want(apiKeyKey(lost))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := readKey(f.at(credentialKey(public)), public)
+	got := readAPIKey(f.at(apiKeyKey(public)), public)
 	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) || got.Registration != was.ID {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range []id.Public{public, lost} {
-		if f.at(credentialKey(p)).getSeconds("ttl").Before(at) {
+		if f.at(apiKeyKey(p)).getSeconds("ttl").Before(at) {
 			t.Error("a token of an agent stays for good")
 		}
 	}
@@ -299,8 +299,8 @@ func listed(w id.Workspace) agentauth.Query {
 func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	s := newStore(t)
 	home, at := id.NewWorkspace(), now()
-	var tx transaction
-	for n := range batchMost - 1 {
+	tx := s.begin()
+	for n := range maxBatch - 1 {
 		public := id.NewPublic()
 		r := agentauth.Registration{
 			ID:          id.RegistrationOf(public),
@@ -313,15 +313,15 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 			CompletedAt: at.Add(time.Duration(n) * time.Second),
 			ExpiresAt:   at.Add(time.Hour),
 		}
-		tx.create(s.tables.Core, registrationItem(r))
+		tx.create(registrationItem(r))
 	}
-	if err := s.commit(ctx, &tx); err != nil {
+	if err := s.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	q := listed(home)
 	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
 	for n := range 2 {
-		one, next, err := s.Registrations(ctx, q)
+		one, next, err := s.Registrations.List(ctx, q)
 		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) || (next == "") != (n == 1) {
 			t.Fatal(n, one, next, err)
 		}

@@ -32,7 +32,7 @@ import (
 var ctx = context.Background()
 
 // newStore makes a store on tables of its own.
-func newStore(t testing.TB) *Store {
+func newStore(t testing.TB) Stores {
 	t.Helper()
 	e := engine.Shared(t)
 	cfg := e.AWS()
@@ -47,7 +47,7 @@ func newStore(t testing.TB) *Store {
 func now() time.Time { return millis(time.Now()) }
 
 // tenant provisions a workspace and returns it with its key.
-func tenant(t testing.TB, s *Store) (workspace.Workspace, credential.Key) {
+func tenant(t testing.TB, s Stores) (workspace.Workspace, credential.Key) {
 	t.Helper()
 	at := now()
 	w := workspace.Workspace{
@@ -67,7 +67,7 @@ func tenant(t testing.TB, s *Store) (workspace.Workspace, credential.Key) {
 		CreatedAt: at,
 		ExpiresAt: at.Add(time.Hour),
 	}
-	err := s.Provision(ctx, ephemeral.Provision{
+	err := s.Workspaces.Provision(ctx, ephemeral.Provision{
 		Workspace: w,
 		Key:       k,
 		Event:     record(w.ID, at),
@@ -102,10 +102,10 @@ func command(k credential.Key, op idempotency.Operation) idempotency.Command {
 }
 
 // openSession makes a pending session, of a new artifact unless a is given.
-func openSession(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
+func openSession(t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
 	t.Helper()
 	c := creation(w, k, a)
-	if err := s.Create(ctx, c); err != nil {
+	if err := s.Uploads.Create(ctx, c); err != nil {
 		t.Fatal(err)
 	}
 	return c.Session, c.Entries
@@ -149,7 +149,7 @@ func creation(w workspace.Workspace, k credential.Key, a id.Artifact) upload.Cre
 	}
 }
 
-func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {
+func finalization(t testing.TB, s Stores, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {
 	t.Helper()
 	f := upload.Finalization{
 		Result:  []byte("{}"),
@@ -192,18 +192,18 @@ func finalization(t testing.TB, s *Store, k credential.Key, u upload.Session, en
 		}},
 		Events: []event.Event{record(u.Workspace, now())},
 	}
-	if err := s.Claim(ctx, f.Command, f.Owner, f.At, f.At.Add(time.Minute)); err != nil {
+	if err := s.Uploads.Claim(ctx, f.Command, f.Owner, f.At, f.At.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
 // draft makes a finalized session's revision, of a new artifact unless a is given.
-func draft(t testing.TB, s *Store, w workspace.Workspace, k credential.Key, a id.Artifact) artifact.Revision {
+func draft(t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact) artifact.Revision {
 	t.Helper()
 	u, entries := openSession(t, s, w, k, a)
 	f := finalization(t, s, k, u, entries)
-	if err := s.Finalize(ctx, f); err != nil {
+	if err := s.Uploads.Finalize(ctx, f); err != nil {
 		t.Fatal(err)
 	}
 	return f.Revision
@@ -232,10 +232,10 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	r := draft(t, s, w, k, "")
 	p := publication(k, r, 1)
 	p.Share = &artifact.Share{ID: id.NewLink(), Public: id.NewPublic()}
-	if err := s.Publish(ctx, p); err != nil {
+	if err := s.Artifacts.Publish(ctx, p); err != nil {
 		t.Fatal(err)
 	}
-	found, err := s.Find(ctx, k.Public, w.ID, access.Request{
+	found, err := s.Access.Find(ctx, k.Public, w.ID, access.Request{
 		Operation: p.Command.Key.Operation,
 		Target:    p.Command.Key.Target,
 		Client:    p.Command.Key.Client,
@@ -258,15 +258,15 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if !found.Record.Finished(now()) || string(found.Record.Result) != `{"a":1}` || found.Record.Fingerprint != p.Command.Fingerprint {
 		t.Errorf("record %+v", found.Record)
 	}
-	state, err := s.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public})
+	state, err := s.Artifacts.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public})
 	if err != nil || !state.Allows(readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public}, now()) {
 		t.Errorf("gates %+v %v", state, err)
 	}
-	c, err := s.Contents(ctx, r.Artifact, r.ID)
+	c, err := s.Artifacts.Contents(ctx, r.Artifact, r.ID)
 	if err != nil || len(c.Tree) != 1 || c.Tree[0].Path != "index.html" || c.Tree[0].SHA256 != tree.Digest(sha256.Sum256([]byte("abc"))) {
 		t.Errorf("contents %+v %v", c, err)
 	}
-	if used, err := s.ArtifactsToday(ctx, w.ID, now()); err != nil || used != 1 {
+	if used, err := s.Counters.ArtifactsToday(ctx, w.ID, now()); err != nil || used != 1 {
 		t.Error(used, err)
 	}
 }
@@ -275,7 +275,7 @@ func TestF82AKeyIsNotReadWithAnotherWorkspace(t *testing.T) {
 	s := newStore(t)
 	_, k := tenant(t, s)
 	other, _ := tenant(t, s)
-	found, err := s.Find(ctx, k.Public, other.ID, access.Request{})
+	found, err := s.Access.Find(ctx, k.Public, other.ID, access.Request{})
 	if err != nil || found.Key.Workspace == other.ID {
 		t.Error("the store lends a key to another workspace", err)
 	}
@@ -285,7 +285,7 @@ func TestMalformedIdsAreSimplyNotThere(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	for _, bad := range []string{"", "x", "art_", fmt.Sprintf("%5000s", "x")} {
-		found, err := s.Find(ctx, k.Public, w.ID, access.Request{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
+		found, err := s.Access.Find(ctx, k.Public, w.ID, access.Request{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
 		if err != nil || found.Artifact != nil || found.Revision != nil || found.Session != nil {
 			t.Errorf("%.20q: %+v %v", bad, found, err)
 		}
@@ -296,7 +296,7 @@ func TestF20TwoCommitsOfOneCommandHaveOneEffect(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	p := publication(k, draft(t, s, w, k, ""), 1)
-	errs := parallel(8, func(int) error { return s.Publish(ctx, p) })
+	errs := parallel(8, func(int) error { return s.Artifacts.Publish(ctx, p) })
 	won := 0
 	for _, err := range errs {
 		var taken *idempotency.AlreadyDone
@@ -306,7 +306,7 @@ func TestF20TwoCommitsOfOneCommandHaveOneEffect(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 {
+	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 {
 		t.Errorf("%d won, %d counted", won, used)
 	}
 }
@@ -315,7 +315,7 @@ func TestF21ARevisionIsPublishedOnceWhateverTheKey(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	errs := parallel(6, func(int) error { return s.Publish(ctx, publication(k, r, 1)) })
+	errs := parallel(6, func(int) error { return s.Artifacts.Publish(ctx, publication(k, r, 1)) })
 	won := 0
 	for _, err := range errs {
 		if err == nil {
@@ -324,8 +324,8 @@ func TestF21ARevisionIsPublishedOnceWhateverTheKey(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	a, _ := s.Artifact(ctx, r.Artifact)
-	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 || a.Number != 1 {
+	a, _ := s.Artifacts.Artifact(ctx, r.Artifact)
+	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 || a.Number != 1 {
 		t.Errorf("%d won, %d counted, number %d", won, used, a.Number)
 	}
 }
@@ -341,7 +341,7 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 	errs := parallel(tries, func(i int) error {
 		p := publication(k, drafts[i], 1)
 		p.Allowance = allowance
-		return s.Publish(ctx, p)
+		return s.Artifacts.Publish(ctx, p)
 	})
 	won := 0
 	for i, err := range errs {
@@ -351,12 +351,12 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 		case fault.CodeOf(err) != fault.WriteAllowanceExceeded:
 			t.Error(err)
 		default:
-			if r, _ := s.Revision(ctx, drafts[i].Artifact, drafts[i].ID); r.Status != artifact.Draft {
+			if r, _ := s.Artifacts.Revision(ctx, drafts[i].Artifact, drafts[i].ID); r.Status != artifact.Draft {
 				t.Error("a refused draft is not intact")
 			}
 		}
 	}
-	if used, _ := s.ArtifactsToday(ctx, w.ID, now()); won != allowance || used != allowance {
+	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != allowance || used != allowance {
 		t.Errorf("%d won, %d counted", won, used)
 	}
 }
@@ -365,7 +365,7 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	if err := s.Publish(ctx, publication(k, r, 1)); err != nil {
+	if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
 		t.Fatal(err)
 	}
 	fs := make([]upload.Finalization, 2)
@@ -373,7 +373,7 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 		u, entries := openSession(t, s, w, k, r.Artifact)
 		fs[i] = finalization(t, s, k, u, entries)
 	}
-	errs := parallel(2, func(i int) error { return s.Finalize(ctx, fs[i]) })
+	errs := parallel(2, func(i int) error { return s.Uploads.Finalize(ctx, fs[i]) })
 	if (errs[0] == nil) == (errs[1] == nil) {
 		t.Fatal(errs)
 	}
@@ -381,7 +381,7 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 		if err != nil && fault.CodeOf(err) != fault.DraftRevisionConflict {
 			t.Error(err)
 		}
-		if u, _, _ := s.Session(ctx, fs[i].Session.ID); err != nil && u.Status != upload.Pending {
+		if u, _, _ := s.Uploads.Session(ctx, fs[i].Session.ID); err != nil && u.Status != upload.Pending {
 			t.Error("the loser's session is not pending")
 		}
 	}
@@ -393,29 +393,29 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	u, entries := openSession(t, s, w, k, "")
 	f := finalization(t, s, k, u, entries)
 	later := f.At.Add(2 * time.Minute)
-	if err := s.Claim(ctx, f.Command, "other", later, later.Add(time.Minute)); err != nil {
+	if err := s.Uploads.Claim(ctx, f.Command, "other", later, later.Add(time.Minute)); err != nil {
 		t.Fatal("a lease that is over cannot be taken", err)
 	}
 	var taken *idempotency.AlreadyDone
-	if err := s.Finalize(ctx, f); !errors.As(err, &taken) {
+	if err := s.Uploads.Finalize(ctx, f); !errors.As(err, &taken) {
 		t.Errorf("the first owner commits: %v", err)
 	}
-	if err := s.Claim(ctx, f.Command, "third", later, later.Add(time.Minute)); !errors.As(err, &taken) || taken.Record.Finished(now()) {
+	if err := s.Uploads.Claim(ctx, f.Command, "third", later, later.Add(time.Minute)); !errors.As(err, &taken) || taken.Record.Finished(now()) {
 		t.Errorf("a live lease is taken: %v", err)
 	}
 	f.Owner = "other"
-	if err := s.Finalize(ctx, f); err != nil {
+	if err := s.Uploads.Finalize(ctx, f); err != nil {
 		t.Error(err)
 	}
 	var settled *upload.Settled
 	again := finalization(t, s, k, u, entries)
-	if err := s.Finalize(ctx, again); !errors.As(err, &settled) || settled.Session.Status != upload.Finalized {
+	if err := s.Uploads.Finalize(ctx, again); !errors.As(err, &settled) || settled.Session.Status != upload.Finalized {
 		t.Errorf("F08: a finalized session finalizes again: %v", err)
 	}
-	if err := s.Release(ctx, f.Command, "other"); err != nil {
+	if err := s.Uploads.Release(ctx, f.Command, "other"); err != nil {
 		t.Error(err)
 	}
-	if err := s.Claim(ctx, f.Command, "fourth", later, later); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
+	if err := s.Uploads.Claim(ctx, f.Command, "fourth", later, later); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
 		t.Errorf("releasing undid a finished command: %v", err)
 	}
 }

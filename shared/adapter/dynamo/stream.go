@@ -20,7 +20,7 @@ func slotName(n int) string { return "s" + strconv.Itoa(n) }
 
 // AcquireStream implements rate.StreamStore with one write: the condition makes it exact, and the item that it finds
 // tells which slots are free.
-func (s *Store) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
+func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
 	own := "#" + slotName(st.Slot)
 	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -33,7 +33,7 @@ func (s *Store) AcquireStream(ctx context.Context, st rate.Stream, most int, now
 			"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
 		}.attributes(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = countAttempts })
+	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
 	old, taken := conditionFailed(err)
 	switch {
 	case taken && old.getNum(slotName(st.Slot)) == st.Until.UnixNano():
@@ -57,7 +57,7 @@ func freeSlots(i item, most int, now time.Time) (free []int) {
 }
 
 // ReleaseStream implements rate.StreamStore.
-func (s *Store) ReleaseStream(ctx context.Context, st rate.Stream) error {
+func (s Counters) ReleaseStream(ctx context.Context, st rate.Stream) error {
 	own := "#" + slotName(st.Slot)
 	free, held := "REMOVE "+own, own+" = :until"
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -22,9 +22,9 @@ func streamAt(subject string, slot int, until time.Time) rate.Stream {
 }
 
 // acquired takes a slot, or reports which are free.
-func acquired(t *testing.T, s *Store, st rate.Stream, most int, at time.Time) (bool, []int) {
+func acquired(t *testing.T, s Stores, st rate.Stream, most int, at time.Time) (bool, []int) {
 	t.Helper()
-	free, ok, err := s.AcquireStream(ctx, st, most, at)
+	free, ok, err := s.Counters.AcquireStream(ctx, st, most, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +65,14 @@ func TestAReleasedSlotIsFreeAndAnotherHoldersIsNot(t *testing.T) {
 	first, second := streamAt(subject, 0, until), streamAt(subject, 0, until.Add(time.Nanosecond))
 	acquired(t, s, first, 1, at)
 	for range 2 { // a release is repeated
-		if err := s.ReleaseStream(ctx, first); err != nil {
+		if err := s.Counters.ReleaseStream(ctx, first); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if ok, _ := acquired(t, s, second, 1, at); !ok {
 		t.Fatal("a slot that was given back is not free")
 	}
-	if err := s.ReleaseStream(ctx, first); err != nil { // it comes late
+	if err := s.Counters.ReleaseStream(ctx, first); err != nil { // it comes late
 		t.Fatal(err)
 	}
 	if ok, _ := acquired(t, s, first, 1, at); ok {
@@ -93,7 +93,7 @@ func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
 	if ok, _ := acquired(t, s, next, 1, until); !ok {
 		t.Error("a stream of a function that died holds its slot for longer than it says")
 	}
-	i, err := s.get(ctx, s.tables.Hot, key{pk: streamKey(next)}, true)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: streamKey(next)}, true)
 	if left := i.getSeconds("ttl").Sub(next.Until); err != nil || left <= 0 {
 		t.Errorf("the item goes %v after its last stream ends (%v)", left, err)
 	}
@@ -110,7 +110,7 @@ func TestSlotsAreExact(t *testing.T) {
 	for n := range racers {
 		wait.Go(func() {
 			st := streamAt(subject, n%most, at.Add(time.Minute+time.Duration(n)))
-			if _, ok, err := s.AcquireStream(ctx, st, most, at); err == nil && ok {
+			if _, ok, err := s.Counters.AcquireStream(ctx, st, most, at); err == nil && ok {
 				won <- st.Slot
 			}
 		})
@@ -133,7 +133,7 @@ func TestAFullItemOfStreamsIsOneWriteUnit(t *testing.T) {
 	for st.Slot = range 64 {
 		acquired(t, s, st, 64, at)
 	}
-	i, err := s.get(ctx, s.tables.Hot, key{pk: streamKey(st)}, true)
+	i, err := s.getIn(ctx, s.tables.Hot, key{pk: streamKey(st)}, true)
 	if err != nil || len(i) != 66 {
 		t.Fatalf("%d attributes (%v)", len(i), err)
 	}

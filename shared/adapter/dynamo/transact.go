@@ -11,15 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/cenkalti/backoff/v5"
 
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 )
 
 // How often a transaction that met another one is tried again.
 const (
-	conflictTries  = 6
-	conflictFirst  = 10 * time.Millisecond
-	conflictMost   = 200 * time.Millisecond
-	conflictBudget = 2 * time.Second
+	maxAttempts = 6
+	minBackoff  = 10 * time.Millisecond
+	maxBackoff  = 200 * time.Millisecond
+	maxElapsed  = 2 * time.Second
 )
 
 // refusal turns the item that made a condition false into the answer; old is nil if there was none.
@@ -28,16 +29,28 @@ type refusal func(old item) error
 // transaction collects actions. When it is cancelled, the first action in order whose condition was false decides the
 // answer, so that the order of adding is the order of refusals.
 type transaction struct {
+	tables   Tables
 	actions  []types.TransactWriteItem
 	refusals []refusal
 }
+
+func (s *db) begin() *transaction { return &transaction{tables: s.tables} }
 
 func (t *transaction) add(a types.TransactWriteItem, r refusal) {
 	t.actions, t.refusals = append(t.actions, a), append(t.refusals, r)
 }
 
-// put writes an item if condition holds; an empty condition always does.
-func (t *transaction) put(table string, i item, condition string, v values, r refusal) {
+// put writes an item of core if condition holds; an empty condition always does.
+func (t *transaction) put(i item, condition string, v values, r refusal) {
+	t.putIn(t.tables.Core, i, condition, v, r)
+}
+
+// putHot writes an item of hot if condition holds.
+func (t *transaction) putHot(i item, condition string, v values, r refusal) {
+	t.putIn(t.tables.Hot, i, condition, v, r)
+}
+
+func (t *transaction) putIn(table string, i item, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Put: &types.Put{
 		TableName:                           &table,
 		Item:                                i,
@@ -48,12 +61,28 @@ func (t *transaction) put(table string, i item, condition string, v values, r re
 	}}, r)
 }
 
-// create writes an item that must not exist. Ids are random: a collision is a fault of ours.
-func (t *transaction) create(table string, i item) {
-	t.put(table, i, "attribute_not_exists(#pk)", nil, func(item) error { return errors.New("a fresh id was taken") })
+// create writes an item of core that must not exist.
+func (t *transaction) create(i item) { t.put(i, "attribute_not_exists(#pk)", nil, idTaken) }
+
+// record writes an event.
+func (t *transaction) record(e event.Event) {
+	t.putIn(t.tables.Events, eventItem(e), "attribute_not_exists(#pk)", nil, idTaken)
 }
 
-func (t *transaction) update(table string, k key, expression, condition string, v values, r refusal) {
+// idTaken refuses a new item whose key exists: ids are random, so this is a bug.
+func idTaken(item) error { return errors.New("a fresh id was taken") }
+
+// update changes an item of core if condition holds.
+func (t *transaction) update(k key, expression, condition string, v values, r refusal) {
+	t.updateIn(t.tables.Core, k, expression, condition, v, r)
+}
+
+// updateHot changes an item of hot if condition holds.
+func (t *transaction) updateHot(k key, expression, condition string, v values, r refusal) {
+	t.updateIn(t.tables.Hot, k, expression, condition, v, r)
+}
+
+func (t *transaction) updateIn(table string, k key, expression, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Update: &types.Update{
 		TableName:                           &table,
 		Key:                                 k.attributes(),
@@ -65,9 +94,10 @@ func (t *transaction) update(table string, k key, expression, condition string, 
 	}}, r)
 }
 
-func (t *transaction) check(table string, k key, condition string, v values, r refusal) {
+// check holds the transaction to a condition on an item of core that it does not change.
+func (t *transaction) check(k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName:                           &table,
+		TableName:                           &t.tables.Core,
 		Key:                                 k.attributes(),
 		ConditionExpression:                 &condition,
 		ExpressionAttributeNames:            names(condition),
@@ -77,9 +107,9 @@ func (t *transaction) check(table string, k key, condition string, v values, r r
 }
 
 // remove deletes an item if condition holds; an empty condition always does, whether the item is there or not.
-func (t *transaction) remove(table string, k key, condition string, v values, r refusal) {
+func (t *transaction) remove(k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Delete: &types.Delete{
-		TableName:                           &table,
+		TableName:                           &t.tables.Core,
 		Key:                                 k.attributes(),
 		ConditionExpression:                 optional(condition),
 		ExpressionAttributeNames:            names(condition),
@@ -97,10 +127,10 @@ func optional(expression string) *string {
 
 // commit runs a transaction to its end: an SDK-level repetition of a lost answer has the same token and takes effect
 // once; a transaction that met another one is tried again with jitter, then database_unavailable.
-func (s *Store) commit(ctx context.Context, t *transaction) error {
+func (s *db) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval = conflictFirst
-	wait.MaxInterval = conflictMost
+	wait.InitialInterval = minBackoff
+	wait.MaxInterval = maxBackoff
 	wait.RandomizationFactor = 0.9
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := s.attempt(ctx, t)
@@ -108,7 +138,7 @@ func (s *Store) commit(ctx context.Context, t *transaction) error {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxTries(conflictTries), backoff.WithMaxElapsedTime(conflictBudget))
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(maxAttempts), backoff.WithMaxElapsedTime(maxElapsed))
 	if errors.Is(err, errConflict) {
 		return fault.Wrap(fault.DatabaseUnavailable, err, "too many requests change the same thing; repeat the request in a moment")
 	}
@@ -117,7 +147,7 @@ func (s *Store) commit(ctx context.Context, t *transaction) error {
 
 var errConflict = errors.New("another transaction holds an item")
 
-func (s *Store) attempt(ctx context.Context, t *transaction) error {
+func (s *db) attempt(ctx context.Context, t *transaction) error {
 	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 		TransactItems: t.actions, ClientRequestToken: aws.String(rand.Text()),
 	})

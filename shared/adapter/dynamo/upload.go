@@ -5,30 +5,43 @@ import (
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
 
-func sessionItem(s upload.Session) item {
-	return newItem(sessionKey(s.ID)).
-		str("ws", string(s.Workspace)).str("home", string(s.Home)).str("art", string(s.Artifact)).str("rev", string(s.Revision)).
-		flag("new", s.New).flag("diffs", s.Diffs).str("status", string(s.Status)).time("exp", s.ExpiresAt).str("base", string(s.Base)).str("reuses", string(s.Reuses)).str("title", s.Title).
-		str("entry", s.Entrypoint).str("mode", string(s.Mode)).num("n", int64(s.FileCount)).num("bytes", s.Size).
-		num("life", int64(s.Life/time.Millisecond)).time("created", s.CreatedAt).
-		str("g2p", due(sessionDue, string(s.ID))).str("g2s", sortable(s.ExpiresAt.Add(limits.CleanupSlack)))
+// Uploads stores upload sessions.
+type Uploads struct {
+	*db
+	metadata
+	files
 }
 
-// readSession reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
+var (
+	_ upload.Finalizations = Uploads{}
+	_ upload.Sessions      = Uploads{}
+)
+
+func uploadItem(s upload.Session) item {
+	i := newItem(uploadKey(s.ID))
+	uploadFields(writing(i), &s)
+	return i.
+		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
+}
+
+// readUpload reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
 // its entries any more, which go before it does.
-func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
+func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
 	if i == nil {
 		return nil, nil, nil
 	}
-	session := sessionOf(i, s)
+	session := readUploadItem(i, s)
 	if entries == nil && session.Status == upload.Finalized {
 		return &session, nil, nil
 	}
@@ -42,147 +55,156 @@ func readSession(i, entries item, s id.Session) (*upload.Session, []upload.Entry
 	return &session, files, nil
 }
 
-func sessionOf(i item, s id.Session) upload.Session {
-	return upload.Session{
-		ID:         s,
-		Workspace:  id.Workspace(i.getStr("ws")),
-		Home:       id.Workspace(i.getStr("home")),
-		Artifact:   id.Artifact(i.getStr("art")),
-		Revision:   id.Revision(i.getStr("rev")),
-		New:        i.getFlag("new"),
-		Diffs:      i.getFlag("diffs"),
-		Status:     upload.Status(i.getStr("status")),
-		ExpiresAt:  i.getTime("exp"),
-		Base:       id.Revision(i.getStr("base")),
-		Reuses:     id.Revision(i.getStr("reuses")),
-		Title:      i.getStr("title"),
-		Entrypoint: i.getStr("entry"),
-		Mode:       media.Mode(i.getStr("mode")),
-		FileCount:  int(i.getNum("n")),
-		Size:       i.getNum("bytes"),
-		Life:       time.Duration(i.getNum("life")) * time.Millisecond,
-		CreatedAt:  i.getTime("created"),
-	}
+func uploadFields(f fields, u *upload.Session) {
+	text(f, "ws", &u.Workspace)
+	text(f, "home", &u.Home)
+	text(f, "art", &u.Artifact)
+	text(f, "rev", &u.Revision)
+	f.flag("new", &u.New)
+	f.flag("diffs", &u.Diffs)
+	text(f, "status", &u.Status)
+	f.time("exp", &u.ExpiresAt)
+	text(f, "base", &u.Base)
+	text(f, "reuses", &u.Reuses)
+	text(f, "title", &u.Title)
+	text(f, "entry", &u.Entrypoint)
+	text(f, "mode", &u.Mode)
+	integer(f, "n", &u.FileCount)
+	integer(f, "bytes", &u.Size)
+	f.millis("life", &u.Life)
+	f.time("created", &u.CreatedAt)
+}
+
+func readUploadItem(i item, s id.Session) upload.Session {
+	out := upload.Session{ID: s}
+	uploadFields(reading(i), &out)
+	return out
 }
 
 // Session implements upload.Sessions.
-func (s *Store) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+func (s Uploads) Session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
+	return s.session(ctx, u)
+}
+
+// session reads both items of an upload session.
+func (s *db) session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
 	b := batch{strong: true}
-	b.want(sessionKey(u))
+	b.want(uploadKey(u))
 	b.want(entriesKey(u))
 	f, err := s.read(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return readSession(f.at(sessionKey(u)), f.at(entriesKey(u)), u)
+	return readUpload(f.at(uploadKey(u)), f.at(entriesKey(u)), u)
 }
 
 // Create implements upload.Sessions.
-func (s *Store) Create(ctx context.Context, c upload.Creation) error {
+func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 	at := c.Session.CreatedAt
 	day := allowance{
-		key:  uploadKey,
+		key:  byteAllowanceKey,
 		of:   c.Session.Workspace,
 		at:   at,
 		take: c.Bytes,
 		most: c.BytesADay,
 	}
 	return s.within(day, func(count spend) error {
-		var t transaction
-		s.finish(&t, c.Command, c.Result, at)
-		s.checkFence(&t, c.Session.Workspace)
-		count(&t)
-		t.create(s.tables.Core, sessionItem(c.Session))
-		t.create(s.tables.Core, newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
-		t.create(s.tables.Events, eventItem(c.Event))
-		return s.commit(ctx, &t)
+		t := s.begin()
+		t.finish(c.Command, c.Result, at)
+		t.checkFence(c.Session.Workspace)
+		count(t)
+		t.create(uploadItem(c.Session))
+		t.create(newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+		t.record(c.Event)
+		return s.commit(ctx, t)
 	})
 }
 
-// gateTries is how often a finalization is tried on an artifact that changes meanwhile.
-const gateTries = 4
+// maxFinalizations is how often a finalization is tried on an artifact that changes meanwhile.
+const maxFinalizations = 4
 
 // Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
 // and both may have changed since the session was created: a gate that is not as expected tells how it is.
-func (s *Store) Finalize(ctx context.Context, f upload.Finalization) error {
+func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
-	var other *otherGate
-	for range gateTries {
+	var other *otherArtifact
+	for range maxFinalizations {
 		err := s.finalize(ctx, f, expected)
 		if !errors.As(err, &other) {
 			return err
 		}
-		expected = other.gate
+		expected = other.artifact
 	}
 	return unavailable(other)
 }
 
-// otherGate says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
-type otherGate struct{ gate artifact.Artifact }
+// otherArtifact says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
+type otherArtifact struct{ artifact artifact.Artifact }
 
-func (o *otherGate) Error() string { return "the artifact ends at another time than expected" }
+func (o *otherArtifact) Error() string { return "the artifact ends at another time than expected" }
 
-func (s *Store) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
-	var t transaction
-	s.finishHeld(&t, f.Command, f.Owner, f.Result)
-	s.endUpload(&t, f)
+func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected artifact.Artifact) error {
+	t := s.begin()
+	t.finishHeld(f.Command, f.Owner, f.Result)
+	t.endUpload(f)
 	if f.Session.New {
-		t.put(s.tables.Core, artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
+		t.put(artifactItem(f.Artifact), "attribute_not_exists(#pk)", nil, noDraft)
 	} else {
-		s.takeDraft(&t, f, expected)
+		t.takeDraft(f, expected)
 	}
 	if f.Session.Reuses != "" {
-		t.check(s.tables.Core, revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
+		t.check(revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
 			values{"published": string(artifact.Published)}, func(item) error {
 				return fault.New(fault.InvalidRequest, "base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
 			})
 	}
-	s.checkFence(&t, f.Session.Workspace)
-	t.create(s.tables.Core, revisionItem(f.Revision))
-	t.create(s.tables.Core, newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
+	t.checkFence(f.Session.Workspace)
+	t.create(revisionItem(f.Revision))
+	t.create(newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
 	for _, e := range f.Events {
-		t.create(s.tables.Events, eventItem(e))
+		t.record(e)
 	}
-	return s.commit(ctx, &t)
+	return s.commit(ctx, t)
 }
 
 // endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
-func (s *Store) endUpload(t *transaction, f upload.Finalization) {
-	t.update(s.tables.Core, sessionKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
+func (t *transaction) endUpload(f upload.Finalization) {
+	t.update(uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
 			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
-			"hints": due(hintDue, string(f.Session.ID)), "due": sortable(f.At),
+			"hints": queueOf(indexDue, string(f.Session.ID)), "due": millisKey(f.At),
 		}, func(old item) error {
 			if old == nil {
 				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")
 			}
-			return &upload.Settled{Session: sessionOf(old, f.Session.ID)}
+			return &upload.Settled{Session: readUploadItem(old, f.Session.ID)}
 		})
 }
 
 // takeDraft gives an existing artifact its one draft, if it is as expected.
-func (s *Store) takeDraft(t *transaction, f upload.Finalization, expected artifact.Artifact) {
+func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifact) {
 	a := f.Artifact
 	a.PinnedAt = expected.PinnedAt
 	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
 		a.ExpiresAt = expected.ExpiresAt
 	} // else a claim gave it more time, which the session knows and its gate does not yet
-	v := values{
-		"draft": string(f.Revision.ID), "now": f.At, "live": string(artifact.Live), "ws": string(f.Session.Workspace), "one": 1,
-		"artifacts": due(artifactDue, string(a.ID)), "due": nextDue(a, limits.DraftLife), "end": expected.ExpiresAt,
-	}
-	as := "#exp = :end AND attribute_not_exists(#pin_at)"
-	if !expected.PinnedAt.IsZero() {
-		as = "#exp = :end AND attribute_exists(#pin_at)"
-	}
-	owned := "#own = :ws AND (#exp > :now OR attribute_exists(#pin_at))"
+	u := updateLive(a.ID)
+	u.set("draft", string(f.Revision.ID))
+	u.set("draft_at", f.At)
+	u.set("updated", f.At)
+	u.set("g2p", queueOf(artifactDue, string(a.ID)))
+	u.set("g2s", nextDue(a, limits.DraftLife))
+	u.requireAbsent("draft", "lock")
+	u.requireValue("exp", expected.ExpiresAt)
+	u.requirePresence("pin_at", !expected.PinnedAt.IsZero())
+	owned := "#own = :ws AND (#exp > :updated OR attribute_exists(#pin_at))"
+	u.values["ws"] = string(f.Session.Workspace)
 	if cameByClaim(f) {
 		owned = "(" + owned + ") OR #own = :home"
-		v["home"] = string(f.Session.Home)
+		u.values["home"] = string(f.Session.Home)
 	}
-	t.update(s.tables.Core, artifactKey(a.ID), "SET #draft = :draft, #draft_at = :now, #updated = :now, #g2p = :artifacts, #g2s = :due ADD #ver :one",
-		"#status = :live AND attribute_not_exists(#draft) AND attribute_not_exists(#lock) AND "+as+" AND ("+owned+")", v,
-		func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
+	u.require("(" + owned + ")")
+	t.updateArtifact(u, func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
 }
 
 // cameByClaim tells whether the artifact came by a claim: it may still say where from, and end as it did there.
@@ -199,11 +221,45 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 		return noDraft(nil)
 	case a.Owner == f.Session.Workspace && a.Readable(f.At),
 		a.Owner == f.Session.Home && cameByClaim(f) && a.Status == artifact.Live && a.Lock == "":
-		return &otherGate{*a}
+		return &otherArtifact{*a}
 	}
 	return artifact.NotFound()
 }
 
 func noDraft(item) error {
 	return fault.New(fault.DraftRevisionConflict, "the artifact has another unpublished draft; publish that one first")
+}
+
+// Claim implements upload.Finalizations.
+func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error {
+	condition := "attribute_not_exists(#pk) OR #ttl < :seconds OR (#state = :flight AND #lease < :now)"
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           &s.tables.Hot,
+		Item:                                recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease),
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            names(condition),
+		ExpressionAttributeValues:           values{"seconds": now.Unix(), "flight": inFlight, "now": now}.attributes(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if old, failed := conditionFailed(err); failed {
+		return s.claimedBy(old, owner)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// claimedBy lets a claim pass that an SDK-level repetition made twice.
+func (s *db) claimedBy(old item, owner string) error {
+	if old.getStr("owner") == owner && old.getStr("state") == inFlight {
+		return nil
+	}
+	return taken(old)
+}
+
+// Release implements upload.Finalizations.
+func (s Uploads) Release(ctx context.Context, c idempotency.Command, owner string) error {
+	_, err := s.deleteIf(ctx, s.tables.Hot, key{pk: recordKey(c.Key)}, "#owner = :owner AND #state = :flight", values{"owner": owner, "flight": inFlight})
+	return err
 }

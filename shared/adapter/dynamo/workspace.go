@@ -6,49 +6,59 @@ import (
 	"time"
 
 	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
 
+// Workspaces stores workspaces and the quota of ephemeral ones.
+type Workspaces struct{ *db }
+
+var (
+	_ account.Workspaces = Workspaces{}
+	_ ephemeral.Store    = Workspaces{}
+)
+
 func workspaceItem(w workspace.Workspace) item {
-	return newItem(workspaceKey(w.ID)).
-		str("name", w.Name).str("plan", string(w.Plan)).time("created", w.CreatedAt).time("claimed_at", w.ClaimedAt).
-		str("into", string(w.ClaimedInto)).time("floor", w.MinExpiry).str("lock", string(w.Lock)).time("lock_at", w.LockedAt).num("epoch", w.Epoch).num("adays", int64(w.AutoDays)).
-		time("logins_out", w.LoginsEndedAt).time("keys_out", w.KeysEndedAt)
+	i := newItem(workspaceKey(w.ID))
+	workspaceFields(writing(i), &w)
+	return i
+}
+
+func workspaceFields(f fields, w *workspace.Workspace) {
+	text(f, "name", &w.Name)
+	text(f, "plan", &w.Plan)
+	f.time("created", &w.CreatedAt)
+	f.time("claimed_at", &w.ClaimedAt)
+	text(f, "into", &w.ClaimedInto)
+	text(f, "lock", &w.Lock)
+	f.time("lock_at", &w.LockedAt)
+	integer(f, "epoch", &w.Epoch)
+	integer(f, "adays", &w.AutoDays)
+	f.time("floor", &w.MinExpiry)
+	f.time("logins_out", &w.LoginsEndedAt)
+	f.time("keys_out", &w.KeysEndedAt)
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 	if i == nil {
 		return nil
 	}
-	return &workspace.Workspace{
-		ID:            w,
-		Name:          i.getStr("name"),
-		Plan:          workspace.Plan(i.getStr("plan")),
-		CreatedAt:     i.getTime("created"),
-		ClaimedAt:     i.getTime("claimed_at"),
-		ClaimedInto:   id.Workspace(i.getStr("into")),
-		Lock:          id.Lockdown(i.getStr("lock")),
-		LockedAt:      i.getTime("lock_at"),
-		Epoch:         i.getNum("epoch"),
-		AutoDays:      int(i.getNum("adays")),
-		MinExpiry:     i.getTime("floor"),
-		LoginsEndedAt: i.getTime("logins_out"),
-		KeysEndedAt:   i.getTime("keys_out"),
-	}
+	out := &workspace.Workspace{ID: w}
+	workspaceFields(reading(i), out)
+	return out
 }
 
 // Workspace implements artifact.Workspaces.
-func (s *Store) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
-	i, err := s.get(ctx, s.tables.Core, workspaceKey(w), true)
-	return readWorkspace(i, w), err
+func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
+	return s.workspace(ctx, w)
 }
 
 // checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
 // tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
-func (s *Store) checkFence(t *transaction, w id.Workspace) {
-	t.check(s.tables.Core, fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
+func (t *transaction) checkFence(w id.Workspace) {
+	t.check(fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
 }
 
 func closed(item) error {
@@ -56,18 +66,18 @@ func closed(item) error {
 }
 
 // Provision implements ephemeral.Store.
-func (s *Store) Provision(ctx context.Context, p ephemeral.Provision) error {
-	var t transaction
-	t.create(s.tables.Core, workspaceItem(p.Workspace))
-	t.create(s.tables.Core, keyItem(p.Key))
-	t.create(s.tables.Core, claimTokenItem(p.Claim))
-	t.create(s.tables.Events, eventItem(p.Event))
-	return s.commit(ctx, &t)
+func (s Workspaces) Provision(ctx context.Context, p ephemeral.Provision) error {
+	t := s.begin()
+	t.create(workspaceItem(p.Workspace))
+	t.create(apiKeyItem(p.Key))
+	t.create(claimTokenItem(p.Claim))
+	t.record(p.Event)
+	return s.commit(ctx, t)
 }
 
 // Quota implements ephemeral.Store.
-func (s *Store) Quota(ctx context.Context) (ephemeral.Quota, error) {
-	i, err := s.get(ctx, s.tables.Core, gateKey(), true)
+func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
+	i, err := s.get(ctx, quotaKey())
 	if err != nil {
 		return ephemeral.Quota{}, err
 	}
@@ -77,17 +87,27 @@ func (s *Store) Quota(ctx context.Context) (ephemeral.Quota, error) {
 	return ephemeral.Quota{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
 }
 
-// SetGate stores how many ephemeral workspaces may be made in a minute.
-func (s *Store) SetGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
-	var t transaction
-	t.put(s.tables.Core, newItem(gateKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
-	return s.commit(ctx, &t)
+// SetQuota stores how many ephemeral workspaces may be made in a minute.
+func (s Workspaces) SetQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+	t := s.begin()
+	t.put(newItem(quotaKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	return s.commit(ctx, t)
 }
 
-// OpenGate stores a setting for the gate unless there is one.
-func (s *Store) OpenGate(ctx context.Context, g ephemeral.Quota, now time.Time) error {
+// InitQuota stores a setting for the gate unless there is one.
+func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
 	}
-	return s.SetGate(ctx, g, now)
+	return s.SetQuota(ctx, g, now)
+}
+
+// UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
+func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
+	t := s.begin()
+	t.finish(f.Command, f.Result, f.At)
+	t.update(workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
+	t.record(f.Event)
+	return s.commit(ctx, t)
 }

@@ -91,7 +91,7 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken
 	if !r.meets(m.visitor, s.now()) {
 		return Request{}, errWrong
 	}
-	shown, _, err := s.Mover.List(ctx, artifact.Query{Workspace: r.Workspace, Limit: limits.ClaimListed, Now: s.now()})
+	shown, _, err := s.Artifacts.List(ctx, artifact.Query{Workspace: r.Workspace, Limit: limits.ClaimListed, Now: s.now()})
 	if err != nil {
 		return Request{}, err
 	}

@@ -34,7 +34,7 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 		return contract.RegisteredAgent{}, err
 	}
 	e, secret := s.newRegistration(from, requestID)
-	if err := s.Store.AddRegistration(ctx, e); err != nil {
+	if err := s.Store.Add(ctx, e); err != nil {
 		return contract.RegisteredAgent{}, err
 	}
 	made := e.Registration

@@ -23,7 +23,6 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
-	"vitrine/shared/publishing/artifact"
 )
 
 // ErrMoved says that a registration is not any more what was read.
@@ -31,19 +30,19 @@ var ErrMoved = errors.New("the registration has changed meanwhile")
 
 // Store is what Service needs of the store.
 type Store interface {
-	// AddRegistration commits workspace, registration, claim token and event in one transaction.
-	AddRegistration(ctx context.Context, e NewRegistration) error
+	// Add commits workspace, registration, claim token and event in one transaction.
+	Add(ctx context.Context, e NewRegistration) error
 	// Registration reads a registration and a workspace in one strongly consistent batch; nil for what does not exist.
 	Registration(ctx context.Context, r id.Registration, w id.Workspace) (*Registration, *workspace.Workspace, error)
-	// RegistrationByClaimToken reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
+	// ByClaimToken reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
 	// does not exist.
-	RegistrationByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
+	ByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
 	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
 	// those that were read.
 	Change(ctx context.Context, c Change) error
-	// Registrations reads registrations that were claimed into a workspace, the newest claim first, and the place of the
+	// List reads registrations that were claimed into a workspace, the newest claim first, and the place of the
 	// last one if others follow.
-	Registrations(ctx context.Context, q Query) (rows []Registration, next string, err error)
+	List(ctx context.Context, q Query) (rows []Registration, next string, err error)
 }
 
 // Query is which registrations a list shows.
@@ -58,8 +57,6 @@ type Query struct {
 type Mover interface {
 	// Move commits a claim. Errors: claim.ErrGone, not_authenticated (the destination closed), database_unavailable.
 	Move(ctx context.Context, m claim.Move) error
-	// List returns one page of a workspace's artifacts, newest first.
-	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
 }
 
 // Admission counts requests for a workspace without an account, whichever way they come.
@@ -89,6 +86,7 @@ type Change struct {
 type Service struct {
 	Store     Store
 	Mover     Mover
+	Artifacts claim.Artifacts
 	Admission Admission
 	Counters  rate.Counters
 	Failures  rate.FailureCounter
@@ -138,7 +136,7 @@ func (s *Service) off() error {
 // registrationOf reads what belongs to a claim token or an attempt token; nil for what does not exist or does not match. found
 // is true if the claim token itself was sent and is right.
 func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t *claim.Token, r *Registration, found bool, err error) {
-	t, r, err = s.Store.RegistrationByClaimToken(ctx, sent.Public)
+	t, r, err = s.Store.ByClaimToken(ctx, sent.Public)
 	if err != nil {
 		return nil, nil, false, err
 	}

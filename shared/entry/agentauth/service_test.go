@@ -41,7 +41,7 @@ const origin = "https://api.vitrine.test"
 type world struct {
 	testing.TB
 	*agentauth.Service
-	store   *dynamo.Store
+	store   dynamo.Stores
 	client  *dynamodb.Client
 	tables  dynamo.Tables
 	rings   keyring.Set
@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.store = dynamo.New(w.client, w.tables)
 	w.clock.Store(time.Now().UnixMilli())
-	if err := w.store.OpenGate(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
+	if err := w.store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.assemble()
@@ -86,12 +86,13 @@ func (w *world) assemble() {
 			w.Fatal(err)
 		}
 	}
-	limiter := &rate.Limiter{Counters: w.store, Limits: &w.limits, Now: w.now}
+	limiter := &rate.Limiter{Counters: w.store.Counters, Limits: &w.limits, Now: w.now}
 	w.Service = &agentauth.Service{
-		Store:       w.store,
-		Mover:       w.store,
-		Counters:    w.store,
-		Failures:    w.store,
+		Store:       w.store.Registrations,
+		Mover:       w.store.Claims,
+		Artifacts:   w.store.Artifacts,
+		Counters:    w.store.Counters,
+		Failures:    w.store.Counters,
 		Limiter:     limiter,
 		Limits:      &w.limits,
 		Signer:      signer,
@@ -101,24 +102,25 @@ func (w *world) assemble() {
 		Origins:     address.Origins{API: origin, App: "https://app.vitrine.test"},
 		Now:         w.now,
 		Admission: &ephemeral.Provisioner{
-			Store:       w.store,
+			Store:       w.store.Workspaces,
 			Limiter:     limiter,
-			Counters:    w.store,
+			Counters:    w.store.Counters,
 			Limits:      &w.limits,
-			Pow:         &pow.Service{Keys: nonces, Store: w.store, Now: w.now},
+			Pow:         &pow.Service{Keys: nonces, Store: w.store.Counters, Now: w.now},
 			Peppers:     peppers,
 			Environment: credential.Preview,
 			Now:         w.now,
 		},
 	}
 	w.claimer = &claim.Service{
-		Store:       w.store,
+		Store:       w.store.Claims,
+		Artifacts:   w.store.Artifacts,
 		Peppers:     peppers,
 		Environment: credential.Preview,
 		Now:         w.now,
 	}
 	w.keys = &access.Authenticator{
-		Store:       w.store,
+		Store:       w.store.Access,
 		Peppers:     peppers,
 		Limits:      &w.limits,
 		Environment: credential.Preview,
@@ -172,7 +174,7 @@ func (w *world) person() credential.Actor {
 		CreatedAt: at,
 		ClaimedAt: at,
 	}
-	w.ok(w.store.Provision(ctx, ephemeral.Provision{
+	w.ok(w.store.Workspaces.Provision(ctx, ephemeral.Provision{
 		Workspace: home,
 		Key: credential.Key{
 			ID:        id.NewKey(public),
@@ -251,7 +253,7 @@ func (w *world) works(secret string) id.Workspace {
 // registration reads what is stored of an agent.
 func (w *world) registration(r id.Registration) agentauth.Registration {
 	w.Helper()
-	found, _, err := w.store.Registration(ctx, r, id.NoWorkspace)
+	found, _, err := w.store.Registrations.Registration(ctx, r, id.NoWorkspace)
 	w.ok(err)
 	if found == nil {
 		w.Fatal("no registration", r)

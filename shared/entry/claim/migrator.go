@@ -18,8 +18,8 @@ import (
 
 // Migrations is what Migrator needs of the store.
 type Migrations interface {
-	// DueMoves returns up to n moves that are due at an instant, the oldest first.
-	DueMoves(ctx context.Context, now time.Time, n int) ([]DueMove, error)
+	// Due returns up to n moves that are due at an instant, the oldest first.
+	Due(ctx context.Context, now time.Time, n int) ([]DueMove, error)
 	// Note records what a pass found and when the next one is due. It returns since when passes find nothing, zero if
 	// this one found something. open is false if the move is done.
 	Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (since time.Time, open bool, err error)
@@ -74,7 +74,7 @@ type Migrator struct {
 // Due does one step for each source that waits, some of them at once. Round.More tells that some could go on.
 func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 	now := m.Now()
-	waiting, err := m.Store.DueMoves(ctx, now, sources)
+	waiting, err := m.Store.Due(ctx, now, sources)
 	if err != nil || len(waiting) == 0 {
 		return sweep.Round{}, err
 	}

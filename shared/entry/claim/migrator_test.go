@@ -26,7 +26,7 @@ type fakeMigrations struct {
 	err      error
 }
 
-func (f *fakeMigrations) DueMoves(context.Context, time.Time, int) ([]claim.DueMove, error) {
+func (f *fakeMigrations) Due(context.Context, time.Time, int) ([]claim.DueMove, error) {
 	if f.source == nil {
 		return nil, nil
 	}

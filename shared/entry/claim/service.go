@@ -19,18 +19,23 @@ import (
 
 // Store is what Claimer needs.
 type Store interface {
-	// ClaimToken reads a claim token strongly, nil if there is none.
-	ClaimToken(ctx context.Context, public id.Public) (*Token, error)
-	// List returns one page of a workspace's artifacts, newest first.
-	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
-	// Move commits a claim. Errors: *idempotency.Taken, ErrGone, not_authenticated (the destination closed),
+	// Token reads a claim token strongly, nil if there is none.
+	Token(ctx context.Context, public id.Public) (*Token, error)
+	// Move commits a claim. Errors: *idempotency.AlreadyDone, ErrGone, not_authenticated (the destination closed),
 	// database_unavailable.
 	Move(ctx context.Context, m Move) error
+}
+
+// Artifacts lists what a claim brings.
+type Artifacts interface {
+	// List returns one page of a workspace's artifacts, newest first.
+	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
 }
 
 // Service lets members take over ephemeral workspaces.
 type Service struct {
 	Store       Store
+	Artifacts   Artifacts
 	Peppers     keyring.Derived
 	Environment credential.Environment
 	Now         func() time.Time
@@ -118,10 +123,10 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 	listed := make(chan error, 1)
 	go func() {
 		var err error
-		h.artifacts, _, err = c.Store.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
+		h.artifacts, _, err = c.Artifacts.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
 		listed <- err
 	}()
-	stored, err := c.Store.ClaimToken(ctx, sent.Public)
+	stored, err := c.Store.Token(ctx, sent.Public)
 	unlisted := <-listed
 	if err := errors.Join(err, unlisted); err != nil {
 		return claimable{}, err

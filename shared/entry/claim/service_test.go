@@ -31,7 +31,7 @@ type fakeStore struct {
 	moveErr   error
 }
 
-func (f *fakeStore) ClaimToken(context.Context, id.Public) (*claim.Token, error) { return f.token, nil }
+func (f *fakeStore) Token(context.Context, id.Public) (*claim.Token, error) { return f.token, nil }
 
 func (f *fakeStore) List(_ context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
 	return f.artifacts[:min(q.Limit, len(f.artifacts))], len(f.artifacts) > q.Limit, f.listErr

@@ -37,7 +37,7 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	go func() {
 		var err error
 		if p.Limits.Pow == limits.PowAdaptive && !p.Limits.Off {
-			a.passed, err = p.Store.CountOf(ctx, p.minute(p.Now()))
+			a.passed, err = p.Counters.CountOf(ctx, p.minute(p.Now()))
 		}
 		looked <- err
 	}()

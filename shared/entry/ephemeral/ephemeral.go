@@ -25,10 +25,15 @@ type Store interface {
 	// Quota reads how many workspaces may be made in a minute. A missing or malformed quota is
 	// ephemeral_provision_unavailable, because a quota that was never set lets no workspace through.
 	Quota(ctx context.Context) (Quota, error)
-	// CountOf returns how many workspaces were counted in a window. An eventually consistent read is enough.
-	CountOf(ctx context.Context, w rate.Window) (int, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
+}
+
+// Counters counts the workspaces that are made.
+type Counters interface {
+	rate.Counters
+	// CountOf returns how many workspaces were counted in a window. An eventually consistent read is enough.
+	CountOf(ctx context.Context, w rate.Window) (int, error)
 }
 
 // Quota is the provision quota, which operators change at run time.
@@ -49,7 +54,7 @@ type Provision struct {
 type Provisioner struct {
 	Store       Store
 	Limiter     *rate.Limiter
-	Counters    rate.Counters
+	Counters    Counters
 	Limits      *limits.Limits
 	Pow         *pow.Service
 	Peppers     keyring.Derived

@@ -24,7 +24,7 @@ func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: 
 
 // AuditLog shows members what was done in their workspace.
 type AuditLog struct {
-	Store   Record
+	Store   EventStore
 	Cursors *cursor.Codec
 	Now     func() time.Time
 }
@@ -51,7 +51,7 @@ func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contr
 	if err != nil {
 		return contract.AuditList{}, err
 	}
-	events, last, more, err := a.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
+	events, last, more, err := a.Store.List(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
 	if err != nil {
 		return contract.AuditList{}, err
 	}

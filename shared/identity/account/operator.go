@@ -18,12 +18,12 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Record is what Auditor and Overseer need of the store.
-type Record interface {
-	// Record returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
+// EventStore is what Auditor and Overseer need of the store.
+type EventStore interface {
+	// List returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
 	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
 	// ends early where too many in a row do not pass.
-	Record(ctx context.Context, f Filter, now time.Time, after Position, limit int) (rows []event.Event, next Position, more bool, err error)
+	List(ctx context.Context, f Filter, now time.Time, after Position, limit int) (rows []event.Event, next Position, more bool, err error)
 }
 
 // Filter is which events are wanted, of one workspace or of all; empty fields let everything through.
@@ -39,7 +39,7 @@ type Filter struct {
 
 // OperatorLog shows operators what was done in all workspaces.
 type OperatorLog struct {
-	Store   Record
+	Store   EventStore
 	Cursors *cursor.Codec
 	Now     func() time.Time
 }
@@ -66,7 +66,7 @@ func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	events, last, more, err := o.Store.Record(ctx, f, now, position(after), p.Limit)
+	events, last, more, err := o.Store.List(ctx, f, now, position(after), p.Limit)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}

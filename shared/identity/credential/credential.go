@@ -91,9 +91,9 @@ func (k Key) endedAt(w workspace.Workspace) time.Time {
 
 // Revocations is what Revoker needs of the store.
 type Revocations interface {
-	// RevokeKey stamps a live key as revoked and records the event in one transaction; a key that is revoked already
+	// Revoke stamps a live key as revoked and records the event in one transaction; a key that is revoked already
 	// keeps its first stamp, which is returned.
-	RevokeKey(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
+	Revoke(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
 }
 
 // Revoker ends API keys.
@@ -105,7 +105,7 @@ type Revoker struct {
 // Revoke ends a key, at its own request, from this commit on and returns it with the time of its revocation.
 func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
 	now := r.Now()
-	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
+	at, err := r.Store.Revoke(ctx, k, now, event.Event{
 		ID:        id.NewEvent(),
 		Workspace: k.Workspace,
 		At:        now,

@@ -21,20 +21,20 @@ import (
 
 // Keys is what Keeper needs of the store.
 type Keys interface {
-	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. If the
+	// Create stores a key of an open workspace with its event and the command's record, in one transaction. If the
 	// key has a login of the CLI, the login must not have ended, and ends the key from then on. However many run at
-	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.Taken, not_authenticated
+	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.AlreadyDone, not_authenticated
 	// (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the workspace has
 	// c.Most), database_unavailable.
-	CreateKey(ctx context.Context, c Creation) error
-	// APIKey reads a key strongly consistent, nil if there is none.
-	APIKey(ctx context.Context, public id.Public) (*Key, error)
-	// EndKey stamps a live key as revoked with its event and the command's record, in one transaction; a key that is
+	Create(ctx context.Context, c Creation) error
+	// Key reads a key strongly consistent, nil if there is none.
+	Key(ctx context.Context, public id.Public) (*Key, error)
+	// End stamps a live key as revoked with its event and the command's record, in one transaction; a key that is
 	// revoked already keeps its first stamp, which is returned, and nothing is written. A zero time: the key is gone.
-	EndKey(ctx context.Context, e Ending) (time.Time, error)
-	// APIKeys returns keys of a workspace, newest first, and the place of the last one if others follow. A copy may serve,
+	End(ctx context.Context, e Ending) (time.Time, error)
+	// List returns keys of a workspace, newest first, and the place of the last one if others follow. A copy may serve,
 	// and hashes are left out.
-	APIKeys(ctx context.Context, q KeyQuery) (rows []Key, next string, err error)
+	List(ctx context.Context, q KeyQuery) (rows []Key, next string, err error)
 }
 
 // KeyQuery is which keys a list shows.
@@ -134,7 +134,7 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 	if err != nil {
 		return contract.CreatedKey{}, err
 	}
-	err = k.Store.CreateKey(ctx, Creation{
+	err = k.Store.Create(ctx, Creation{
 		Command: c,
 		Result:  result,
 		Key:     key,
@@ -177,7 +177,7 @@ func (k *Keeper) List(ctx context.Context, by Actor, which Which, p cursor.Page)
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "keys." + string(which), Now: q.Now}
 	keys, info, err := cursor.Read(k.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
 		q.After, q.Limit = after, limit
-		return k.Store.APIKeys(ctx, q)
+		return k.Store.List(ctx, q)
 	})
 	if err != nil {
 		return contract.WebKeyList{}, err
@@ -229,7 +229,7 @@ func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r 
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}
-	at, err := k.Store.EndKey(ctx, Ending{
+	at, err := k.Store.End(ctx, Ending{
 		Command: c,
 		Result:  result,
 		Key:     key,
@@ -255,7 +255,7 @@ func (k *Keeper) find(ctx context.Context, by Actor, which id.Key) (Key, error) 
 	if err != nil {
 		return Key{}, unknownKey()
 	}
-	key, err := k.Store.APIKey(ctx, public)
+	key, err := k.Store.Key(ctx, public)
 	if err != nil {
 		return Key{}, err
 	}

@@ -18,14 +18,14 @@ var ErrKnown = errors.New("this person is a member already")
 
 // Store is what Registrar needs.
 type Store interface {
-	// MemberByIdentity finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
-	MemberByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
-	// AddMember commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
+	// ByIdentity finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
+	ByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
+	// Add commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
 	// and then nothing is written.
-	AddMember(ctx context.Context, a NewMember) error
-	// TouchMember writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
+	Add(ctx context.Context, a NewMember) error
+	// Touch writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
 	// younger than m. Otherwise it changes nothing.
-	TouchMember(ctx context.Context, m Member, since time.Time) error
+	Touch(ctx context.Context, m Member, since time.Time) error
 }
 
 // NewMember is everything that a first sign-in makes.
@@ -66,7 +66,7 @@ func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (S
 }
 
 func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
-	m, w, err := r.Store.MemberByIdentity(ctx, who.Issuer, who.Subject)
+	m, w, err := r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -74,13 +74,13 @@ func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 		return r.touch(ctx, *m, *w, who)
 	}
 	a := admission(who, r.Now(), requestID)
-	switch err := r.Store.AddMember(ctx, a); {
+	switch err := r.Store.Add(ctx, a); {
 	case err == nil:
 		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, nil
 	case !errors.Is(err, ErrKnown):
 		return SignedIn{}, err
 	}
-	m, w, err = r.Store.MemberByIdentity(ctx, who.Issuer, who.Subject)
+	m, w, err = r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
 	if err == nil && m == nil {
 		err = errors.New("a member vanished")
 	}
@@ -98,7 +98,7 @@ func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, wh
 		return SignedIn{Member: m, Workspace: w}, nil
 	}
 	m.Email, m.SeenAt = who.Email, now
-	return SignedIn{Member: m, Workspace: w}, r.Store.TouchMember(ctx, m, since)
+	return SignedIn{Member: m, Workspace: w}, r.Store.Touch(ctx, m, since)
 }
 
 func admission(who Identity, now time.Time, requestID string) NewMember {

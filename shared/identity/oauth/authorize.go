@@ -17,14 +17,14 @@ import (
 
 // Requests keeps consent pages that are open.
 type Requests interface {
-	// AddRequest writes a new request.
-	AddRequest(ctx context.Context, r Request) error
+	// Add writes a new request.
+	Add(ctx context.Context, r Request) error
 	// Request reads a request, strongly; nil if there is none.
 	Request(ctx context.Context, secret string) (*Request, error)
-	// GrantConsent turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
-	GrantConsent(ctx context.Context, r Request, c Code, e event.Event) error
-	// DropRequest removes a request; ErrGone if it is gone.
-	DropRequest(ctx context.Context, r Request) error
+	// Grant turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
+	Grant(ctx context.Context, r Request, c Code, e event.Event) error
+	// Drop removes a request; ErrGone if it is gone.
+	Drop(ctx context.Context, r Request) error
 }
 
 // Request is an authorization that waits for a person.
@@ -71,7 +71,7 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 		CreatedAt: now,
 		ExpiresAt: now.Add(limits.ConsentLife),
 	}
-	if err := s.Requests.AddRequest(ctx, r); err != nil {
+	if err := s.Requests.Add(ctx, r); err != nil {
 		return "", err
 	}
 	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
@@ -158,7 +158,7 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	}
 	now := s.Now()
 	code := credential.Mint(credential.AuthorizationCode, s.Environment, id.NoWorkspace, "")
-	err = s.Requests.GrantConsent(ctx, *r, Code{
+	err = s.Requests.Grant(ctx, *r, Code{
 		Public:    code.Public,
 		Hash:      code.Hash(s.Peppers),
 		Client:    r.Client.ID,
@@ -189,7 +189,7 @@ func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) 
 	if err != nil {
 		return "", err
 	}
-	if err := s.Requests.DropRequest(ctx, *r); err != nil {
+	if err := s.Requests.Drop(ctx, *r); err != nil {
 		return "", errSuperseded(err)
 	}
 	return s.back(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil

@@ -17,10 +17,10 @@ import (
 type Clients interface {
 	// Client reads a client; nil if there is none.
 	Client(ctx context.Context, c id.Client) (*Client, error)
-	// AddClient writes a new client, which leaves the store at an instant unless it is used.
-	AddClient(ctx context.Context, c Client, until time.Time) error
-	// TouchClient stamps the use of a client that is still there unless a stamp younger than since is, and moves its end.
-	TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error
+	// Add writes a new client, which leaves the store at an instant unless it is used.
+	Add(ctx context.Context, c Client, until time.Time) error
+	// Touch stamps the use of a client that is still there unless a stamp younger than since is, and moves its end.
+	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
 const clientNameRunes = 80
@@ -64,7 +64,7 @@ func (s *Server) touch(ctx context.Context, c id.Client) {
 		return
 	}
 	now := s.Now()
-	_ = s.Clients.TouchClient(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
+	_ = s.Clients.Touch(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
 }
 
 // Register takes a client in that registers itself (RFC 7591): public, with redirects that are safe to answer at. It
@@ -87,7 +87,7 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 		Redirects: given.RedirectURIs,
 		CreatedAt: now,
 	}
-	if err := s.Clients.AddClient(ctx, c, c.until()); err != nil {
+	if err := s.Clients.Add(ctx, c, c.until()); err != nil {
 		return contract.RegisteredClient{}, err
 	}
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil

@@ -20,9 +20,9 @@ import (
 type Codes interface {
 	// Code reads a code, strongly; nil if there is none.
 	Code(ctx context.Context, public id.Public) (*Code, error)
-	// RedeemCode turns an unused code into a grant in one transaction. If the code was used before, it writes nothing and
+	// Redeem turns an unused code into a grant in one transaction. If the code was used before, it writes nothing and
 	// returns the public id of the grant that was made then, with ErrGone.
-	RedeemCode(ctx context.Context, c Code, g Grant) (made id.Public, err error)
+	Redeem(ctx context.Context, c Code, g Grant) (made id.Public, err error)
 }
 
 // Code is an authorization code that a member made.
@@ -100,7 +100,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		defer close(used)
 		s.touch(ctx, c.Client)
 	}()
-	made, err := s.Codes.RedeemCode(ctx, *c, g)
+	made, err := s.Codes.Redeem(ctx, *c, g)
 	<-used
 	if errors.Is(err, ErrGone) {
 		return contract.Token{}, s.replayed(ctx, *c, made, t.requestID)
@@ -115,7 +115,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID string) error {
 	e := s.record(c.Workspace, event.BySystem(), event.GrantRevoked, target(c.Client), requestID)
 	e.Detail = "its authorization code was used twice"
-	if err := s.GrantStore.RevokeGrant(ctx, made, e.At, e); err != nil {
+	if err := s.GrantStore.Revoke(ctx, made, e.At, e); err != nil {
 		return err
 	}
 	return badGrant()

@@ -225,7 +225,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		Redirects: []string{old, "https://robot.example.com/callback"},
 		CreatedAt: s.now(),
 	}
-	if err := s.store.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
+	if err := s.store.Clients.Add(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
 	a := asks()
@@ -249,7 +249,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		CreatedAt: s.now(),
 		ExpiresAt: s.now().Add(limits.ConsentLife),
 	}
-	if err := s.store.AddRequest(ctx, r); err != nil {
+	if err := s.store.Consents.Add(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {
@@ -440,7 +440,7 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 		Action:    event.SessionsEnded,
 		Actor:     event.ByMember(s.by.Member),
 	}
-	if err := s.store.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
+	if err := s.store.Members.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
 		t.Fatal(err)
 	}
 	if s.works(out.AccessToken, apiOrigin) {

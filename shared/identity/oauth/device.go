@@ -23,13 +23,13 @@ import (
 
 // Flows keeps device authorizations for the person who answers them.
 type Flows interface {
-	// AddFlow writes a new flow under the MAC of its user code too.
-	AddFlow(ctx context.Context, f Flow, mac []byte) error
-	// FlowOf finds, strongly, the flow that has one of the MACs; nil if none has.
-	FlowOf(ctx context.Context, macs [][]byte) (*Flow, error)
-	// AnswerDevice writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
+	// Add writes a new flow under the MAC of its user code too.
+	Add(ctx context.Context, f Flow, mac []byte) error
+	// FlowByUserCode finds, strongly, the flow that has one of the MACs; nil if none has.
+	FlowByUserCode(ctx context.Context, macs [][]byte) (*Flow, error)
+	// Answer writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
 	// transaction; ErrGone if it does not wait any more.
-	AnswerDevice(ctx context.Context, f Flow, e event.Event) error
+	Answer(ctx context.Context, f Flow, e event.Event) error
 }
 
 // PollStore keeps them for the device that asks.
@@ -38,8 +38,8 @@ type PollStore interface {
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
 	// RecordPoll writes how many polls are left of f and since when, if that is still as it was; false: another poll came first.
 	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
-	// RedeemFlow turns an approved flow into a grant in one transaction; ErrGone if that was done before.
-	RedeemFlow(ctx context.Context, f Flow, g Grant) error
+	// Redeem turns an approved flow into a grant in one transaction; ErrGone if that was done before.
+	Redeem(ctx context.Context, f Flow, g Grant) error
 }
 
 // Answer is what became of a device authorization.
@@ -164,7 +164,7 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 		PollTokens: limits.PollBurst,
 		PolledAt:   now,
 	}
-	if err := s.Flows.AddFlow(ctx, f, codeMAC(pepper, code)); err != nil {
+	if err := s.Flows.Add(ctx, f, codeMAC(pepper, code)); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
 	page := s.Origins.App + "/device"
@@ -221,7 +221,7 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	f.SettledAt = s.Now()
 	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
-	if err := s.Flows.AnswerDevice(ctx, *f, e); errors.Is(err, ErrGone) {
+	if err := s.Flows.Answer(ctx, *f, e); errors.Is(err, ErrGone) {
 		return unknownCode()
 	} else if err != nil {
 		return err
@@ -238,7 +238,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 		return nil, err
 	}
 	if code := typed(userCode); code != "" {
-		f, err := s.Flows.FlowOf(ctx, s.codeMACs(code))
+		f, err := s.Flows.FlowByUserCode(ctx, s.codeMACs(code))
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ const (
 // stand is an authorization server on tables of its own, with one member who is signed in.
 type stand struct {
 	*oauth.Server
-	store   *dynamo.Store
+	store   dynamo.Stores
 	limits  limits.Limits
 	db      *dynamodb.Client
 	faults  *chaos.Injector
@@ -87,16 +87,16 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s.Server = &oauth.Server{
-		GrantStore:  s.store,
-		Clients:     s.store,
-		Requests:    s.store,
-		Codes:       s.store,
-		Flows:       s.store,
-		Polls:       s.store,
-		Keys:        s.store,
-		Members:     s.store,
-		Failures:    s.store,
-		Limiter:     &rate.Limiter{Counters: s.store, Limits: &s.limits, Now: s.now},
+		GrantStore:  s.store.Grants,
+		Clients:     s.store.Clients,
+		Requests:    s.store.Consents,
+		Codes:       s.store.Consents,
+		Flows:       s.store.Devices,
+		Polls:       s.store.Devices,
+		Keys:        s.store.Keys,
+		Members:     s.store.Members,
+		Failures:    s.store.Counters,
+		Limiter:     &rate.Limiter{Counters: s.store.Counters, Limits: &s.limits, Now: s.now},
 		Limits:      &s.limits,
 		Peppers:     peppers,
 		Chain:       chain,
@@ -152,7 +152,7 @@ func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor 
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := s.store.AddMember(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
+	if err := s.store.Members.Add(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
 	return credential.Actor{
@@ -260,7 +260,7 @@ func (s *stand) works(token, audience string) bool {
 // opens authenticates an access token as the api or the MCP host does.
 func (s *stand) opens(token, audience string) (access.Authenticated, error) {
 	m := &access.Members{
-		Store:       s.store,
+		Store:       s.store.Access,
 		Peppers:     s.Peppers,
 		Limits:      &s.limits,
 		Environment: credential.Preview,

@@ -83,7 +83,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	}
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)
 	e.Detail = "by an ID token"
-	err := s.GrantStore.AddGrant(ctx, g, proofOf(t.SubjectToken, now), e)
+	err := s.GrantStore.Add(ctx, g, proofOf(t.SubjectToken, now), e)
 	if errors.Is(err, ErrGone) {
 		err = fault.NewOAuth(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
 	}

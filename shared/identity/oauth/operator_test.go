@@ -15,7 +15,7 @@ import (
 func (s *stand) operates(t testing.TB, token, audience string) bool {
 	t.Helper()
 	m := &access.Members{
-		Store:       s.store,
+		Store:       s.store.Access,
 		Peppers:     s.Peppers,
 		Limits:      &s.limits,
 		Environment: credential.Preview,

@@ -70,7 +70,7 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 		return contract.Token{}, err
 	}
 	out.Scope = words(scopes)
-	err = s.Polls.RedeemFlow(ctx, f, g)
+	err = s.Polls.Redeem(ctx, f, g)
 	if errors.Is(err, ErrGone) {
 		err = badGrant()
 	}

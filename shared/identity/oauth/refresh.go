@@ -185,7 +185,7 @@ func kept(tokens []AccessToken, now time.Time) []AccessToken {
 // reused revokes a grant whose used refresh token came back, and refuses.
 func (s *Server) reused(ctx context.Context, g Grant, requestID string) error {
 	e := s.record(g.Workspace, event.BySystem(), event.RefreshReused, target(g.Client), requestID)
-	if err := s.GrantStore.RevokeGrant(ctx, g.Public, e.At, e); err != nil {
+	if err := s.GrantStore.Revoke(ctx, g.Public, e.At, e); err != nil {
 		return err
 	}
 	return badGrant()

@@ -262,19 +262,19 @@ func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 				Actor:     event.BySystem(),
 			},
 		}
-		if err := s.store.Provision(ctx, made); err != nil {
+		if err := s.store.Workspaces.Provision(ctx, made); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Revoke(ctx, s.forge(t, token.Reveal(), credential.APIKey), request); err != nil {
 			t.Error(err)
 		}
-		if kept, _ := s.store.APIKey(ctx, k.Public); !kept.RevokedAt.IsZero() {
+		if kept, _ := s.store.Keys.Key(ctx, k.Public); !kept.RevokedAt.IsZero() {
 			t.Error("T74: a wrong secret revokes a key")
 		}
 		if err := s.Revoke(ctx, token.Reveal(), request); err != nil {
 			t.Error(err)
 		}
-		if kept, _ := s.store.APIKey(ctx, k.Public); kept.RevokedAt.IsZero() == ends {
+		if kept, _ := s.store.Keys.Key(ctx, k.Public); kept.RevokedAt.IsZero() == ends {
 			t.Errorf("of registration %q: revoked at %s", registration, kept.RevokedAt)
 		}
 	}

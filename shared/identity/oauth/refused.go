@@ -56,7 +56,7 @@ func (s *Server) trusts(ctx context.Context, by credential.Actor, c id.Client) (
 		return false, nil
 	}
 	now := s.Now()
-	live, _, err := s.GrantStore.GrantsOf(ctx, GrantQuery{
+	live, _, err := s.GrantStore.List(ctx, GrantQuery{
 		Workspace: by.Workspace.ID,
 		Member:    by.Member,
 		Limit:     1,

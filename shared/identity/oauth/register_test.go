@@ -167,7 +167,7 @@ func (p *provider) Verify(_ context.Context, token string) (member.Identity, err
 
 func (s *stand) withProvider() *provider {
 	p := &provider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
-	s.Provider, s.Registrar = p, &member.Service{Store: s.store, Now: s.now}
+	s.Provider, s.Registrar = p, &member.Service{Store: s.store.Members, Now: s.now}
 	return p
 }
 

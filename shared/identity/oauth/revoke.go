@@ -45,16 +45,16 @@ func (s *Server) belongs(g Grant, t credential.Token) bool {
 
 func (s *Server) endGrant(ctx context.Context, g Grant, requestID string) error {
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.GrantRevoked, target(g.Client), requestID)
-	return s.GrantStore.RevokeGrant(ctx, g.Public, e.At, e)
+	return s.GrantStore.Revoke(ctx, g.Public, e.At, e)
 }
 
 func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID string) error {
-	k, err := s.Keys.APIKey(ctx, t.Public)
+	k, err := s.Keys.Key(ctx, t.Public)
 	if err != nil || k == nil || k.Registration == "" || k.Workspace != t.Workspace || !t.Matches(k.Hash, s.Peppers) {
 		return err
 	}
 	e := s.record(k.Workspace, event.ByKey(k.ID), event.TokenRevoked, event.Target{Type: event.OnKey, ID: string(k.ID)}, requestID)
-	_, err = s.Keys.RevokeKey(ctx, *k, e.At, e)
+	_, err = s.Keys.Revoke(ctx, *k, e.At, e)
 	return err
 }
 
@@ -66,7 +66,7 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page)
 	now := s.Now()
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "grants." + string(by.Member), Now: now}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Grant, string, error) {
-		return s.GrantStore.GrantsOf(ctx, GrantQuery{
+		return s.GrantStore.List(ctx, GrantQuery{
 			Workspace: by.Workspace.ID,
 			Member:    by.Member,
 			After:     after,

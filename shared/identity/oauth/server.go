@@ -29,17 +29,17 @@ var ErrGone = errors.New("used or ended already")
 type GrantStore interface {
 	// Grant reads a grant, strongly; nil if there is none.
 	Grant(ctx context.Context, public id.Public) (*Grant, error)
-	// AddGrant commits a new grant with its event, unless a grant was made of the same proof before; then ErrGone.
-	AddGrant(ctx context.Context, g Grant, p Proof, e event.Event) error
+	// Add commits a new grant with its event, unless a grant was made of the same proof before; then ErrGone.
+	Add(ctx context.Context, g Grant, p Proof, e event.Event) error
 	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Else it writes nothing
 	// and returns the grant as it is now.
 	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
-	// RevokeGrant stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
+	// Revoke stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
 	// transaction; one that is revoked already stays as it is.
-	RevokeGrant(ctx context.Context, public id.Public, at time.Time, e event.Event) error
-	// GrantsOf reads grants of a member that have a refresh token, newest first, and the place of the last one if others
+	Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error
+	// List reads grants of a member that have a refresh token, newest first, and the place of the last one if others
 	// follow.
-	GrantsOf(ctx context.Context, q GrantQuery) (rows []Grant, next string, err error)
+	List(ctx context.Context, q GrantQuery) (rows []Grant, next string, err error)
 }
 
 // GrantQuery is which grants a list shows.
@@ -53,8 +53,8 @@ type GrantQuery struct {
 
 // Keys ends the access tokens of agents, which are API keys.
 type Keys interface {
-	// APIKey reads a key, strongly; nil if there is none.
-	APIKey(ctx context.Context, public id.Public) (*credential.Key, error)
+	// Key reads a key, strongly; nil if there is none.
+	Key(ctx context.Context, public id.Public) (*credential.Key, error)
 	credential.Revocations
 }
 

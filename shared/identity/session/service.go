@@ -27,14 +27,14 @@ const (
 
 // Store keeps sessions.
 type Store interface {
-	// StartBrowser commits a new session with its event.
-	StartBrowser(ctx context.Context, s Session, e event.Event) error
-	// Browser reads a session, strongly; nil if there is none.
-	Browser(ctx context.Context, h Hash) (*Session, error)
-	// TouchBrowser stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
-	TouchBrowser(ctx context.Context, h Hash, now, since time.Time) error
-	// EndBrowser deletes a session and records the event, in one transaction; one that is gone already is left at that.
-	EndBrowser(ctx context.Context, h Hash, e event.Event) error
+	// Add commits a new session with its event.
+	Add(ctx context.Context, s Session, e event.Event) error
+	// Session reads a session, strongly; nil if there is none.
+	Session(ctx context.Context, h Hash) (*Session, error)
+	// Touch stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
+	Touch(ctx context.Context, h Hash, now, since time.Time) error
+	// End deletes a session and records the event, in one transaction; one that is gone already is left at that.
+	End(ctx context.Context, h Hash, e event.Event) error
 }
 
 // People knows the members behind sessions.
@@ -80,7 +80,7 @@ func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, r
 		Browser:   shown(about.Browser),
 		Network:   shown(about.Network),
 	}
-	if err := k.Store.StartBrowser(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
+	if err := k.Store.Add(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
 	}
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
@@ -92,7 +92,7 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 	if !ok {
 		return Authenticated{}, errUnauthenticated()
 	}
-	s, err := k.Store.Browser(ctx, hash)
+	s, err := k.Store.Session(ctx, hash)
 	if err != nil {
 		return Authenticated{}, err
 	}
@@ -132,7 +132,7 @@ func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-
 	go func() {
 		defer close(ended)
 		defer cancel()
-		k.Store.TouchBrowser(ctx, s.Hash, now, since)
+		k.Store.Touch(ctx, s.Hash, now, since)
 	}()
 	return ended
 }
@@ -143,11 +143,11 @@ func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	if !ok {
 		return nil
 	}
-	s, err := k.Store.Browser(ctx, hash)
+	s, err := k.Store.Session(ctx, hash)
 	if err != nil || s == nil {
 		return err
 	}
-	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
+	return k.Store.End(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
 // EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more

@@ -49,8 +49,8 @@ func newStand(t testing.TB) *stand {
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
 	s.Service = &session.Service{
-		Store:  store,
-		People: store,
+		Store:  store.Sessions,
+		People: store.Members,
 		Limits: &s.limits,
 		Now:    now,
 	}
@@ -60,7 +60,7 @@ func newStand(t testing.TB) *stand {
 
 func (s *stand) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
-	r := member.Service{Store: s.Store.(member.Store), Now: s.Now}
+	r := member.Service{Store: s.People.(member.Store), Now: s.Now}
 	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored, err := s.Store.Browser(ctx, o.Session.Hash)
+		stored, err := s.Store.Session(ctx, o.Session.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 		t.Error("the wrong session ended")
 	}
 	// A stamp that comes late must not bring the session back.
-	if err := s.Store.TouchBrowser(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
+	if err := s.Store.Touch(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
 	if started, ended := s.events(t, event.SessionStarted), s.events(t, event.SessionEnded); started != 2 || ended != 1 {

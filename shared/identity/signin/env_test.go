@@ -74,15 +74,15 @@ func newStand(t testing.TB) *stand {
 		t.Fatal(err)
 	}
 	s.Service = &signin.Service{
-		Store:     store,
-		Registrar: &member.Service{Store: store, Now: s.now},
+		Store:     store.SignIns,
+		Registrar: &member.Service{Store: store.Members, Now: s.now},
 		Sessions: &session.Service{
-			Store:  store,
-			People: store,
+			Store:  store.Sessions,
+			People: store.Members,
 			Limits: &s.limits,
 			Now:    s.now,
 		},
-		Limiter: &rate.Limiter{Counters: store, Limits: &s.limits, Now: s.now},
+		Limiter: &rate.Limiter{Counters: store.Counters, Limits: &s.limits, Now: s.now},
 		Limits:  &s.limits,
 		Peppers: peppers,
 		Now:     s.now,

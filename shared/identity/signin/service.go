@@ -18,11 +18,11 @@ import (
 
 // Store keeps sign-ins that are under way.
 type Store interface {
-	// AddSignIn stores an attempt.
-	AddSignIn(ctx context.Context, a Attempt) error
-	// TakeSignIn deletes the attempt with a state and returns it, if it began in this browser and has not expired; of
+	// Add stores an attempt.
+	Add(ctx context.Context, a Attempt) error
+	// Take deletes the attempt with a state and returns it, if it began in this browser and has not expired; of
 	// several calls one gets it. nil, with nothing changed, if there is none.
-	TakeSignIn(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
+	Take(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
 }
 
 // Service signs people in.
@@ -67,7 +67,7 @@ func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (
 	if err != nil {
 		return Begun{}, err
 	}
-	return Begun{URL: url, Cookie: cookie}, d.Store.AddSignIn(ctx, a)
+	return Begun{URL: url, Cookie: cookie}, d.Store.Add(ctx, a)
 }
 
 // Callback is what a browser brings back from the provider.
@@ -130,7 +130,7 @@ func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	if !secret(c.State) || !secret(c.Cookie) {
 		return nil, Refused(errors.New("state or cookie is missing or malformed"))
 	}
-	a, err := d.Store.TakeSignIn(ctx, c.State, sha256.Sum256([]byte(c.Cookie)), d.Now())
+	a, err := d.Store.Take(ctx, c.State, sha256.Sum256([]byte(c.Cookie)), d.Now())
 	switch {
 	case err != nil:
 		return nil, err

@@ -17,7 +17,7 @@ import (
 // Deletions is what Deleter needs of the store.
 type Deletions interface {
 	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction that holds only while
-	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.Taken, ErrMoved,
+	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.AlreadyDone, ErrMoved,
 	// not_authenticated (the workspace closed), database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
 	// Artifact reads the gate of an artifact strongly, nil if there is none.

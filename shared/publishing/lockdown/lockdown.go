@@ -46,20 +46,20 @@ type Target struct {
 
 // Store keeps lockdowns.
 type Store interface {
-	// ActiveLockdown reads the lockdown of a target that is in effect, strongly; nil if there is none.
-	ActiveLockdown(ctx context.Context, s Scope, target string) (*Lockdown, error)
+	// Active reads the lockdown of a target that is in effect, strongly; nil if there is none.
+	Active(ctx context.Context, s Scope, target string) (*Lockdown, error)
 	// Target finds what is to be closed, strongly; nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
 	// Lock puts a lockdown into effect in one transaction that holds only while the target has none and is where it was
 	// found; a workspace is closed for writing with it. One that is kept has to be in effect instead, and only the command
-	// is recorded. Errors: *idempotency.Taken, ErrMoved, database_unavailable.
+	// is recorded. Errors: *idempotency.AlreadyDone, ErrMoved, database_unavailable.
 	Lock(ctx context.Context, c Change) error
-	// Lift ends a lockdown in one transaction that holds only while it is in effect. Errors: *idempotency.Taken, ErrMoved,
+	// Lift ends a lockdown in one transaction that holds only while it is in effect. Errors: *idempotency.AlreadyDone, ErrMoved,
 	// database_unavailable.
 	Lift(ctx context.Context, c Change) error
-	// Lockdowns returns up to limit lockdowns, lifted ones included, the newest first with the id as tie-breaker, after
+	// List returns up to limit lockdowns, lifted ones included, the newest first with the id as tie-breaker, after
 	// the position (zero: from the start). more tells that others follow.
-	Lockdowns(ctx context.Context, after Position, limit int) (rows []Lockdown, more bool, err error)
+	List(ctx context.Context, after Position, limit int) (rows []Lockdown, more bool, err error)
 }
 
 // ErrMoved says that something changed since it was read: read again and decide anew.

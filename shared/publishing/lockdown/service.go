@@ -85,7 +85,7 @@ func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Co
 	if l.Target == string(by.Workspace.ID) {
 		return l, fault.New(fault.InvalidRequest, "this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
 	}
-	effective, err := w.Store.ActiveLockdown(ctx, l.Scope, l.Target)
+	effective, err := w.Store.Active(ctx, l.Scope, l.Target)
 	if err != nil {
 		return l, err
 	}
@@ -110,7 +110,7 @@ func (w *Service) lift(ctx context.Context, by credential.Actor, c idempotency.C
 	if !valid(s, target) {
 		return Lockdown{}, missing()
 	}
-	l, err := w.Store.ActiveLockdown(ctx, s, target)
+	l, err := w.Store.Active(ctx, s, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
@@ -180,7 +180,7 @@ func (w *Service) List(ctx context.Context, by credential.Actor, after string, l
 	if err != nil {
 		return contract.LockdownList{}, err
 	}
-	rows, more, err := w.Store.Lockdowns(ctx, Position{start.At, id.Lockdown(start.ID)}, limit)
+	rows, more, err := w.Store.List(ctx, Position{start.At, id.Lockdown(start.ID)}, limit)
 	if err != nil {
 		return contract.LockdownList{}, err
 	}

@@ -145,7 +145,7 @@ func (s *Service) create(ctx context.Context, by credential.Actor, c Creation, l
 	}
 	c.Link, c.Result = l, result(l)
 	c.Event = by.Record(c.At, event.LinkCreated, event.OnLink, string(l.ID), detail)
-	return s.Changes.CreateLink(ctx, c)
+	return s.Changes.Create(ctx, c)
 }
 
 // keep finishes a command that a link answers which was there before.

@@ -24,7 +24,7 @@ func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link
 	at := l.RevokedAt
 	if at.IsZero() {
 		now := s.Now()
-		at, err = s.Changes.RevokeLink(ctx, Revocation{
+		at, err = s.Changes.Revoke(ctx, Revocation{
 			Link: *l, At: now, Event: by.Record(now, event.LinkRevoked, event.OnLink, string(l.ID), "of "+string(l.Artifact)),
 		})
 	}
@@ -73,7 +73,7 @@ func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (con
 		if !a.Linked() && a.Number <= a.ViewsRevokedBefore {
 			return nil // nothing was made or published since
 		}
-		links, _, err := s.Store.Links(ctx, s.query(by, a.ID, "", limits.LinksListed))
+		links, _, err := s.Store.List(ctx, s.query(by, a.ID, "", limits.LinksListed))
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (con
 				ended = append(ended, l.ID)
 			}
 		}
-		return s.Changes.CloseLinks(ctx, Closing{
+		return s.Changes.RevokeAll(ctx, Closing{
 			Artifact: *a, At: a.NextLink(now), Event: by.Record(now, event.VisibilityUpdated, event.OnArtifact, string(a.ID), Private),
 		})
 	})
@@ -124,7 +124,7 @@ func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift 
 		if a.Status != artifact.Live {
 			return artifact.NotFound()
 		}
-		return s.Changes.LockLinks(ctx, Lock{
+		return s.Changes.Lock(ctx, Lock{
 			Command:  t.Command,
 			Result:   []byte("{}"),
 			Artifact: *a,

@@ -22,12 +22,12 @@ type fakeStore struct {
 	done []Closing
 }
 
-func (c *fakeStore) CloseLinks(_ context.Context, done Closing) error {
+func (c *fakeStore) RevokeAll(_ context.Context, done Closing) error {
 	c.done = append(c.done, done)
 	return nil
 }
 
-func (c *fakeStore) Links(context.Context, Query) ([]link.Link, string, error) { return nil, "", nil }
+func (c *fakeStore) List(context.Context, Query) ([]link.Link, string, error) { return nil, "", nil }
 
 func TestPrivateClosesWhatWasMadeOrPublishedSinceTheLastClosing(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -44,7 +44,7 @@ const listRounds = 10
 func (s *Service) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
 	now := s.Now()
 	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
-		links, next, err := s.Store.Links(ctx, s.query(by, a.ID, after, limits.LinksListed))
+		links, next, err := s.Store.List(ctx, s.query(by, a.ID, after, limits.LinksListed))
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (s *Service) page(
 ) ([]link.Link, contract.PageInfo, error) {
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
 	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]link.Link, string, error) {
-		return s.Store.Links(ctx, s.query(by, of, after, limit))
+		return s.Store.List(ctx, s.query(by, of, after, limit))
 	})
 }
 

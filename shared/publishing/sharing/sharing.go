@@ -27,9 +27,9 @@ import (
 type Links interface {
 	// Link reads a link strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
-	// Links returns links, revoked ones included, newest first, and the place of the last one if others follow. A copy may
+	// List returns links, revoked ones included, newest first, and the place of the last one if others follow. A copy may
 	// serve.
-	Links(ctx context.Context, q Query) (rows []link.Link, next string, err error)
+	List(ctx context.Context, q Query) (rows []link.Link, next string, err error)
 	// Artifacts reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
 	Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
 	// Artifact reads the gate of an artifact strongly, nil if there is none.
@@ -47,21 +47,21 @@ type Query struct {
 }
 
 // Changes writes what Sharer changes. Each is one transaction that holds only while the workspace of the caller is open
-// and the artifact is as it was read. Errors: artifact.ErrMoved when it is not, *idempotency.Taken of those with a
+// and the artifact is as it was read. Errors: artifact.ErrMoved when it is not, *idempotency.AlreadyDone of those with a
 // command, not_authenticated (the workspace closed), database_unavailable.
 type Changes interface {
-	// CreateLink stores a link, as its artifact's share link if it is one. Also NoRevision.
-	CreateLink(ctx context.Context, c Creation) error
+	// Create stores a link, as its artifact's share link if it is one. Also NoRevision.
+	Create(ctx context.Context, c Creation) error
 	// RecordNoop records that a command was answered with the share link that the artifact has.
 	RecordNoop(ctx context.Context, c Creation) error
-	// RevokeLink ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
+	// Revoke ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
 	// time says that the link is gone. It is no ErrMoved that the artifact changed.
-	RevokeLink(ctx context.Context, r Revocation) (time.Time, error)
-	// CloseLinks ends all links of an artifact that were made up to now, and the public views of all revisions that were
+	Revoke(ctx context.Context, r Revocation) (time.Time, error)
+	// RevokeAll ends all links of an artifact that were made up to now, and the public views of all revisions that were
 	// published. It is ErrMoved too that a link was made or a revision published since the artifact was read.
-	CloseLinks(ctx context.Context, c Closing) error
-	// LockLinks locks or unlocks all links of an artifact, or records that there was nothing to do.
-	LockLinks(ctx context.Context, l Lock) error
+	RevokeAll(ctx context.Context, c Closing) error
+	// Lock locks or unlocks all links of an artifact, or records that there was nothing to do.
+	Lock(ctx context.Context, l Lock) error
 }
 
 // Creation is everything that a new link changes.

@@ -93,7 +93,7 @@ func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidat
 
 // needed tells whether anything keeps an object, and ends the matter for one that is kept.
 func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *reading) (needed bool, dead []id.Revision, err error) {
-	found, err := c.Index.RemoveIndexEntry(ctx, one.Home, one.Content, one.Object)
+	found, err := c.Index.Remove(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
 		return true, nil, err
 	}

@@ -54,7 +54,7 @@ func (f *fakeDeletions) Unmark(_ context.Context, c GarbageCandidate) error {
 func (f *fakeDeletions) RemoveReference(context.Context, id.Revision, []tree.Object) error {
 	return nil
 }
-func (f *fakeDeletions) RemoveIndexEntry(context.Context, id.Workspace, tree.Content, tree.Object) (bool, error) {
+func (f *fakeDeletions) Remove(context.Context, id.Workspace, tree.Content, tree.Object) (bool, error) {
 	return false, nil
 }
 func (f *fakeDeletions) DeleteAll(_ context.Context, objects map[id.Workspace][]tree.Object) error {

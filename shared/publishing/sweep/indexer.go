@@ -16,8 +16,8 @@ type IndexStore interface {
 	DueUploads(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// NewObjects reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
 	NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error)
-	// AddIndexEntries lets later sessions of a home find a file's bytes, unless others like it are found already.
-	AddIndexEntries(ctx context.Context, home id.Workspace, f tree.File) error
+	// Add lets later sessions of a home find a file's bytes, unless others like it are found already.
+	Add(ctx context.Context, home id.Workspace, f tree.File) error
 	SessionCleanup
 	Queue
 }
@@ -59,7 +59,7 @@ func (h *Indexer) session(ctx context.Context, u upload.Session) error {
 			continue
 		}
 		seen[f.Content()] = true
-		if err := h.Store.AddIndexEntries(ctx, u.Home, f); err != nil {
+		if err := h.Store.Add(ctx, u.Home, f); err != nil {
 			return err
 		}
 	}

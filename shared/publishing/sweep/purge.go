@@ -54,8 +54,8 @@ type ReferenceRemover interface {
 
 // Index takes back what lets sessions find bytes.
 type Index interface {
-	// RemoveIndexEntry takes the hint of a content back if it names this object, and tells whether it did.
-	RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+	// Remove takes the hint of a content back if it names this object, and tells whether it did.
+	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 }
 
 // purgesAtOnce is how many of them one round takes: each may hold many objects.
@@ -141,7 +141,7 @@ func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.
 
 // mark takes the hint back first: from the moment that is counted from nobody finds the object.
 func (p *Purger) mark(ctx context.Context, c GarbageCandidate) error {
-	if _, err := p.Index.RemoveIndexEntry(ctx, c.Home, c.Content, c.Object); err != nil {
+	if _, err := p.Index.Remove(ctx, c.Home, c.Content, c.Object); err != nil {
 		return err
 	}
 	c.Due = p.Now().Add(limits.CollectAfter)

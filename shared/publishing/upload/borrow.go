@@ -15,8 +15,8 @@ type ContentIndex interface {
 	// Lookup returns where bytes of a home lie, for the contents that have a hint. It may be behind, and the bytes may be
 	// gone: they are looked for before the commit. Nobody may be told of another home than their own.
 	Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
-	// RemoveIndexEntry takes the hint of a content back if it names this object, and tells whether it did.
-	RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+	// Remove takes the hint of a content back if it names this object, and tells whether it did.
+	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 	// AddReference stores references of a revision, which keep objects from being collected as long as it has its files. It
 	// fails unless all are stored; a repetition stores the same again.
 	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
@@ -95,7 +95,7 @@ func (f *Finalizer) look(ctx context.Context, s *Session, e Entry) error {
 	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	if _, err := f.Index.RemoveIndexEntry(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
+	if _, err := f.Index.Remove(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
 		return err
 	}
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)

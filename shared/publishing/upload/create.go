@@ -26,7 +26,7 @@ type Sessions interface {
 	// Session reads a session and its entries strongly, nil if there is none.
 	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
 	// Create commits a new session in one transaction that holds only while the workspace is open and what it declared
-	// on this day leaves room for c.Bytes. Errors: *idempotency.Taken, not_authenticated (the workspace closed),
+	// on this day leaves room for c.Bytes. Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed),
 	// write_allowance_exceeded (without Retry-After), database_unavailable.
 	Create(ctx context.Context, c Creation) error
 	artifact.Workspaces

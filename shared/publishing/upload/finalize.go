@@ -25,7 +25,7 @@ import (
 
 // Finalizations is what Finalizer needs of the store.
 type Finalizations interface {
-	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.Taken.
+	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.AlreadyDone.
 	// A lease that is over may be taken.
 	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
 	// Release gives the command back if owner still holds it unfinished.
@@ -33,7 +33,7 @@ type Finalizations interface {
 	// Contents reads a revision of an artifact with its files, nil if there is none. A copy may serve for what is immutable.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
-	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
+	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.AlreadyDone (the lease was lost),
 	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
 	// not_authenticated (the workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error

@@ -25,7 +25,7 @@ var (
 )
 
 func newSteward(d *desk) *account.Settings {
-	return &account.Settings{Store: d.Store, Now: func() time.Time { return d.clock }}
+	return &account.Settings{Store: d.Workspaces, Now: func() time.Time { return d.clock }}
 }
 
 func newAuditor(t *testing.T, d *desk) *account.AuditLog {
@@ -34,7 +34,7 @@ func newAuditor(t *testing.T, d *desk) *account.AuditLog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account.AuditLog{Store: d.Store, Cursors: codec, Now: func() time.Time { return d.clock }}
+	return &account.AuditLog{Store: d.Events, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
 func asked(name string, days int) contract.UpdateSettings {
@@ -44,9 +44,9 @@ func asked(name string, days int) contract.UpdateSettings {
 // happened writes events, one a millisecond or two in the same.
 func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 	t.Helper()
-	var tx transaction
+	tx := d.begin()
 	for n, a := range by {
-		tx.create(d.tables.Events, eventItem(event.Event{
+		tx.record(event.Event{
 			ID:        id.NewEvent(),
 			Workspace: w,
 			At:        d.clock.Add(time.Duration(n/2) * time.Millisecond),
@@ -55,9 +55,9 @@ func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 			Target:    event.Target{Type: "revision", ID: fmt.Sprint(n)},
 			Detail:    "title",
 			RequestID: "request-1",
-		}))
+		})
 	}
-	if err := d.commit(ctx, &tx); err != nil {
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -164,7 +164,7 @@ func TestEventsEndForReadersAndForTheTable(t *testing.T) {
 		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
 			t.Errorf("%s later: %+v %v", late, list, err)
 		}
-		rows, _, more, err := d.Record(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
+		rows, _, more, err := d.Events.List(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
 		if err != nil || len(rows) != want || more {
 			t.Errorf("%s later operators see %+v %t %v", late, rows, more, err)
 		}

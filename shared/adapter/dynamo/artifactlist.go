@@ -17,7 +17,7 @@ import (
 )
 
 // Revisions implements artifact.History.
-func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
+func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
 	condition := "#pk = :artifact AND begins_with(#sk, :revisions)"
 	in := &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -49,8 +49,8 @@ func (s *Store) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revisi
 // Without a claim under way the workspace's own partitions are all, and they are read beside the question whether there
 // is one. That there is none says nothing of an earlier instant, but an alias stays for claim.Recheck after the last
 // artifact was moved: what was read within half of it is right.
-func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
-	own := shelvesOf(q, workspace.Workspace{ID: q.Workspace})
+func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
+	own := partsOf(q, workspace.Workspace{ID: q.Workspace})
 	var claimed []workspace.Workspace
 	asked, start := make(chan error, 1), time.Now()
 	go func() {
@@ -60,16 +60,16 @@ func (s *Store) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact
 		}
 		asked <- err
 	}()
-	rows, err := s.shelves(ctx, q, own)
+	rows, err := s.readParts(ctx, q, own)
 	if unknown := <-asked; unknown != nil {
 		return nil, false, unknown
 	}
 	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
-		var all []references
+		var all []listPart
 		for _, source := range claimed {
-			all = append(all, shelvesOf(q, source)...)
+			all = append(all, partsOf(q, source)...)
 		}
-		rows, err = s.shelves(ctx, q, append(all, own...))
+		rows, err = s.readParts(ctx, q, append(all, own...))
 	}
 	return page(rows, q.Limit), len(rows) > q.Limit, err
 }
@@ -78,27 +78,27 @@ func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
 	return rows[:min(len(rows), limit)]
 }
 
-// references is one partition of a list.
-type references struct {
+// listPart is one partition of a list.
+type listPart struct {
 	list string
 	from workspace.Workspace // claimed, whose artifacts these are; zero: of the list's own workspace
 	live bool                // without those that have expired
 }
 
-func shelvesOf(q artifact.Query, w workspace.Workspace) []references {
+func partsOf(q artifact.Query, w workspace.Workspace) []listPart {
 	from := workspace.Workspace{}
 	if w.ID != q.Workspace {
 		from = w
 	}
-	out := []references{{artifactsOf(w.ID), from, !q.Gone}}
+	out := []listPart{{artifactsOf(w.ID), from, !q.Gone}}
 	if q.Gone {
-		out = append(out, references{list: goneOf(w.ID), from: from})
+		out = append(out, listPart{list: deletedOf(w.ID), from: from})
 	}
 	return out
 }
 
 // sources are the workspaces that were claimed into w and are not moved yet.
-func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
+func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
 	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -124,11 +124,11 @@ func (s *Store) sources(ctx context.Context, w id.Workspace) (out []workspace.Wo
 	return out, nil
 }
 
-// shelves reads partitions one after the other and merges them: at most one row more than the page has.
-func (s *Store) shelves(ctx context.Context, q artifact.Query, all []references) ([]artifact.Artifact, error) {
+// readParts reads partitions one after the other and merges them: at most one row more than the page has.
+func (s Artifacts) readParts(ctx context.Context, q artifact.Query, all []listPart) ([]artifact.Artifact, error) {
 	rows := map[id.Artifact]artifact.Artifact{}
 	for _, one := range all {
-		found, err := s.shelf(ctx, q, one)
+		found, err := s.readPart(ctx, q, one)
 		if err != nil {
 			return nil, err
 		}
@@ -149,14 +149,14 @@ func (s *Store) shelves(ctx context.Context, q artifact.Query, all []references)
 	return page(merged, q.Limit+1), nil
 }
 
-// shelf reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
+// readPart reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
 // them, so the query filters them and goes on until there are enough.
-func (s *Store) shelf(ctx context.Context, q artifact.Query, one references) (rows []artifact.Artifact, err error) {
+func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
 	if q.After.ID != "" {
 		condition += " AND #g1s < :after"
-		v["after"] = stamped(q.After.CreatedAt, q.After.ID)
+		v["after"] = timeKey(q.After.CreatedAt, q.After.ID)
 	}
 	in := &dynamodb.QueryInput{
 		TableName:              &s.tables.Core,

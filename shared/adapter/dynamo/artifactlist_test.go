@@ -21,10 +21,10 @@ func TestADeletedArtifactIsGoneAtOnce(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	if err := s.Publish(ctx, publication(k, r, 1)); err != nil {
+	if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
 		t.Fatal(err)
 	}
-	a, _ := s.Artifact(ctx, r.Artifact)
+	a, _ := s.Artifacts.Artifact(ctx, r.Artifact)
 	d := artifact.Deletion{
 		Command:   command(k, idempotency.DeleteArtifact),
 		Result:    []byte(`{}`),
@@ -33,18 +33,18 @@ func TestADeletedArtifactIsGoneAtOnce(t *testing.T) {
 		At:        now(),
 		Event:     record(w.ID, now()),
 	}
-	if err := s.Delete(ctx, d); err != nil {
+	if err := s.Artifacts.Delete(ctx, d); err != nil {
 		t.Fatal(err)
 	}
-	state, _ := s.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: a.ID})
+	state, _ := s.Artifacts.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: a.ID})
 	if state.Allows(readaccess.Query{Workspace: w.ID, Artifact: a.ID}, now()) {
 		t.Error("it can be read")
 	}
 	d.Command = command(k, idempotency.DeleteArtifact)
-	if err := s.Delete(ctx, d); !errors.Is(err, artifact.ErrMoved) {
+	if err := s.Artifacts.Delete(ctx, d); !errors.Is(err, artifact.ErrMoved) {
 		t.Error("deleted twice", err)
 	}
-	if rows, _, _ := s.List(ctx, artifact.Query{Workspace: w.ID, Limit: 10, Now: now()}); len(rows) != 0 {
+	if rows, _, _ := s.Artifacts.List(ctx, artifact.Query{Workspace: w.ID, Limit: 10, Now: now()}); len(rows) != 0 {
 		t.Error("it is listed")
 	}
 }
@@ -62,13 +62,13 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 		} else {
 			want[f.Artifact.ID] = true
 		}
-		if err := s.Finalize(ctx, f); err != nil {
+		if err := s.Uploads.Finalize(ctx, f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var last artifact.Position
 	for pages := 0; ; pages++ {
-		rows, more, err := s.List(ctx, artifact.Query{
+		rows, more, err := s.Artifacts.List(ctx, artifact.Query{
 			Workspace: w.ID,
 			After:     last,
 			Limit:     2,
@@ -104,7 +104,7 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 	var mu sync.Mutex
 	passed := 0
 	parallel(12, func(int) error {
-		_, ok, err := s.Count(ctx, w, 5)
+		_, ok, err := s.Counters.Count(ctx, w, 5)
 		if err != nil {
 			t.Error(err)
 		}
@@ -118,7 +118,7 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 	if passed != 5 {
 		t.Errorf("%d of 5 passed", passed)
 	}
-	i, _ := s.get(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
+	i, _ := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	if ttl := i.getSeconds("ttl"); ttl.Before(w.End) || ttl.After(w.End.Add(2*time.Hour)) {
 		t.Errorf("F55: ttl %s is not in seconds", ttl)
 	}
@@ -127,15 +127,15 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 func TestAKeyIsRevokedOnceAndKeepsItsFirstTime(t *testing.T) {
 	s := newStore(t)
 	_, k := tenant(t, s)
-	first, err := s.RevokeKey(ctx, k, now(), record(k.Workspace, now()))
+	first, err := s.Keys.Revoke(ctx, k, now(), record(k.Workspace, now()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.RevokeKey(ctx, k, now().Add(time.Hour), record(k.Workspace, now()))
+	again, err := s.Keys.Revoke(ctx, k, now().Add(time.Hour), record(k.Workspace, now()))
 	if err != nil || !again.Equal(first) {
 		t.Errorf("%s, then %s (%v)", first, again, err)
 	}
-	found, _ := s.Find(ctx, k.Public, k.Workspace, access.Request{})
+	found, _ := s.Access.Find(ctx, k.Public, k.Workspace, access.Request{})
 	if found.Key.Live(now(), workspace.Workspace{}) {
 		t.Error("a revoked key lives")
 	}
@@ -146,26 +146,26 @@ func TestAClosedWorkspaceTakesNoWrites(t *testing.T) {
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
 	for n := range fences {
-		var tx transaction
-		tx.put(s.tables.Core, newItem(fenceKey(w.ID, n)).str("into", "elsewhere"), "", nil, nil)
-		if err := s.commit(ctx, &tx); err != nil {
+		tx := s.begin()
+		tx.put(newItem(fenceKey(w.ID, n)).str("into", "elsewhere"), "", nil, nil)
+		if err := s.commit(ctx, tx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Publish(ctx, publication(k, r, 1)); fault.CodeOf(err) != fault.NotAuthenticated {
+	if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
 }
 
 func TestTheGateSettingIsReadBack(t *testing.T) {
 	s := newStore(t)
-	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
+	if _, err := s.Workspaces.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		t.Error("F78: a missing setting passes", err)
 	}
-	if err := s.SetGate(ctx, ephemeral.Quota{PerMinute: 17}, now()); err != nil {
+	if err := s.Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: 17}, now()); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := s.Quota(ctx); err != nil || g.PerMinute != 17 {
+	if g, err := s.Workspaces.Quota(ctx); err != nil || g.PerMinute != 17 {
 		t.Error(g, err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 
 // desk lets members in, on the api host and on the MCP host.
 type desk struct {
-	*Store
+	Stores
 	api, mcp *access.Members
 	peppers  keyring.Derived
 	clock    time.Time
@@ -37,10 +37,10 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{Store: newStore(t), peppers: peppers, clock: now()}
+	d := &desk{Stores: newStore(t), peppers: peppers, clock: now()}
 	numbers := limits.Default()
 	d.api = &access.Members{
-		Store:       d.Store,
+		Store:       d.Access,
 		Peppers:     peppers,
 		Limits:      &numbers,
 		Environment: credential.Preview,
@@ -64,11 +64,11 @@ type person struct {
 // store writes items as they are.
 func (d *desk) store(t testing.TB, items ...item) {
 	t.Helper()
-	var tx transaction
+	tx := d.begin()
 	for _, i := range items {
-		tx.put(d.tables.Core, i, "", nil, nil)
+		tx.put(i, "", nil, nil)
 	}
-	if err := d.commit(ctx, &tx); err != nil {
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -266,9 +266,9 @@ func TestT49ARecordIsFoundForItsMemberOnly(t *testing.T) {
 	p, other := d.person(t), d.person(t)
 	wants := access.Request{Operation: idempotency.CreateKey, Client: "the-same-key"}
 	c := idempotency.Command{Key: wants.Command(string(p.member.ID))}
-	var tx transaction
-	d.finish(&tx, c, []byte(`{}`), d.clock)
-	if err := d.commit(ctx, &tx); err != nil {
+	tx := d.begin()
+	tx.finish(c, []byte(`{}`), d.clock)
+	if err := d.commit(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
 	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), wants, "")

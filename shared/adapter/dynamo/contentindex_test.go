@@ -30,7 +30,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 		most int // bytes
 	}{
 		"artifact":     {artifactItem(filled[artifact.Artifact](t)), 700},
-		"API key":      {keyItem(filled[credential.Key](t)), 470},
+		"API key":      {apiKeyItem(filled[credential.Key](t)), 470},
 		"access link":  {linkItem(filled[link.Link](t)), 390},
 		"registration": {registrationItem(registration), 880},
 		"grant":        {grantItem(grant), 640},
@@ -138,14 +138,14 @@ func TestTablesWithAnOlderListIndexGoOn(t *testing.T) {
 	s := New(client, tables)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	if err := s.Publish(t.Context(), publication(k, r, 1)); err != nil {
+	if err := s.Artifacts.Publish(t.Context(), publication(k, r, 1)); err != nil {
 		t.Fatal(err)
 	}
-	want, err := s.Artifact(t.Context(), r.Artifact)
+	want, err := s.Artifacts.Artifact(t.Context(), r.Artifact)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := s.List(t.Context(), artifact.Query{Workspace: w.ID, Limit: 10, Now: now()})
+	rows, _, err := s.Artifacts.List(t.Context(), artifact.Query{Workspace: w.ID, Limit: 10, Now: now()})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}

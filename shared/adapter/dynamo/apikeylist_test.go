@@ -35,9 +35,9 @@ func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.K
 			CreatedAt: d.clock.Add(time.Duration(i+1) * time.Millisecond),
 		}
 		change(&keys[i])
-		items[i] = keyItem(keys[i])
+		items[i] = apiKeyItem(keys[i])
 	}
-	for some := range slices.Chunk(items, batchMost) {
+	for some := range slices.Chunk(items, maxBatch) {
 		d.store(t, some...)
 	}
 	return keys
@@ -48,7 +48,7 @@ func asTheyAre(*credential.Key) {}
 // browser is a member of a desk who is signed in to the app host, with what the workspace says now.
 func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	t.Helper()
-	w, err := l.Workspace(ctx, p.home.ID)
+	w, err := l.Workspaces.Workspace(ctx, p.home.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 // stored is the key of a secret.
 func (l *logins) stored(t testing.TB, secret string) credential.Key {
 	t.Helper()
-	k, err := l.APIKey(ctx, parsedKey(t, secret).Public)
+	k, err := l.Keys.Key(ctx, parsedKey(t, secret).Public)
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
@@ -92,7 +92,7 @@ func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which,
 func (l *logins) signOut(t testing.TB, p *person) {
 	t.Helper()
 	l.clock = l.clock.Add(time.Minute)
-	if err := l.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
+	if err := l.Members.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -149,7 +149,7 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	by := l.browser(t, p)
 	secrets := []string{l.key(t, by), l.key(t, token), l.key(t, cli)}
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
-	l.store(t, keyItem(credential.Key{
+	l.store(t, apiKeyItem(credential.Key{
 		ID:           id.NewKey(agents.Public),
 		Public:       agents.Public,
 		Workspace:    p.home.ID,
@@ -173,7 +173,7 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	}
 	now := l.browser(t, p)
 	for _, k := range old {
-		if stored, err := l.APIKey(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
+		if stored, err := l.Keys.Key(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
 			t.Errorf("%+v %v", stored, err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l.full(t, by)
 
 	for range 2 {
-		if _, err := l.RevokeKey(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
+		if _, err := l.Keys.Revoke(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l.full(t, by)
 
 	for range 2 {
-		if err := l.RevokeGrant(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
+		if err := l.Grants.Revoke(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +296,7 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 // counted are the keys that the workspace of a person counts.
 func (d *desk) counted(t testing.TB, p *person) []string {
 	t.Helper()
-	i, err := d.get(ctx, d.tables.Core, liveKeysKey(p.home.ID), true)
+	i, err := d.get(ctx, liveKeysKey(p.home.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 		if life > 0 {
 			k.ExpiresAt = l.clock.Add(life)
 		}
-		return l.CreateKey(ctx, credential.Creation{
+		return l.Keys.Create(ctx, credential.Creation{
 			Command: wish(by, idempotency.CreateKey, ""),
 			Key:     k,
 			Most:    2,
@@ -355,7 +355,7 @@ func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 			return err
 		}
 		public := id.NewPublic()
-		err := l.CreateKey(ctx, credential.Creation{
+		err := l.Keys.Create(ctx, credential.Creation{
 			Command: wish(by, idempotency.CreateKey, ""),
 			Most:    most,
 			Event:   record(p.home.ID, l.clock),
@@ -388,7 +388,7 @@ func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
 	leaves := func(of id.Public) time.Time {
-		i, err := l.get(ctx, l.tables.Core, credentialKey(of), true)
+		i, err := l.get(ctx, apiKeyKey(of))
 		if err != nil {
 			t.Fatal(err)
 		}

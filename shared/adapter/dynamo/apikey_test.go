@@ -34,7 +34,7 @@ func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *pe
 	}
 	p := d.person(t)
 	k := &credential.Keeper{
-		Store:       d.Store,
+		Store:       d.Keys,
 		Peppers:     d.peppers,
 		Box:         box,
 		Cursors:     codec,
@@ -71,7 +71,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := &access.Authenticator{
-		Store:       d.Store,
+		Store:       d.Access,
 		Peppers:     d.peppers,
 		Limits:      d.api.Limits,
 		Environment: credential.Preview,
@@ -101,7 +101,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil || !again.RevokedAt.Equal(ended.RevokedAt.Time) {
 		t.Errorf("revoked at %s, then at %s (%v)", ended.RevokedAt, again.RevokedAt, err)
 	}
-	events, _, _, err := d.Record(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
+	events, _, _, err := d.Events.List(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
 	if err != nil || len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated || events[0].Actor.ID != string(p.member.ID) {
 		t.Errorf("%+v %v", events, err)
 	}
@@ -127,7 +127,7 @@ func TestARepeatedCreationMakesOneKeyAndShowsTheSameSecret(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	rows, next, err := d.APIKeys(ctx, credential.KeyQuery{Workspace: by.Workspace, Which: credential.AllKeys, Limit: 10})
+	rows, next, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: by.Workspace, Which: credential.AllKeys, Limit: 10})
 	if len(secrets) != 1 || len(rows) != 1 || next != "" || err != nil {
 		t.Errorf("%d secrets of %d keys (%v)", len(secrets), len(rows), err)
 	}
@@ -145,7 +145,7 @@ func TestARecordThatWasMovedShowsNoSecret(t *testing.T) {
 	if _, err := k.Create(ctx, by, c, nil, "one", 0); err != nil {
 		t.Fatal(err)
 	}
-	i, err := d.get(ctx, d.tables.Hot, key{pk: recordKey(c.Key)}, true)
+	i, err := d.getIn(ctx, d.tables.Hot, key{pk: recordKey(c.Key)}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestT48KeysOfOthersAreNotThere(t *testing.T) {
 			t.Errorf("%s: %v", which, err)
 		}
 	}
-	if key, err := d.APIKey(ctx, public); err != nil || !key.RevokedAt.IsZero() {
+	if key, err := d.Keys.Key(ctx, public); err != nil || !key.RevokedAt.IsZero() {
 		t.Errorf("%+v %v", key, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	if _, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if rows, _, err := d.APIKeys(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
+	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
 		t.Error(rows, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	}
 	d.clock = d.clock.Add(time.Millisecond)
 	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
-	d.store(t, keyItem(credential.Key{
+	d.store(t, apiKeyItem(credential.Key{
 		ID:           id.NewKey(agents.Public),
 		Public:       agents.Public,
 		Workspace:    p.home.ID,
@@ -311,18 +311,18 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 		},
 	} {
 		c := wish(by, op, "")
-		if err := d.Claim(ctx, c, "another", d.clock, d.clock.Add(time.Minute)); err != nil {
+		if err := d.Uploads.Claim(ctx, c, "another", d.clock, d.clock.Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		if err := do(c); fault.CodeOf(err) != fault.IdempotencyInFlight {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
-	key, err := d.APIKey(ctx, made.APIKey.PublicID)
+	key, err := d.Keys.Key(ctx, made.APIKey.PublicID)
 	if now := d.actor(t, p); err != nil || !key.RevokedAt.IsZero() || now.Workspace.Name != "Home" {
 		t.Errorf("%+v %q %v", key, now.Workspace.Name, err)
 	}
-	if rows, _, err := d.APIKeys(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 1 {
+	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 1 {
 		t.Error(len(rows), err)
 	}
 }

@@ -21,7 +21,7 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	row := func(part int, due time.Time) id.Workspace {
 		w := id.NewWorkspace()
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(migrationKey(w)).
-			str("g2p", duePart(migrationDue, part)).str("g2s", sortable(due))})
+			str("g2p", queueShard(migrationDue, part)).str("g2s", millisKey(due))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	}
 	last, oldest := row(3, at), row(1, at.Add(-99*time.Hour))
 	row(2, at.Add(time.Second)) // not due
-	due, err := s.DueMoves(ctx, at, 12)
+	due, err := s.Claims.Due(ctx, at, 12)
 	if err != nil || len(due) != 5 || due[0].Source != oldest || due[4].Source != last {
 		t.Errorf("%v (%v), want the oldest first, three of the first part, and the last", due, err)
 	}
@@ -51,11 +51,11 @@ func TestADraftIsNotReadFromACopy(t *testing.T) {
 	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
 	reader := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }), s.tables)
 	faults.On("BatchGetItem").After(chaos.Run(func() {
-		if err := s.Publish(ctx, publication(k, r, 1)); err != nil {
+		if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
 			t.Error(err)
 		}
 	}))
-	c, err := reader.Contents(ctx, r.Artifact, r.ID)
+	c, err := reader.Artifacts.Contents(ctx, r.Artifact, r.ID)
 	if err != nil || c == nil || c.Revision.Status != artifact.Published {
 		t.Errorf("%+v, %v", c, err)
 	}

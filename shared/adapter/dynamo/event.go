@@ -17,14 +17,45 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// Events lists the audit events of one workspace, or of all.
+type Events struct{ *db }
+
+var _ account.EventStore = Events{}
+
+// eventItem is an event in the record of its workspace, and in the index of all of them.
+func eventItem(e event.Event) item {
+	k := eventKey(e.Workspace, e.At, e.ID)
+	i := newItem(k)
+	eventFields(writing(i), &e)
+	return i.str("g1p", eventsOn(e.At, eventShard(e.ID))).str("g1s", k.sk).
+		ttl(e.At.Add(limits.EventLife))
+}
+
+func eventFields(f fields, e *event.Event) {
+	text(f, "action", &e.Action)
+	text(f, "by_type", &e.Actor.Type)
+	text(f, "by_id", &e.Actor.ID)
+	text(f, "on_type", &e.Target.Type)
+	text(f, "on_id", &e.Target.ID)
+	text(f, "detail", &e.Detail)
+	text(f, "request", &e.RequestID)
+}
+
+func readEvent(i item, w id.Workspace) event.Event {
+	at, name := parseTimeKey[id.Event](i.key().sk)
+	out := event.Event{ID: name, Workspace: w, At: at}
+	eventFields(reading(i), &out)
+	return out
+}
+
 // How much one page of a record may read where little passes its filter.
 const (
-	recordPages  = 5                       // of the store, of one partition
-	recordBudget = 1500 * time.Millisecond // after it no other of them is begun, and no other day
+	maxEventPages = 5                       // of the store, of one partition
+	eventBudget   = 1500 * time.Millisecond // after it no other of them is begun, and no other day
 )
 
-// recorded is one partition of events, read backwards.
-type recorded struct {
+// eventPartition is one partition of events, read backwards.
+type eventPartition struct {
 	index *string // nil: the table itself
 	key   string  // partition attribute
 	sort  string
@@ -32,26 +63,26 @@ type recorded struct {
 	since time.Time // what is older has ended, whether it is still there or not
 }
 
-// strip is what was read of a partition.
-type strip struct {
+// eventPage is what was read of a partition.
+type eventPage struct {
 	rows []event.Event
 	end  string // sort key of the last one that was looked at; empty: of all
 	err  error
 }
 
-// Record implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
+// List implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
 // after day.
-func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
+func (s Events) List(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
-		one := recorded{
+		one := eventPartition{
 			key:   "pk",
 			sort:  "sk",
 			value: workspaceKey(f.Workspace).pk,
 			since: since,
 		}
-		rows, floor, err := s.merge(ctx, []recorded{one}, f, after, limit)
-		return recordPage(rows, floor, limit, err)
+		rows, floor, err := s.merge(ctx, []eventPartition{one}, f, after, limit)
+		return cutEvents(rows, floor, limit, err)
 	}
 	day := after.At
 	last := since.UTC().Truncate(limits.Day)
@@ -61,24 +92,24 @@ func (s *Store) Record(ctx context.Context, f account.Filter, now time.Time, aft
 	}
 	var rows []event.Event
 	for day = day.UTC().Truncate(limits.Day); !day.Before(last); day = day.Add(-limits.Day) {
-		parts := make([]recorded, dayParts)
+		parts := make([]eventPartition, eventShards)
 		for n := range parts {
-			parts[n] = recorded{aws.String(listIndex), "g1p", "g1s", eventsOn(day, n), since}
+			parts[n] = eventPartition{aws.String(listIndex), "g1p", "g1s", eventsOn(day, n), since}
 		}
 		found, floor, err := s.merge(ctx, parts, f, after, limit)
 		rows = append(rows, found...)
-		if floor == "" && time.Since(start) > recordBudget {
-			floor = stamped(day, "evt_") // before all of the day
+		if floor == "" && time.Since(start) > eventBudget {
+			floor = timeKey(day, "evt_") // before all of the day
 		}
 		if err != nil || floor != "" || len(rows) > limit {
-			return recordPage(rows, floor, limit, err)
+			return cutEvents(rows, floor, limit, err)
 		}
 	}
 	return rows, account.Position{}, false, nil
 }
 
-// recordPage cuts what was read to a page. floor is where reading ended; empty: at the end.
-func recordPage(rows []event.Event, floor string, limit int, err error) ([]event.Event, account.Position, bool, error) {
+// cutEvents cuts what was read to a page. floor is where reading ended; empty: at the end.
+func cutEvents(rows []event.Event, floor string, limit int, err error) ([]event.Event, account.Position, bool, error) {
 	switch {
 	case err != nil:
 		return nil, account.Position{}, false, err
@@ -86,7 +117,7 @@ func recordPage(rows []event.Event, floor string, limit int, err error) ([]event
 		last := rows[limit-1]
 		return rows[:limit], account.Position{At: last.At, ID: last.ID}, true, nil
 	case floor != "":
-		at, name := readStamped[id.Event](floor)
+		at, name := parseTimeKey[id.Event](floor)
 		return rows, account.Position{At: at, ID: name}, true, nil
 	}
 	return rows, account.Position{}, false, nil
@@ -94,10 +125,10 @@ func recordPage(rows []event.Event, floor string, limit int, err error) ([]event
 
 // merge reads partitions side by side and returns the newest events of all, more than limit if there are. A partition
 // that was not read to its end ends the others where it ended, at floor.
-func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
-	strips := make(chan strip, len(parts))
+func (s Events) merge(ctx context.Context, parts []eventPartition, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
+	strips := make(chan eventPage, len(parts))
 	for _, p := range parts {
-		go func() { strips <- s.strip(ctx, p, f, after, limit) }()
+		go func() { strips <- s.readPartition(ctx, p, f, after, limit) }()
 	}
 	for range parts {
 		one := <-strips
@@ -105,20 +136,20 @@ func (s *Store) merge(ctx context.Context, parts []recorded, f account.Filter, a
 		floor = max(floor, one.end)
 		err = cmp.Or(err, one.err)
 	}
-	rows = slices.DeleteFunc(rows, func(e event.Event) bool { return placeOf(e) < floor })
-	slices.SortFunc(rows, func(x, y event.Event) int { return strings.Compare(placeOf(y), placeOf(x)) })
+	rows = slices.DeleteFunc(rows, func(e event.Event) bool { return eventPlace(e) < floor })
+	slices.SortFunc(rows, func(x, y event.Event) int { return strings.Compare(eventPlace(y), eventPlace(x)) })
 	return rows, floor, err
 }
 
-func placeOf(e event.Event) string { return stamped(e.At, e.ID) }
+func eventPlace(e event.Event) string { return timeKey(e.At, e.ID) }
 
-// strip reads one partition until it has one event more than a page, or it ends, or enough was read.
-func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after account.Position, limit int) (out strip) {
-	in := s.backwards(p, f, after, limit)
-	for start, pages := time.Now(), 0; pages < recordPages && (pages == 0 || time.Since(start) < recordBudget); pages++ {
+// readPartition reads one partition until it has one event more than a page, or it ends, or enough was read.
+func (s Events) readPartition(ctx context.Context, p eventPartition, f account.Filter, after account.Position, limit int) (out eventPage) {
+	in := s.query(p, f, after, limit)
+	for start, pages := time.Now(), 0; pages < maxEventPages && (pages == 0 || time.Since(start) < eventBudget); pages++ {
 		found, err := s.client.Query(ctx, in)
 		if err != nil {
-			return strip{err: unavailable(err)}
+			return eventPage{err: unavailable(err)}
 		}
 		for _, i := range found.Items {
 			if e := readEvent(i, named[id.Workspace](item(i).key())); !e.At.Before(p.since) {
@@ -126,7 +157,7 @@ func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after a
 			}
 		}
 		end := item(found.LastEvaluatedKey)
-		if at, _ := readStamped[id.Event](end.key().sk); end == nil || at.Before(p.since) {
+		if at, _ := parseTimeKey[id.Event](end.key().sk); end == nil || at.Before(p.since) {
 			out.end = ""
 			return out
 		}
@@ -140,12 +171,12 @@ func (s *Store) strip(ctx context.Context, p recorded, f account.Filter, after a
 	return out
 }
 
-// backwards asks for the newest events of a partition after a position.
-func (s *Store) backwards(p recorded, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
+// query asks for the newest events of a partition after a position.
+func (s Events) query(p eventPartition, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
 	condition, v := "#"+p.key+" = :list", values{"list": p.value}
 	if after.ID != "" {
 		condition += " AND #" + p.sort + " < :after"
-		v["after"] = stamped(after.At, after.ID)
+		v["after"] = timeKey(after.At, after.ID)
 	}
 	filter := filterOf(f, v)
 	in := &dynamodb.QueryInput{

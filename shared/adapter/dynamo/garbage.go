@@ -14,17 +14,29 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
+// Garbage hands out what is to be purged, and says who still needs an object.
+type Garbage struct {
+	*db
+	cleanup
+}
+
+var (
+	_ sweep.Garbage    = Garbage{}
+	_ sweep.Purges     = Garbage{}
+	_ sweep.References = Garbage{}
+)
+
 // DuePurges implements sweep.Purges.
-func (s *Store) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
+func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.row()})
+		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.queueItem()})
 	}
 	return out, err
 }
 
 // ArtifactFiles implements sweep.Shelf.
-func (s *Store) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
+func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
 		r := within[id.Revision](i.key())
@@ -49,7 +61,7 @@ func (s *Store) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Artif
 }
 
 // partition visits every item of a partition of table core, read strongly.
-func (s *Store) partition(ctx context.Context, pk string, visit func(item) error) error {
+func (s *db) partition(ctx context.Context, pk string, visit func(item) error) error {
 	condition := "#pk = :pk"
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -73,20 +85,20 @@ func (s *Store) partition(ctx context.Context, pk string, visit func(item) error
 }
 
 // UploaderOf implements sweep.Shelf.
-func (s *Store) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
-	i, err := s.get(ctx, s.tables.Core, sessionKey(u), true)
+func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
+	i, err := s.get(ctx, uploadKey(u))
 	return id.Artifact(i.getStr("art")), err
 }
 
 // How many references are looked at in one go: most objects that are kept are so by the first ones.
 const (
-	lookedAtFirst = 10
-	lookedAtOnce  = 100
+	firstReferences = 10
+	maxReferences   = 100
 )
 
 // ReferencesTo implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
 // revision and go with its purge.
-func (s *Store) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
+func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
 		TableName:                 &s.tables.Core,
@@ -94,26 +106,26 @@ func (s *Store) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dea
 		ExpressionAttributeNames:  names(condition),
 		ExpressionAttributeValues: values{"pk": first.pk}.attributes(),
 		ConsistentRead:            aws.Bool(true),
-		Limit:                     aws.Int32(lookedAtFirst),
+		Limit:                     aws.Int32(firstReferences),
 	}
 	for {
 		page, err := s.client.Query(ctx, &query)
 		if err != nil {
 			return false, nil, unavailable(err)
 		}
-		held, gone, err := s.holds(ctx, page.Items)
+		held, gone, err := s.anyHolds(ctx, page.Items)
 		if err != nil || held {
 			return held, nil, err
 		}
 		if dead = append(dead, gone...); len(page.LastEvaluatedKey) == 0 {
 			return false, dead, nil
 		}
-		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(lookedAtOnce)
+		query.ExclusiveStartKey, query.Limit = page.LastEvaluatedKey, aws.Int32(maxReferences)
 	}
 }
 
-// holds tells whether the revision of one of some references has its files, and names those that have none.
-func (s *Store) holds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+// anyHolds tells whether the revision of one of some references has its files, and names those that have none.
+func (s Garbage) anyHolds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
 	if len(references) == 0 {
 		return false, nil, nil
 	}
@@ -128,10 +140,10 @@ func (s *Store) holds(ctx context.Context, references []map[string]types.Attribu
 }
 
 // Mark implements sweep.Purges.
-func (s *Store) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
+func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
 		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
-		str("g2p", due(deletionDue, objectName(c.Object))).str("g2s", sortable(c.Due))})
+		str("g2p", queueOf(deletionDue, objectName(c.Object))).str("g2s", millisKey(c.Due))})
 	if err != nil {
 		return unavailable(err)
 	}
@@ -139,38 +151,39 @@ func (s *Store) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 }
 
 // DeleteFileList implements sweep.Purges.
-func (s *Store) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
-	var t transaction
-	t.update(s.tables.Core, revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
+func (s Garbage) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
+	t := s.begin()
+	t.update(revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, overtaken)
-	t.remove(s.tables.Core, treeKey(a, r), "", nil, nil)
-	return unlessOvertaken(s.commit(ctx, &t))
+	t.remove(treeKey(a, r), "", nil, nil)
+	return unlessOvertaken(s.commit(ctx, t))
 }
 
 // Purged implements sweep.Purges.
-func (s *Store) Purged(ctx context.Context, p sweep.Purge) error {
-	k := artifactKey(p.Artifact)
-	condition := "#status <> :live"
-	v := values{"live": string(artifact.Live)}
-	if p.Revision != "" {
-		k = revisionKey(p.Artifact, p.Revision)
-		condition = "#status = :retained"
-		v = values{"retained": string(artifact.Retained)}
+func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
+	if p.Revision == "" {
+		u := updateArtifact(p.Artifact)
+		u.keepVersion = true
+		u.unschedule()
+		u.require("#status <> :live")
+		u.values["live"] = string(artifact.Live)
+		return s.changeArtifact(ctx, u)
 	}
-	_, _, err := s.change(ctx, k, "REMOVE #g2p, #g2s", condition, v)
+	_, _, err := s.change(ctx, revisionKey(p.Artifact, p.Revision), "REMOVE #g2p, #g2s", "#status = :retained",
+		values{"retained": string(artifact.Retained)})
 	return err
 }
 
 // DueGarbage implements sweep.Deletions.
-func (s *Store) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
+func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
 		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
 			out = append(out, sweep.GarbageCandidate{
 				Home:      id.Workspace(d.getStr("home")),
-				Object:    condemned(d.key),
+				Object:    garbageObject(d.key),
 				Content:   tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
-				QueueItem: d.row(),
+				QueueItem: d.queueItem(),
 			})
 		}
 	}
@@ -178,7 +191,7 @@ func (s *Store) DueGarbage(ctx context.Context, now time.Time, n int) (out []swe
 }
 
 // Unmark implements sweep.Deletions.
-func (s *Store) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
-	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": sortable(c.Due)})
+func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
+	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": millisKey(c.Due)})
 	return err
 }

@@ -3,15 +3,62 @@ package dynamo
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"encoding/json"
 	"io"
 	"sync"
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/upload"
 )
+
+// files reads revisions and their lists of files, for which ports of several families ask.
+type files struct{ *db }
+
+// Revision implements readaccess.Store.
+func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	i, err := s.get(ctx, revisionKey(a, r))
+	return readRevision(i, a, r), err
+}
+
+// Tree implements content.Store and upload.Sessions.
+func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
+	i, err := s.getIn(ctx, s.tables.Core, treeKey(a, r), false)
+	if err == nil && i == nil {
+		i, err = s.get(ctx, treeKey(a, r))
+	}
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return unpackTree(i.getBin("files"))
+}
+
+// Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy says
+// of another may be over.
+func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	for _, strong := range []bool{false, true} {
+		b := batch{strong: strong}
+		b.want(revisionKey(a, r))
+		b.want(treeKey(a, r))
+		f, err := s.read(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		revision, files := f.at(revisionKey(a, r)), f.at(treeKey(a, r))
+		if revision == nil || files == nil {
+			continue
+		}
+		if !strong && revision.getStr("status") != string(artifact.Published) {
+			continue
+		}
+		t, err := unpackTree(files.getBin("files"))
+		return &artifact.Contents{Revision: *readRevision(revision, a, r), Tree: t}, err
+	}
+	return nil, nil
+}
 
 // Files of a revision and entries of a session are one attribute: JSON with short names, compressed by DEFLATE
 // (RFC 1951). A tree of 100 files takes some 5 KB; caps on paths and counts keep it far below the item limit.
@@ -29,8 +76,8 @@ type storedFile struct {
 	Lent    bool       `json:"l,omitempty"` // borrowed
 }
 
-// unpackedMost bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
-const unpackedMost = 4 << 20
+// maxUnpacked bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
+const maxUnpacked = 4 << 20
 
 func packTree(files tree.Tree) []byte {
 	out := make([]storedFile, len(files))
@@ -130,7 +177,7 @@ func pack(files []storedFile) []byte {
 }
 
 func unpack(b []byte) (files []storedFile, err error) {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), unpackedMost))
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked))
 	if err == nil {
 		err = json.Unmarshal(text, &files)
 	}

@@ -1,0 +1,48 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/id"
+)
+
+// Clients stores OAuth clients.
+type Clients struct{ *db }
+
+var _ oauth.Clients = Clients{}
+
+func clientFields(f fields, c *oauth.Client) {
+	text(f, "name", &c.Name)
+	words(f, "uris", &c.Redirects)
+	f.time("created", &c.CreatedAt)
+	f.time("used_at", &c.UsedAt)
+}
+
+// Client implements oauth.Clients.
+func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
+	i, err := s.get(ctx, clientKey(c))
+	if err != nil || i == nil {
+		return nil, err
+	}
+	out := &oauth.Client{ID: c}
+	clientFields(reading(i), out)
+	return out, nil
+}
+
+// Add implements oauth.Clients.
+func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error {
+	i := newItem(clientKey(c.ID)).ttl(until)
+	clientFields(writing(i), &c)
+	t := s.begin()
+	t.create(i)
+	return s.commit(ctx, t)
+}
+
+// Touch implements oauth.Clients.
+func (s Clients) Touch(ctx context.Context, c id.Client, now, since, until time.Time) error {
+	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
+		values{"now": now, "since": since, "ttl": until.Unix()})
+	return err
+}

@@ -1,0 +1,117 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Consents stores consent pages that are open, and the authorization codes that they end in.
+type Consents struct{ *db }
+
+var (
+	_ oauth.Codes    = Consents{}
+	_ oauth.Requests = Consents{}
+)
+
+func requestFields(f fields, r *oauth.Request) {
+	text(f, "client", &r.Client.ID)
+	text(f, "name", &r.Client.Name)
+	f.flag("ours", &r.Client.FirstParty)
+	text(f, "uri", &r.Redirect)
+	text(f, "state", &r.State)
+	text(f, "pkce", &r.Challenge)
+	words(f, "scopes", &r.Scopes)
+	text(f, "aud", &r.Audience)
+	f.flag("loopback", &r.Loopback)
+	f.time("created", &r.CreatedAt)
+	f.time("exp", &r.ExpiresAt)
+}
+
+func codeFields(f fields, c *oauth.Code) {
+	f.hash("mac", "pepper", &c.Hash)
+	text(f, "client", &c.Client)
+	text(f, "name", &c.Name)
+	text(f, "uri", &c.Redirect)
+	text(f, "pkce", &c.Challenge)
+	words(f, "scopes", &c.Scopes)
+	text(f, "aud", &c.Audience)
+	text(f, "mem", &c.Member)
+	text(f, "ws", &c.Workspace)
+	integer(f, "epoch", &c.Epoch)
+	f.time("op_at", &c.Operator)
+	f.time("created", &c.CreatedAt)
+	f.time("exp", &c.ExpiresAt)
+	text(f, "became", &c.Grant)
+}
+
+// Add implements oauth.Requests.
+func (s Consents) Add(ctx context.Context, r oauth.Request) error {
+	i := newItem(consentKey(r.Secret)).ttl(ttlAfter(r.ExpiresAt))
+	requestFields(writing(i), &r)
+	t := s.begin()
+	t.create(i)
+	return s.commit(ctx, t)
+}
+
+// Request implements oauth.Requests.
+func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, error) {
+	i, err := s.get(ctx, consentKey(secret))
+	if err != nil || i == nil {
+		return nil, err
+	}
+	r := &oauth.Request{Secret: secret}
+	requestFields(reading(i), r)
+	return r, nil
+}
+
+// Grant implements oauth.Requests.
+func (s Consents) Grant(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
+	i := newItem(codeKey(c.Public)).ttl(ttlAfter(c.ExpiresAt))
+	codeFields(writing(i), &c)
+	t := s.begin()
+	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
+	t.create(i)
+	t.record(e)
+	return s.commit(ctx, t)
+}
+
+// Drop implements oauth.Requests.
+func (s Consents) Drop(ctx context.Context, r oauth.Request) error {
+	t := s.begin()
+	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
+	return s.commit(ctx, t)
+}
+
+// Code implements oauth.Codes.
+func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, error) {
+	i, err := s.get(ctx, codeKey(public))
+	if err != nil || i == nil {
+		return nil, err
+	}
+	c := &oauth.Code{Public: public}
+	codeFields(reading(i), c)
+	return c, nil
+}
+
+// Redeem implements oauth.Codes.
+func (s Consents) Redeem(ctx context.Context, c oauth.Code, g oauth.Grant) (made id.Public, err error) {
+	t := s.begin()
+	t.update(codeKey(c.Public), "SET #became = :grant", "attribute_exists(#pk) AND attribute_not_exists(#became)",
+		values{"grant": string(g.Public)}, func(old item) error {
+			made = id.Public(old.getStr("became"))
+			return oauth.ErrGone
+		})
+	t.create(grantItem(g))
+	if err := s.commit(ctx, t); err != nil {
+		return made, err
+	}
+	return g.Public, nil
+}
+
+// ttlAfter is when an item that ended at an instant may leave the table; what was used twice is recognised until then.
+func ttlAfter(end time.Time) time.Time { return end.Add(limits.Day) }

@@ -1,0 +1,122 @@
+package dynamo
+
+import (
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+)
+
+// fields copies attributes between an item and a value, in one direction. Each kind of item has one function that names
+// its attributes and runs in both directions, so that what is written is what is read.
+type fields struct {
+	item  item
+	write bool
+	names *[]string // not nil: only the names of the attributes are collected
+}
+
+func writing(i item) fields { return fields{item: i, write: true} }
+
+func reading(i item) fields { return fields{item: i} }
+
+// named collects the name of an attribute, and reports whether that is all to do.
+func (f fields) named(name string) bool {
+	if f.names == nil {
+		return false
+	}
+	*f.names = append(*f.names, name)
+	return true
+}
+
+func text[T ~string](f fields, name string, v *T) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.str(name, string(*v))
+	default:
+		*v = T(f.item.getStr(name))
+	}
+}
+
+func integer[T ~int | ~int64 | ~byte](f fields, name string, v *T) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.num(name, int64(*v))
+	default:
+		*v = T(f.item.getNum(name))
+	}
+}
+
+// words is a list that is stored as one text, with spaces between.
+func words[T ~string](f fields, name string, v *[]T) {
+	switch {
+	case f.named(name):
+	case f.write:
+		all := make([]string, len(*v))
+		for n, word := range *v {
+			all[n] = string(word)
+		}
+		f.item.str(name, strings.Join(all, " "))
+	default:
+		*v = nil
+		for _, word := range strings.Fields(f.item.getStr(name)) {
+			*v = append(*v, T(word))
+		}
+	}
+}
+
+func (f fields) time(name string, v *time.Time) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.time(name, *v)
+	default:
+		*v = f.item.getTime(name)
+	}
+}
+
+// millis is a duration in milliseconds.
+func (f fields) millis(name string, v *time.Duration) {
+	ms := int64(*v / time.Millisecond)
+	integer(f, name, &ms)
+	*v = time.Duration(ms) * time.Millisecond
+}
+
+func (f fields) flag(name string, v *bool) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.flag(name, *v)
+	default:
+		*v = f.item.getFlag(name)
+	}
+}
+
+func (f fields) bytes(name string, v *[]byte) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.bin(name, *v)
+	default:
+		*v = f.item.getBin(name)
+	}
+}
+
+// hash is a keyed hash, in two attributes.
+func (f fields) hash(mac, pepper string, v *credential.Hash) {
+	f.bytes(mac, &v.MAC)
+	integer(f, pepper, &v.Pepper)
+}
+
+// tokens is a list of access tokens, packed into one attribute.
+func (f fields) tokens(name string, v *[]oauth.AccessToken) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.bin(name, packTokens(*v))
+	default:
+		*v = unpackTokens(f.item.getBin(name))
+	}
+}

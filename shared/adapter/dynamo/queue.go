@@ -1,0 +1,191 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// Queue hands out artifacts and upload sessions of which something is due.
+type Queue struct {
+	*db
+	cleanup
+}
+
+var (
+	_ sweep.Sessions = Queue{}
+	_ sweep.Store    = Queue{}
+)
+
+// DueArtifacts implements sweep.Store.
+func (s Queue) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
+	found, err := s.dueItems(ctx, artifactDue, now, n)
+	for _, d := range found {
+		a := readArtifact(d.item, named[id.Artifact](d.key))
+		w, err := s.workspace(ctx, a.Owner)
+		if err != nil {
+			return nil, err
+		}
+		if w != nil && w.ClaimedInto != "" {
+			a = a.AfterClaimOf(*w)
+		}
+		out = append(out, sweep.Artifact{Artifact: *a, QueueItem: d.queueItem(), Version: d.getNum("ver")})
+	}
+	return out, err
+}
+
+// RescheduleArtifact implements sweep.Store.
+func (s Queue) RescheduleArtifact(ctx context.Context, a sweep.Artifact) error {
+	u := updateLive(a.ID)
+	u.keepVersion = true
+	u.requireValue("ver", a.Version)
+	if !a.PinnedAt.IsZero() && a.Draft == "" {
+		u.unschedule()
+	} else {
+		u.set("g2s", nextDue(a.Artifact, limits.DraftLife))
+	}
+	return s.changeArtifact(ctx, u)
+}
+
+// Discard implements sweep.Store.
+func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
+	pinned := !a.PinnedAt.IsZero()
+	u := updateArtifact(a.ID)
+	u.set("updated", at)
+	u.remove("draft", "draft_at")
+	u.requireValue("draft", string(a.Draft))
+	u.requireValue("ver", a.Version)
+	u.requirePresence("pin_at", pinned)
+	if pinned { // nothing else is due of it
+		u.unschedule()
+	} else {
+		without := a.Artifact
+		without.Draft = ""
+		u.set("g2s", nextDue(without, limits.DraftLife))
+	}
+	t := s.begin()
+	t.updateArtifact(u, overtaken)
+	t.update(revisionKey(a.ID, a.Draft), "SET #status = :retained, #g2p = :purge, #g2s = :now", "#status = :draft", values{
+		"retained": string(artifact.Retained),
+		"draft":    string(artifact.Draft),
+		"purge":    queueOf(purgeDue, string(a.Draft)),
+		"now":      millisKey(at),
+	}, overtaken)
+	t.record(e)
+	return unlessOvertaken(s.commit(ctx, t))
+}
+
+// Expire implements sweep.Store.
+func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e event.Event) error {
+	u := updateLive(a.ID)
+	u.set("status", string(artifact.Expired))
+	u.set("own", string(a.Owner))
+	u.set("exp", a.ExpiresAt)
+	u.set("updated", at)
+	u.set("g1p", deletedOf(a.Owner))
+	u.set("g2p", queueOf(purgeDue, string(a.ID)))
+	u.set("g2s", millisKey(at))
+	u.remove("draft", "draft_at")
+	u.requireValue("own", string(cmp.Or(a.ClaimedFrom, a.Owner)))
+	u.require("#exp <= :updated")
+	u.requireAbsent("pin_at")
+	t := s.begin()
+	t.updateArtifact(u, overtaken)
+	if a.ClaimedFrom == "" { // a claim that commits meanwhile gives its artifacts more time
+		t.check(fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
+	}
+	t.record(e)
+	return unlessOvertaken(s.commit(ctx, t))
+}
+
+// errOvertaken says that somebody else changed what a sweep wanted to change.
+var errOvertaken = errors.New("the item changed meanwhile")
+
+func overtaken(item) error { return errOvertaken }
+
+func unlessOvertaken(err error) error {
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
+	return err
+}
+
+// DueSessions implements sweep.Sessions.
+func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
+	return s.dueSessions(ctx, sessionDue, now, n)
+}
+
+// EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
+func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
+	t := s.begin()
+	t.update(uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
+		values{"expired": string(upload.Expired), "pending": string(upload.Pending), "now": at}, overtaken)
+	err := s.commit(ctx, t)
+	if errors.Is(err, errOvertaken) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// cleanup ends what is due of an upload session, and puts off what cannot be done.
+type cleanup struct{ references }
+
+var (
+	_ sweep.Queue          = cleanup{}
+	_ sweep.SessionCleanup = cleanup{}
+)
+
+// ForgetSession implements sweep.Ends. A reference that it made for a revision that never came goes along; one of its
+// base's goes with the object. Of a finalized session the gate stays: it tells for which artifact its objects came. The rest
+// stays as long as a repetition may ask for it.
+func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
+	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
+	if _, _, err := s.change(ctx, entriesKey(u.ID), "SET #ttl = :ttl", "attribute_exists(#pk)", v); err != nil {
+		return err
+	}
+	if u.Status == upload.Finalized {
+		v = nil
+	} else {
+		set = "SET #ttl = :ttl " + set
+		if err := s.unreferAll(ctx, u); err != nil {
+			return err
+		}
+	}
+	_, _, err := s.change(ctx, uploadKey(u.ID), set, "attribute_exists(#pk)", v)
+	return err
+}
+
+func (s cleanup) unreferAll(ctx context.Context, u upload.Session) error {
+	_, entries, err := s.session(ctx, u.ID)
+	var objects []tree.Object
+	for _, e := range entries {
+		if e.Borrowed && !slices.Contains(objects, e.Object) {
+			objects = append(objects, e.Object)
+		}
+	}
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	return s.RemoveReference(ctx, u.Revision, objects)
+}
+
+// Reschedule implements sweep.Rows.
+func (s cleanup) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
+	var k key
+	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
+	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
+		values{"until": millisKey(until), "tries": failures, "due": millisKey(r.Due)})
+	return err
+}

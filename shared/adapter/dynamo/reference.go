@@ -1,0 +1,84 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/publishing/tree"
+)
+
+// references says which revisions need an object that another session uploaded.
+type references struct{ *db }
+
+var _ sweep.ReferenceRemover = references{}
+
+// AddReference implements upload.Hints.
+func (s references) AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error {
+	var writes []types.WriteRequest
+	for _, o := range objects {
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(referenceKey(o, r)).str("art", string(a))}})
+	}
+	return s.writeAll(ctx, writes)
+}
+
+// RemoveReference implements sweep.Unreferring.
+func (s references) RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error {
+	var writes []types.WriteRequest
+	for _, o := range objects {
+		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: referenceKey(o, r).attributes()}})
+	}
+	return s.writeAll(ctx, writes)
+}
+
+// How many writes one call takes, and how often what was left of it is tried again.
+const (
+	maxWriteBatch = 25
+	maxWrites     = 8
+	minWritePause = 10 * time.Millisecond
+)
+
+// writeAll makes independent writes to table core, some at a time, and fails unless all are done.
+func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
+	var wg sync.WaitGroup
+	var failed []error
+	var mu sync.Mutex
+	for chunk := range slices.Chunk(writes, maxWriteBatch) {
+		wg.Go(func() {
+			if err := s.writeBatch(ctx, chunk); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(failed) > 0 {
+		return failed[0]
+	}
+	return nil
+}
+
+func (s *db) writeBatch(ctx context.Context, chunk []types.WriteRequest) error {
+	request := map[string][]types.WriteRequest{s.tables.Core: chunk}
+	for try := range maxWrites {
+		out, err := s.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: request})
+		if err != nil {
+			return unavailable(err)
+		}
+		if request = out.UnprocessedItems; len(request) == 0 {
+			return nil
+		}
+		if err := pause(ctx, minWritePause<<try); err != nil {
+			return err
+		}
+	}
+	return unavailable(errors.New("the tables left writes undone"))
+}

@@ -1,0 +1,74 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/limits"
+)
+
+// Sessions stores browser sessions.
+type Sessions struct{ *db }
+
+var _ session.Store = Sessions{}
+
+func sessionItem(b session.Session) item {
+	i := newItem(sessionKey(b.Hash))
+	sessionFields(writing(i), &b)
+	return i.ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+}
+
+func sessionFields(f fields, s *session.Session) {
+	text(f, "mem", &s.Member)
+	text(f, "ws", &s.Workspace)
+	integer(f, "epoch", &s.Epoch)
+	f.time("created", &s.CreatedAt)
+	f.time("seen", &s.SeenAt)
+	text(f, "browser", &s.Browser)
+	text(f, "net", &s.Network)
+	f.time("op_at", &s.Operator)
+}
+
+func readSession(i item, h session.Hash) *session.Session {
+	if i == nil {
+		return nil
+	}
+	out := &session.Session{Hash: h}
+	sessionFields(reading(i), out)
+	return out
+}
+
+// Add implements session.Store.
+func (s Sessions) Add(ctx context.Context, b session.Session, e event.Event) error {
+	t := s.begin()
+	t.create(sessionItem(b))
+	t.record(e)
+	return s.commit(ctx, t)
+}
+
+// Session implements session.Store.
+func (s Sessions) Session(ctx context.Context, h session.Hash) (*session.Session, error) {
+	i, err := s.get(ctx, sessionKey(h))
+	return readSession(i, h), err
+}
+
+// Touch implements session.Store.
+func (s Sessions) Touch(ctx context.Context, h session.Hash, now, since time.Time) error {
+	_, _, err := s.change(ctx, sessionKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+	return err
+}
+
+// End implements session.Store.
+func (s Sessions) End(ctx context.Context, h session.Hash, e event.Event) error {
+	t := s.begin()
+	t.remove(sessionKey(h), "attribute_exists(#pk)", nil, func(item) error { return errRevoked })
+	t.record(e)
+	err := s.commit(ctx, t)
+	if errors.Is(err, errRevoked) {
+		return nil
+	}
+	return err
+}
