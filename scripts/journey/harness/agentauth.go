@@ -1,0 +1,88 @@
+package harness
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
+)
+
+// NewAgentAuthEnv is a deployment with a clock where as many agents may register as like.
+func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
+	t.Helper()
+	now := &Clock{Now: time.Now()}
+	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
+	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
+	p.Clock = now
+	return p
+}
+
+// PostForm sends a form to the api host and unpacks the JSON that it answers.
+func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wire.Answer {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", d.Origins.API+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	if out != nil {
+		NoError(t, json.Unmarshal(a.Body, out))
+	}
+	return a
+}
+
+// Token asks for a token and wants it.
+func (d *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
+	t.Helper()
+	if a := d.PostForm(t, "/oauth2/token", values, &out); a.Status != http.StatusOK || out.TokenType != "Bearer" {
+		t.Fatalf("the token endpoint answers %d %s", a.Status, a.Body)
+	}
+	return out
+}
+
+// OAuthError is the code of a refusal of the token endpoint.
+func (d *Env) OAuthError(t testing.TB, values url.Values) string {
+	t.Helper()
+	var e contract.OAuthError
+	if a := d.PostForm(t, "/oauth2/token", values, &e); a.Status != http.StatusBadRequest {
+		t.Errorf("the token endpoint answers %d %s", a.Status, a.Body)
+	}
+	return e.Error
+}
+
+// WithBearer is a client with a credential.
+func (d *Env) WithBearer(bearer string) *wire.Agent {
+	return &wire.Agent{HTTP: d.Anyone.HTTP, At: d.Anyone.At, Key: bearer}
+}
+
+// RegisterAgent registers an agent.
+func (d *Env) RegisterAgent(t testing.TB) (r contract.RegisteredAgent) {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", d.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
+	if a.Status != http.StatusOK {
+		t.Fatalf("registration answers %d %s", a.Status, a.Body)
+	}
+	NoError(t, json.Unmarshal(a.Body, &r))
+	return r
+}
+
+// StartClaim asks for the code that a person types.
+func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.StartedClaim) {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
+	if a.Status != http.StatusOK {
+		t.Fatalf("the claim endpoint answers %d %s", a.Status, a.Body)
+	}
+	NoError(t, json.Unmarshal(a.Body, &s))
+	return s
+}
+
+func ClaimGrant(token string) url.Values {
+	return url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {token}}
+}
+
+func JWTBearer(assertion string) url.Values {
+	return url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {assertion}}
+}
