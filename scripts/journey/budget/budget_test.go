@@ -18,9 +18,9 @@ import (
 )
 
 // budget is the most that a request may ask of AWS, for revisions of ten files: calls, round trips (calls that overlap
-// are one) and the request units that the engine reports. The figures are those that the tables were designed for; where
-// one is higher, or was not designed, a comment says why. Wherever something is recorded it is one unit more than designed:
-// operators read what was done in all workspaces, and the index for that has an entry for each event.
+// are one) and the request units that the engine reports. The figures are those that the tables were designed for;
+// where one is higher, or was not designed, a comment says why. Wherever something is recorded it is one unit more than
+// designed: operators read what was done in all workspaces, and the index for that has an entry for each event.
 type budget struct {
 	calls, trips int
 	rru, wru     float64
@@ -104,8 +104,8 @@ func (l *budgetEnv) lastCost(t *testing.T) requestCost {
 	return requestCost{}
 }
 
-// wantWithin makes a request and compares what it cost. The clock goes on by so little that hardly a new minute begins, but an
-// index entry for another instant is another entry.
+// wantWithin makes a request and compares what it cost. The clock goes on by so little that hardly a new minute begins,
+// but an index entry for another instant is another entry.
 func (l *budgetEnv) wantWithin(t *testing.T, name string, most budget, request func()) {
 	t.Helper()
 	l.clock.Advance(time.Millisecond)
@@ -130,7 +130,10 @@ func (b budget) String() string {
 func tenFiles(version string) []wire.File {
 	files := []wire.File{harness.Page(version)}
 	for n := range 9 {
-		files = append(files, wire.File{Path: fmt.Sprintf("data/table-%d.csv", n), Body: harness.RandomBytes(uint64(n), 2000)})
+		files = append(files, wire.File{
+			Path: fmt.Sprintf("data/table-%d.csv", n),
+			Body: harness.RandomBytes(uint64(n), 2000),
+		})
 	}
 	return files
 }
@@ -141,7 +144,10 @@ func TestEveryRouteStaysWithinItsBudget(t *testing.T) {
 		name string
 		test func(*testing.T)
 	}{
-		{"provisioning", l.provisioning}, {"publishing and deleting", l.publishing}, {"reading", l.reading}, {"accounts", l.accounts},
+		{"provisioning", l.provisioning},
+		{"publishing and deleting", l.publishing},
+		{"reading", l.reading},
+		{"accounts", l.accounts},
 	} {
 		if !t.Run(part.name, part.test) && l.owner == nil {
 			t.Fatal("without a workspace there is nothing to ask")
@@ -182,22 +188,29 @@ func (l *budgetEnv) provisions(t *testing.T, body any, status int) wire.Answer {
 func (l *budgetEnv) accounts(t *testing.T) {
 	// Both read what is left of the day: 4 counters of 0.5 RRU.
 	l.wantWithin(t, "whoami", budget{4, 2, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami") })
-	l.wantWithin(t, "usage policy", budget{2, 2, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/usage-policy") })
+	l.wantWithin(t, "usage policy", budget{2, 2, 4, 2}, func() {
+		l.wantStatus(t, l.owner, 200, "GET", "/v1/usage-policy")
+	})
 	// Not designed: credential, then counters, then key and event in a transaction, and the key's index entry, which
 	// leaves one list for another.
-	l.wantWithin(t, "revoke", budget{4, 3, 2, 9}, func() { l.wantStatus(t, l.owner, 200, "POST", "/v1/api-keys/current/revoke") })
+	l.wantWithin(t, "revoke", budget{4, 3, 2, 9}, func() {
+		l.wantStatus(t, l.owner, 200, "POST", "/v1/api-keys/current/revoke")
+	})
 }
 
 func (l *budgetEnv) publishing(t *testing.T) {
-	// The first use of a key stamps it, beside the request: once in 10 minutes one call and 2 WRU, the key and its index entry.
-	l.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami") })
-	// Create looks for bytes that the workspace has already, 0.5 RRU a file, beside the counters. What it declares for upload
-	// is counted in its transaction, 2 WRU, so that a command counts once; a session that uploads nothing does not pay.
-	// Finalize leaves the session for the job that lets others find its bytes: its index entry is replaced, 1 WRU, not removed.
-	// The share link that comes with a first publication is listed twice, by workspace and by artifact.
+	// The first use of a key stamps it, beside the request: once in 10 minutes one call and 2 WRU, the key and its index
+	// entry.
+	l.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, func() {
+		l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami")
+	})
+	// Create looks for bytes that the workspace has already, 0.5 RRU a file, beside the counters. What it declares for
+	// upload is counted in its transaction, 2 WRU, so that a command counts once; a session that uploads nothing does not
+	// pay. Finalize leaves the session for the job that lets others find its bytes: its index entry is replaced, 1 WRU,
+	// not removed. The share link that comes with a first publication is listed twice, by workspace and by artifact.
 	first := l.publishes(t, "", []budget{{5, 3, 8, 16}, {6, 4, 5, 25}, {4, 3, 5, 22}})
-	// A revision's session reads the artifact's gate, to refuse early, and the files whose bytes it may reuse; it looks only
-	// for those that the artifact does not have.
+	// A revision's session reads the artifact's gate, to refuse early, and the files whose bytes it may reuse; it looks
+	// only for those that the artifact does not have.
 	l.publishes(t, first.ArtifactID, []budget{{7, 5, 5, 16}, {6, 4, 5, 25}, {4, 3, 5, 16}})
 	// A deleted artifact stays in the list index, under another partition: one entry goes and one comes.
 	l.wantWithin(t, "delete", budget{4, 3, 4, 15}, func() {
@@ -228,7 +241,10 @@ func (l *budgetEnv) publishes(t *testing.T, revises id.Artifact, most []budget) 
 		_, err = l.owner.Put(ctx, target, files[n].Body) // finalize tells if one is missing
 		must()
 	}
-	l.wantWithin(t, name+"finalize", most[1], func() { _, err = l.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID); must() })
+	l.wantWithin(t, name+"finalize", most[1], func() {
+		_, err = l.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID)
+		must()
+	})
 	var published contract.Published
 	l.wantWithin(t, name+"publish", most[2], func() {
 		published, err = l.owner.Publish(ctx, wire.NewKey(), session.ArtifactID, session.RevisionID)
@@ -247,7 +263,9 @@ func (l *budgetEnv) reading(t *testing.T) {
 		t.Fatal(err)
 	}
 	view := "/v1/artifacts/" + string(p.ArtifactID)
-	l.wantWithin(t, "agent view, latest", budget{4, 2, 5.5, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", view+"/agent-view") })
+	l.wantWithin(t, "agent view, latest", budget{4, 2, 5.5, 2}, func() {
+		l.wantStatus(t, l.owner, 200, "GET", view+"/agent-view")
+	})
 	l.wantWithin(t, "agent view, pinned", budget{4, 2, 6, 2}, func() {
 		l.wantStatus(t, l.owner, 200, "GET", view+"/revisions/"+string(p.RevisionID)+"/agent-view")
 	})
@@ -255,8 +273,12 @@ func (l *budgetEnv) reading(t *testing.T) {
 	// Neither was designed: credential and artifact, then counters beside the items that are asked for,
 	// then the file's bytes.
 	l.wantWithin(t, "revisions", budget{4, 2, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", view+"/revisions") })
-	l.wantWithin(t, "file content", budget{5, 3, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", view+"/file-content?path=index.html") })
-	l.wantWithin(t, "public agent view", budget{3, 2, 5.5, 1}, func() { l.wantStatus(t, l.Anyone, 200, "GET", p.AgentViewURL) })
+	l.wantWithin(t, "file content", budget{5, 3, 4, 2}, func() {
+		l.wantStatus(t, l.owner, 200, "GET", view+"/file-content?path=index.html")
+	})
+	l.wantWithin(t, "public agent view", budget{3, 2, 5.5, 1}, func() {
+		l.wantStatus(t, l.Anyone, 200, "GET", p.AgentViewURL)
+	})
 	var resolved contract.Resolved
 	// Two round trips: the link's own state says which revision it shows; the answer holds its whole view.
 	l.wantWithin(t, "link resolve", budget{3, 2, 4, 1}, func() {
@@ -271,7 +293,9 @@ func (l *budgetEnv) reading(t *testing.T) {
 		}
 	}
 	// The refusal is remembered, but a closed gate beats it, so that the gates are still asked.
-	l.wantWithin(t, "content, 429 repeated", budget{1, 1, 2, 0}, func() { l.wantStatus(t, l.Anyone, 429, "GET", p.RevisionContentURL) })
+	l.wantWithin(t, "content, 429 repeated", budget{1, 1, 2, 0}, func() {
+		l.wantStatus(t, l.Anyone, 429, "GET", p.RevisionContentURL)
+	})
 }
 
 // readingFiles holds reads of the newest revision, of the same through a link, and of an older one.
@@ -303,5 +327,7 @@ func (l *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
 			}
 		})
 	}
-	l.wantWithin(t, "content, 304", budget{2, 1, 2, 1}, func() { l.wantStatus(t, l.Anyone, 304, "GET", current, "If-None-Match", etag) })
+	l.wantWithin(t, "content, 304", budget{2, 1, 2, 1}, func() {
+		l.wantStatus(t, l.Anyone, 304, "GET", current, "If-None-Match", etag)
+	})
 }

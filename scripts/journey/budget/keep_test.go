@@ -6,8 +6,8 @@ import (
 	"vitrine/scripts/journey/harness"
 )
 
-// TestRoutesThatKeepAndLockStayWithinTheirBudget asks as a member and as an operator: a batch for the grant, one for the
-// member, then two counters. What the storage design gives for pins and locks does not count those.
+// TestRoutesThatKeepAndLockStayWithinTheirBudget asks as a member and as an operator: a batch for the grant, one for
+// the member, then two counters. What the storage design gives for pins and locks does not count those.
 func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 	l := newBudgetEnv(t)
 	p := l.backend()
@@ -27,21 +27,27 @@ func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 	}
 	harness.TryAs(t, who, "GET", "/v1/web/workspace", nil)
 	harness.TryAs(t, op, "GET", harness.RecordPath, nil)
-	// The artifact, then the transaction (record, artifact with its index entries, counter, fence, event), then what shows it.
+	// The artifact, then the transaction (record, artifact with its index entries, counter, fence, event), then what shows
+	// it.
 	l.wantWithin(t, "pin", budget{7, 6, 6, 15}, ask(who, 200, "POST", harness.PinPath(shown.ArtifactID), nil))
 	l.wantWithin(t, "pin again", budget{7, 6, 6, 8}, ask(who, 200, "POST", harness.PinPath(shown.ArtifactID), nil))
 	l.wantWithin(t, "unpin", budget{7, 6, 6, 15}, ask(who, 200, "POST", harness.UnpinPath(shown.ArtifactID), nil))
-	l.wantWithin(t, "member: revisions", budget{6, 4, 5, 2}, ask(who, 200, "GET", "/v1/web/artifacts/"+a+"/revisions", nil))
+	l.wantWithin(t, "member: revisions", budget{6, 4, 5, 2},
+		ask(who, 200, "GET", "/v1/web/artifacts/"+a+"/revisions", nil))
 	l.wantWithin(t, "rename", budget{4, 3, 3, 10}, func() {
-		if got := harness.Do(t, l.owner, "PATCH", l.Origins.API+"/v1/artifacts/"+a+"/display-metadata", `{"title":"x"}`); got.Status != 200 {
+		got := harness.Do(t, l.owner, "PATCH", l.Origins.API+"/v1/artifacts/"+a+"/display-metadata", `{"title":"x"}`)
+		if got.Status != 200 {
 			t.Fatal(got.Status)
 		}
 	})
 	// The lockdown, the artifact and its workspace one after the other, then the transaction, with their index entries.
-	l.wantWithin(t, "lock an artifact", budget{8, 7, 7, 13}, ask(op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)))
-	l.wantWithin(t, "lifts an artifact's lock", budget{8, 7, 7, 16}, ask(op, 200, "DELETE", harness.LocksPath+"/artifact/"+a, nil))
+	l.wantWithin(t, "lock an artifact", budget{8, 7, 7, 13},
+		ask(op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)))
+	l.wantWithin(t, "lifts an artifact's lock", budget{8, 7, 7, 16},
+		ask(op, 200, "DELETE", harness.LocksPath+"/artifact/"+a, nil))
 	l.wantWithin(t, "lockdowns", budget{6, 4, 4, 2}, ask(op, 200, "GET", harness.LocksPath, nil))
 	// Four parts of each day that events are kept; this deployment is empty before today.
-	l.wantWithin(t, "record, one workspace", budget{5, 3, 4, 2}, ask(op, 200, "GET", harness.RecordPath+"?workspace_id="+string(w), nil))
+	l.wantWithin(t, "record, one workspace", budget{5, 3, 4, 2},
+		ask(op, 200, "GET", harness.RecordPath+"?workspace_id="+string(w), nil))
 	l.wantWithin(t, "record, a page of today", budget{8, 3, 6, 2}, ask(op, 200, "GET", harness.RecordPath+"?limit=1", nil))
 }

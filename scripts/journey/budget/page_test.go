@@ -16,7 +16,9 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 	p := l.backend()
 	w := p.SignedIn(t, "ada@example.org")
 	who := p.WithBearer(w.CLIToken(t).AccessToken)
-	key := harness.CallAs[contract.CreatedKey](t, &harness.Member{Agent: who}, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...)
+	key := harness.CallAs[contract.CreatedKey](
+		t, &harness.Member{Agent: who}, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...,
+	)
 	agent := p.WithBearer(key.Secret)
 	shown := harness.PublishPage(t, agent, "paged")
 	link := harness.CreateLink(t, agent, shown.ArtifactID, harness.ShareLink).ID

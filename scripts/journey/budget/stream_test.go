@@ -7,14 +7,17 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
-// TestALargeBodyStaysWithinItsBudget reads one file at the size from which streams are counted, and one above it. The two
-// slots are taken beside the GET from S3, and given back in a round trip that comes after the last byte.
+// TestALargeBodyStaysWithinItsBudget reads one file at the size from which streams are counted, and one above it. The
+// two slots are taken beside the GET from S3, and given back in a round trip that comes after the last byte.
 func TestALargeBodyStaysWithinItsBudget(t *testing.T) {
 	l := newBudgetEnv(t)
 	l.owner = l.NewAgent(t)
 	urls := map[int]string{}
 	for _, size := range []int{1 << 20, 2 << 20} {
-		p, err := l.owner.PublishFiles(ctx, "Large", "", wire.File{Path: "large.bin", Body: harness.RandomBytes(uint64(size>>20), size)})
+		p, err := l.owner.PublishFiles(ctx, "Large", "", wire.File{
+			Path: "large.bin",
+			Body: harness.RandomBytes(uint64(size>>20), size),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

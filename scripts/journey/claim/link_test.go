@@ -25,7 +25,12 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 	}
 	before := harness.MintLink(t, src.Agent, want[0])
 	s.MustClaim(t, c, src.ClaimToken)
-	harness.WantRefused(t, harness.Do(t, src.Agent, "POST", s.Origins.API+harness.LinkPath(want[0], "revoke"), nil), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t,
+		harness.Do(t, src.Agent, "POST", s.Origins.API+harness.LinkPath(want[0], "revoke"), nil),
+		401,
+		fault.NotAuthenticated,
+	)
 	n := 0
 	atEachStep(t, s, src.WorkspaceID, func(t *testing.T) {
 		n++
@@ -40,7 +45,9 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 		rows := harness.LinkRows(t, c.Agent, p.ArtifactID)
 		all := harness.CallAs[contract.WebLinkList](t, who, 200, "GET", "/v1/web/access-links", nil)
 		if len(rows) != len(want) || len(all.Items) != len(want) {
-			t.Errorf("%d links of the artifact and %d of the workspace are listed, want %d", len(rows), len(all.Items), len(want))
+			t.Errorf(
+				"%d links of the artifact and %d of the workspace are listed, want %d", len(rows), len(all.Items), len(want),
+			)
 		}
 		url := harness.MintLink(t, c.Agent, want[n])
 		harness.CallAs[contract.RevokedLink](t, who, 200, "POST", "/v1/web/access-links/"+string(want[n])+"/revoke", nil)
@@ -53,7 +60,8 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 	})
 	for _, l := range want {
 		public := harness.Must(l.Public())(t)
-		if i := s.GetItem(t, "AL#"+string(public), "L"); harness.Text(i["ws"]) != string(c.Workspace) || harness.Text(i["g1p"]) != "W#"+string(c.Workspace)+"#L" {
+		i := s.GetItem(t, "AL#"+string(public), "L")
+		if harness.Text(i["ws"]) != string(c.Workspace) || harness.Text(i["g1p"]) != "W#"+string(c.Workspace)+"#L" {
 			t.Errorf("%s was left behind: %s %s", l, harness.Text(i["ws"]), harness.Text(i["g1p"]))
 		}
 	}
@@ -72,13 +80,24 @@ func TestALinkAndAClaimOvertakeEachOther(t *testing.T) {
 	c := s.NewClaimant(t)
 	asks := map[string]func(*wire.Agent, contract.Published, id.Link) (wire.Answer, error){
 		"a creation": func(g *wire.Agent, p contract.Published, _ id.Link) (wire.Answer, error) {
-			return g.Do(ctx, "POST", g.At.APIURL+harness.LinksPath(p.ArtifactID), harness.RevisionLink(p.RevisionID), harness.KeyHeader()...)
+			return g.Do(
+				ctx,
+				"POST",
+				g.At.APIURL+harness.LinksPath(p.ArtifactID),
+				harness.RevisionLink(p.RevisionID),
+				harness.KeyHeader()...,
+			)
 		},
 		"a revocation": func(g *wire.Agent, _ contract.Published, l id.Link) (wire.Answer, error) {
 			return g.Do(ctx, "POST", g.At.APIURL+harness.LinkPath(l, "revoke"), nil)
 		},
 		"a closing": func(g *wire.Agent, p contract.Published, _ id.Link) (wire.Answer, error) {
-			return g.Do(ctx, "PUT", g.At.APIURL+"/v1/artifacts/"+string(p.ArtifactID)+"/visibility", contract.SetVisibility{Visibility: "private"})
+			return g.Do(
+				ctx,
+				"PUT",
+				g.At.APIURL+"/v1/artifacts/"+string(p.ArtifactID)+"/visibility",
+				contract.SetVisibility{Visibility: "private"},
+			)
 		},
 	}
 	for name, ask := range asks {
@@ -92,7 +111,9 @@ func TestALinkAndAClaimOvertakeEachOther(t *testing.T) {
 			t.Errorf("%s that a claim overtakes: %d %s", name, late.Status, late.Body)
 		}
 		harness.Must(s.Anyone.Resolve(ctx, p.UnlistedURL))(t)
-		moving := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return ask(c.Agent, p, l) }, func() { s.Migrate(t, src.WorkspaceID) })
+		moving := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return ask(c.Agent, p, l)
+		}, func() { s.Migrate(t, src.WorkspaceID) })
 		if moving.Status >= 400 {
 			t.Errorf("%s that the move overtakes: %d %s", name, moving.Status, moving.Body)
 		}
@@ -109,7 +130,9 @@ func TestLinksOfAClaimAreLockedAndClosedBeforeTheMove(t *testing.T) {
 	c, src := s.NewClaimant(t), s.NewSource(t)
 	who := s.AddMember(t, c.Workspace)
 	p := harness.PublishPage(t, src.Agent, "claimed")
-	pinned := harness.MintLink(t, src.Agent, harness.CreateLink(t, src.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID)).ID)
+	pinned := harness.MintLink(
+		t, src.Agent, harness.CreateLink(t, src.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID)).ID,
+	)
 	s.MustClaim(t, c, src.ClaimToken)
 	lock := "/v1/web/artifacts/" + string(p.ArtifactID) + "/access-link-lockdown"
 	opens := func(want bool) {

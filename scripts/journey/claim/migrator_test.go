@@ -116,15 +116,16 @@ func migrationCalls(t testing.TB, s *harness.ClaimEnv) (calls []string) {
 	return calls
 }
 
-// TestF30AMigratorThatDiesAnywhereIsNotNoticed ends it before and after each of its calls, while everything is read over
-// and over. Each death leaves sound tables, and another migrator ends the work.
+// TestF30AMigratorThatDiesAnywhereIsNotNoticed ends it before and after each of its calls, while everything is read
+// over and over. Each death leaves sound tables, and another migrator ends the work.
 func TestF30AMigratorThatDiesAnywhereIsNotNoticed(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t, harness.Unlimited)
 	calls, rounds := migrationCalls(t, s), 0
 	for n, call := range calls {
 		for when, crash := range map[string]func(*chaos.Rule){
-			"before": func(r *chaos.Rule) { r.Nth(n + 1).Before(chaos.Crash) }, "after": func(r *chaos.Rule) { r.Nth(n + 1).After(chaos.Crash) },
+			"before": func(r *chaos.Rule) { r.Nth(n + 1).Before(chaos.Crash) },
+			"after":  func(r *chaos.Rule) { r.Nth(n + 1).After(chaos.Crash) },
 		} {
 			t.Run(fmt.Sprintf("%s call %d, %s", when, n+1, call), func(t *testing.T) {
 				w := newClaimScenario(t, s)
@@ -204,7 +205,8 @@ func wantCleared(t testing.TB, s *harness.ClaimEnv, w *claimScenario) {
 		}
 	}
 	for _, key := range [][2]string{
-		{"W#" + string(w.owner.Workspace), "ALIAS#" + string(w.source.WorkspaceID)}, {"JOB#MIGRATE#" + string(w.source.WorkspaceID), "J"},
+		{"W#" + string(w.owner.Workspace), "ALIAS#" + string(w.source.WorkspaceID)},
+		{"JOB#MIGRATE#" + string(w.source.WorkspaceID), "J"},
 		{"K#" + string(harness.TokenOf(t, w.source.Agent).Public), "K"},
 	} {
 		if s.GetItem(t, key[0], key[1]) != nil {

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// TestAReadThatAClaimOrAMoveOvertakesSucceeds has a claim, a move, or what ends it seconds later happen before and after
-// each call that a request makes.
+// TestAReadThatAClaimOrAMoveOvertakesSucceeds has a claim, a move, or what ends it seconds later happen before and
+// after each call that a request makes.
 func TestAReadThatAClaimOrAMoveOvertakesSucceeds(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t, harness.Unlimited)
@@ -65,7 +65,9 @@ var overtaken = []overtakenRead{
 		}
 		return wire.Answer{Status: http.StatusOK}, err
 	}},
-	{"content by a new URL", true, func(w *claimScenario) (wire.Answer, error) { return w.source.Do(ctx, "GET", w.all[0].PrivateURL, nil) }},
+	{"content by a new URL", true, func(w *claimScenario) (wire.Answer, error) {
+		return w.source.Do(ctx, "GET", w.all[0].PrivateURL, nil)
+	}},
 	{"view", true, func(w *claimScenario) (wire.Answer, error) {
 		return w.owner.Do(ctx, "GET", w.owner.At.APIURL+"/v1/artifacts/"+string(w.ids[0])+"/agent-view", nil)
 	}},
@@ -89,7 +91,8 @@ func (r overtakenRead) answers(t testing.TB, w *claimScenario) {
 	}
 }
 
-// prepareOverlap is claimed, unless a claim is what will happen. Without its key a request of the source is a stranger's.
+// prepareOverlap is claimed, unless a claim is what will happen. Without its key a request of the source is a
+// stranger's.
 func prepareOverlap(t testing.TB, s *harness.ClaimEnv, happens string) *claimScenario {
 	t.Helper()
 	if happens == aClaim {
@@ -140,8 +143,8 @@ func overtakeRead(t testing.TB, s *harness.ClaimEnv, r overtakenRead, happens st
 	r.answers(t, w)
 }
 
-// TestGatesFromBeforeAndAfterAMoveLetThrough has a batch hold the source as it was before its claim, and the artifact as
-// it is after the move: no snapshot is promised.
+// TestGatesFromBeforeAndAfterAMoveLetThrough has a batch hold the source as it was before its claim, and the artifact
+// as it is after the move: no snapshot is promised.
 func TestGatesFromBeforeAndAfterAMoveLetThrough(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
@@ -149,7 +152,8 @@ func TestGatesFromBeforeAndAfterAMoveLetThrough(t *testing.T) {
 	w.source.Key = ""
 	s.Migrate(t, w.source.WorkspaceID)
 	for _, r := range overtaken[:3] {
-		old := s.Faults.On("BatchGetItem").If(chaos.Key("pk", "W#"+string(w.source.WorkspaceID))).After(func(_ context.Context, c *chaos.Call) error {
+		source := chaos.Key("pk", "W#"+string(w.source.WorkspaceID))
+		old := s.Faults.On("BatchGetItem").If(source).After(func(_ context.Context, c *chaos.Call) error {
 			for _, i := range c.Output.(*dynamodb.BatchGetItemOutput).Responses[s.Tables.Core] {
 				if harness.Text(i["pk"]) == "W#"+string(w.source.WorkspaceID) {
 					harness.SetAttributes(i, map[string]any{"into": nil, "floor": nil, "claimed_at": nil})

@@ -22,7 +22,8 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 	c, src := s.NewClaimant(t), s.NewSource(t)
 	p, before := harness.PublishPage(t, src.Agent, "claimed"), s.NewKey(t, src.Agent, credential.Read)
 	answer := s.MustClaim(t, c, src.ClaimToken)
-	if answer.DestinationWorkspaceID != c.Workspace || answer.SourceWorkspaceID != src.WorkspaceID || answer.ClaimTokenID != src.ClaimTokenID ||
+	if answer.DestinationWorkspaceID != c.Workspace || answer.SourceWorkspaceID != src.WorkspaceID ||
+		answer.ClaimTokenID != src.ClaimTokenID ||
 		len(answer.ArtifactIDs) != 1 || answer.ArtifactIDs[0] != p.ArtifactID {
 		t.Errorf("%+v", answer)
 	}
@@ -30,13 +31,21 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 		for _, g := range []*wire.Agent{src.Agent, before} {
 			harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
 		}
-		harness.WantRefused(t, harness.TryCreate(t, src.Agent, wire.NewKey(), wire.Declare("late", harness.Page("late"))), 401, fault.NotAuthenticated)
+		harness.WantRefused(
+			t,
+			harness.TryCreate(t, src.Agent, wire.NewKey(), wire.Declare("late", harness.Page("late"))),
+			401,
+			fault.NotAuthenticated,
+		)
 		harness.WantRefused(t, harness.TryDelete(t, src.Agent, p.ArtifactID), 401, fault.NotAuthenticated)
 		s.WantOpen(t, c.Agent, p)
 		t.Log(when)
 		s.Migrate(t, src.WorkspaceID)
 	}
-	if n := s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, src.Agent).Public)) + s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, before).Public)); n != 0 {
+	n := s.CountItems(
+		t, s.Tables.Core, "K#"+string(harness.TokenOf(t, src.Agent).Public),
+	) + s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, before).Public))
+	if n != 0 {
 		t.Errorf("%d keys of the claimed workspace are left", n)
 	}
 }
@@ -58,15 +67,27 @@ func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
 	elsewhere.Workspace = used.WorkspaceID
 	s.Update(t, "CT#"+string(harness.Must(harness.ParseClaimToken(old.ClaimToken))(t).Public), "C",
 		map[string]any{"exp": s.Options.Now()})
-	own := harness.Must(harness.ParseClaimToken(mine.ClaimToken))(t) // as a token of the member's own workspace would be stored
+	// as a token of the member's own workspace would be stored
+	own := harness.Must(harness.ParseClaimToken(mine.ClaimToken))(t)
 	own.Workspace = c.Workspace
 	s.Update(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(c.Workspace)})
 	said := ""
 	for name, token := range map[string]string{
-		"nothing": "", "no token": "ap_ct_preview_x", "swapped claim code": swapped.Reveal(), "wrong secret": credential.MintAs(credential.ClaimToken, credential.Preview, right.Workspace, right.Public).Reveal(),
-		"other environment": harness.Relabel(t, src.ClaimToken, "_preview_", "_production_"), "wrong checksum": strings.Replace(src.ClaimToken, "preview", "production", 1),
-		"other kind": harness.Relabel(t, src.ClaimToken, "ap_ct_", "ap_ca_"), "an API key": src.Key, "other workspace": elsewhere.Reveal(), "own workspace": own.Reveal(),
-		"unknown": credential.Mint(credential.ClaimToken, credential.Preview, src.WorkspaceID, "").Reveal(), "redeemed": used.ClaimToken, "expired": old.ClaimToken,
+		"nothing":            "",
+		"no token":           "ap_ct_preview_x",
+		"swapped claim code": swapped.Reveal(),
+		"wrong secret": credential.MintAs(
+			credential.ClaimToken, credential.Preview, right.Workspace, right.Public,
+		).Reveal(),
+		"other environment": harness.Relabel(t, src.ClaimToken, "_preview_", "_production_"),
+		"wrong checksum":    strings.Replace(src.ClaimToken, "preview", "production", 1),
+		"other kind":        harness.Relabel(t, src.ClaimToken, "ap_ct_", "ap_ca_"),
+		"an API key":        src.Key,
+		"other workspace":   elsewhere.Reveal(),
+		"own workspace":     own.Reveal(),
+		"unknown":           credential.Mint(credential.ClaimToken, credential.Preview, src.WorkspaceID, "").Reveal(),
+		"redeemed":          used.ClaimToken,
+		"expired":           old.ClaimToken,
 	} {
 		before := s.Snapshot(t)
 		_, err := s.Claim(t, c, wire.NewKey(), token)
@@ -97,7 +118,8 @@ func TestALookAtAClaimTellsWhatItBringsAndChangesNothing(t *testing.T) {
 	before := s.Snapshot(t)
 	p := harness.Must(s.ClaimService(t).Preview(ctx, c.Actor, src.ClaimToken))(t)
 	s.WantUnchanged(t, before)
-	if p.Workspace != src.WorkspaceID || p.Count != 12 || len(p.Titles) != 10 || p.Titles[0] != "artifact 11" || !p.ExpiresAt.After(p.CreatedAt) {
+	if p.Workspace != src.WorkspaceID || p.Count != 12 || len(p.Titles) != 10 || p.Titles[0] != "artifact 11" ||
+		!p.ExpiresAt.After(p.CreatedAt) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -135,7 +157,8 @@ func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
 	}
 	for _, r := range results {
 		switch code := fault.CodeOf(r.err); {
-		case r.err == nil && r.by == winner && r.got.DestinationWorkspaceID == winner.Workspace && len(r.got.ArtifactIDs) == 1:
+		case r.err == nil && r.by == winner && r.got.DestinationWorkspaceID == winner.Workspace &&
+			len(r.got.ArtifactIDs) == 1:
 		case code == fault.DatabaseUnavailable: // the crowd was too dense: to be repeated
 		case r.by == winner && code == fault.IdempotencyInFlight, r.by != winner && code == fault.NotFound:
 		default:
@@ -184,7 +207,9 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 	c := s.NewClaimant(t)
 	src := s.NewSource(t)
 	d, key := s.DraftBlank(t, src.Agent, ""), wire.NewKey()
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Publish(src.Agent, key, d.ArtifactID, d.RevisionID) }, func() {
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Publish(src.Agent, key, d.ArtifactID, d.RevisionID)
+	}, func() {
 		s.MustClaim(t, c, src.ClaimToken)
 	})
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
@@ -194,7 +219,8 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 	src = s.NewSource(t)
 	d = s.DraftBlank(t, src.Agent, "")
 	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
-		if a, err := s.Publish(src.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID); err != nil || a.Status != http.StatusOK {
+		a, err := s.Publish(src.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+		if err != nil || a.Status != http.StatusOK {
 			t.Errorf("publishing before the commit of the claim answers %d %s (%v)", a.Status, a.Body, err)
 		}
 	}))
@@ -212,7 +238,9 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	src := s.NewSource(t)
 	other := s.NewSource(t)
 	wanted := wire.Declare("late", harness.Page("late"))
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Create(other.Agent, wire.NewKey(), wanted) }, func() {
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Create(other.Agent, wire.NewKey(), wanted)
+	}, func() {
 		s.MustClaim(t, c, other.ClaimToken)
 	})
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
@@ -222,7 +250,9 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	}, func() { s.MustClaim(t, c, src.ClaimToken) })
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
 	for _, u := range []contract.Session{pending, racing} {
-		harness.WantRefused(t, harness.TryFinalize(t, src.Agent, wire.NewKey(), u.UploadSessionID), 401, fault.NotAuthenticated)
+		harness.WantRefused(
+			t, harness.TryFinalize(t, src.Agent, wire.NewKey(), u.UploadSessionID), 401, fault.NotAuthenticated,
+		)
 		harness.WantRefused(t, harness.TryFinalize(t, c.Agent, wire.NewKey(), u.UploadSessionID), 404, fault.NotFound)
 		if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
 			t.Errorf("the session is %s", status)

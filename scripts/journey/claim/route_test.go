@@ -21,7 +21,9 @@ import (
 // claimsBy asks for a claim as a member does.
 func claimsBy(t testing.TB, who *harness.Member, key, token string) wire.Answer {
 	t.Helper()
-	return harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: token}, "Idempotency-Key", key)
+	return harness.TryAs(
+		t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: token}, "Idempotency-Key", key,
+	)
 }
 
 func TestAMemberClaimsAWorkspace(t *testing.T) {
@@ -45,7 +47,8 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	if first.Status != http.StatusOK || !reflect.DeepEqual(got, want) {
 		t.Errorf("%d %s", first.Status, first.Body)
 	}
-	if again := claimsBy(t, who, key, made.ClaimToken); again.Status != http.StatusOK || string(again.Body) != string(first.Body) {
+	again := claimsBy(t, who, key, made.ClaimToken)
+	if again.Status != http.StatusOK || string(again.Body) != string(first.Body) {
 		t.Errorf("the same again: %d %s", again.Status, again.Body)
 	}
 	harness.WantRefused(t, claimsBy(t, who, key, made.ClaimToken+"x"), 400, fault.InvalidIdempotencyKey)
@@ -64,10 +67,13 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 		t.Fatalf("its detail is %+v", detail)
 	}
 	p.WantContent(t, detail.Viewer.IframeSrc, harness.Page("live").Body)
-	if gone := harness.CallAs[contract.WebArtifact](t, who, 200, "GET", "/v1/web/artifacts/"+string(dead.ArtifactID), nil); gone.Viewer != nil || gone.AutoDeleteAt != nil {
+	gone := harness.CallAs[contract.WebArtifact](t, who, 200, "GET", "/v1/web/artifacts/"+string(dead.ArtifactID), nil)
+	if gone.Viewer != nil || gone.AutoDeleteAt != nil {
 		t.Errorf("the detail of a deleted one is %+v", gone)
 	}
-	harness.WantRefused(t, harness.TryAs(t, p.NewMember(t), "GET", "/v1/web/artifacts/"+string(live.ArtifactID), nil), 404, fault.NotFound)
+	harness.WantRefused(
+		t, harness.TryAs(t, p.NewMember(t), "GET", "/v1/web/artifacts/"+string(live.ArtifactID), nil), 404, fault.NotFound,
+	)
 }
 
 // TestTheStackMovesWhatWasClaimed waits for the work that a stack does by itself.
@@ -116,8 +122,12 @@ func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 	said := ""
 	for name, text := range map[string]string{
 		"nonsense": "x", "swapped claim code": coded.Reveal(), "own workspace": own.Reveal(), "redeemed": used.ClaimToken,
-		"wrong secret":      credential.MintAs(credential.ClaimToken, credential.Preview, token.Workspace, token.Public).Reveal(),
-		"other environment": credential.MintAs(credential.ClaimToken, credential.Production, token.Workspace, token.Public).Reveal(),
+		"wrong secret": credential.MintAs(
+			credential.ClaimToken, credential.Preview, token.Workspace, token.Public,
+		).Reveal(),
+		"other environment": credential.MintAs(
+			credential.ClaimToken, credential.Production, token.Workspace, token.Public,
+		).Reveal(),
 	} {
 		a := claimsBy(t, who, wire.NewKey(), text)
 		if harness.WantRefused(t, a, 404, fault.NotFound); said != "" && a.Message() != said {
@@ -130,12 +140,44 @@ func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 		status int
 		code   fault.Code
 	}{
-		"an API key":     {harness.Do(t, g, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}, harness.KeyHeader()...), 401, fault.NotAuthenticated},
-		"nobody":         {harness.Do(t, p.Anyone, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}, harness.KeyHeader()...), 401, fault.NotAuthenticated},
-		"no key":         {harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}), 400, fault.InvalidIdempotencyKey},
-		"an unknown key": {harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{"claim_token": made.ClaimToken, "x": 1}, harness.KeyHeader()...), 400, fault.InvalidRequest},
-		"no token":       {harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{}, harness.KeyHeader()...), 400, fault.InvalidRequest},
-		"an empty one":   {harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{}, harness.KeyHeader()...), 400, fault.InvalidRequest},
+		"an API key": {
+			harness.Do(
+				t,
+				g,
+				"POST",
+				p.Origins.API+harness.ClaimPath,
+				contract.ClaimRequest{ClaimToken: made.ClaimToken},
+				harness.KeyHeader()...,
+			),
+			401, fault.NotAuthenticated,
+		},
+		"nobody": {
+			harness.Do(
+				t,
+				p.Anyone,
+				"POST",
+				p.Origins.API+harness.ClaimPath,
+				contract.ClaimRequest{ClaimToken: made.ClaimToken},
+				harness.KeyHeader()...,
+			),
+			401, fault.NotAuthenticated,
+		},
+		"no key": {
+			harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}), 400,
+			fault.InvalidIdempotencyKey,
+		},
+		"an unknown key": {harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{
+			"claim_token": made.ClaimToken,
+			"x":           1,
+		}, harness.KeyHeader()...), 400, fault.InvalidRequest},
+		"no token": {
+			harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{}, harness.KeyHeader()...), 400,
+			fault.InvalidRequest,
+		},
+		"an empty one": {
+			harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{}, harness.KeyHeader()...), 400,
+			fault.InvalidRequest,
+		},
 	} {
 		t.Run(name, func(t *testing.T) { harness.WantRefused(t, a.Answer, a.status, a.code) })
 	}
@@ -155,7 +197,14 @@ func TestT25PeopleWhoClaimAtOnce(t *testing.T) {
 	for n := range answers {
 		who := []*harness.Member{one, other}[n%2]
 		all.Go(func() {
-			a, err := who.Do(ctx, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}, "Idempotency-Key", key)
+			a, err := who.Do(
+				ctx,
+				"POST",
+				p.Origins.API+harness.ClaimPath,
+				contract.ClaimRequest{ClaimToken: made.ClaimToken},
+				"Idempotency-Key",
+				key,
+			)
 			if answers[n] = a; err != nil {
 				t.Error(err)
 			}

@@ -72,7 +72,9 @@ func TestF29TheFloorIsWhatTheDestinationChose(t *testing.T) {
 	})
 	c, src := s.NewClaimant(t), s.NewSource(t)
 	c.Actor.Workspace.AutoDays = 7
-	long := harness.Must(src.Draft(ctx, wire.NewKey(), wire.Declare("blank", wire.File{Path: "blank.txt"}), wire.File{Path: "blank.txt"}))(t)
+	long := harness.Must(src.Draft(
+		ctx, wire.NewKey(), wire.Declare("blank", wire.File{Path: "blank.txt"}), wire.File{Path: "blank.txt"},
+	))(t)
 	short := harness.PublishPage(t, src.Agent, "short")
 	s.MustClaim(t, c, src.ClaimToken)
 	s.Migrate(t, src.WorkspaceID)
@@ -94,7 +96,9 @@ func TestF31AClaimOfManyArtifactsIsWholeAtOnce(t *testing.T) {
 	made := make([]id.Artifact, many)
 	s.Concurrently(t, 10, func(part int) (wire.Answer, error) {
 		for n := part; n < many; n += 10 {
-			d, err := src.Draft(ctx, wire.NewKey(), wire.Declare("blank", wire.File{Path: "blank.txt"}), wire.File{Path: "blank.txt"})
+			d, err := src.Draft(
+				ctx, wire.NewKey(), wire.Declare("blank", wire.File{Path: "blank.txt"}), wire.File{Path: "blank.txt"},
+			)
 			if err == nil && n%5 == 0 {
 				_, err = src.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID)
 			}
@@ -130,7 +134,8 @@ func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 	s.MustClaim(t, c, late.ClaimToken)
 	s.MustClaim(t, c, lost.ClaimToken)
 	behind := func(w id.Workspace) *chaos.Rule {
-		return s.JobFaults.On("Query").If(chaos.Key("list", "W#"+string(w)+"#ART")).After(func(_ context.Context, call *chaos.Call) error {
+		list := chaos.Key("list", "W#"+string(w)+"#ART")
+		return s.JobFaults.On("Query").If(list).After(func(_ context.Context, call *chaos.Call) error {
 			call.Output.(*dynamodb.QueryOutput).Items = nil
 			return nil
 		})
@@ -163,7 +168,8 @@ func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 // wantNothingLeft puts a finished move back to work.
 func wantNothingLeft(t testing.TB, s *harness.ClaimEnv, from, to id.Workspace) {
 	t.Helper()
-	for _, key := range []harness.Item{pair("W#"+string(to), "ALIAS#"+string(from)), pair("JOB#MIGRATE#"+string(from), "J")} {
+	alias, job := pair("W#"+string(to), "ALIAS#"+string(from)), pair("JOB#MIGRATE#"+string(from), "J")
+	for _, key := range []harness.Item{alias, job} {
 		s.Put(t, key, map[string]any{"since": s.Options.Now(), "floor": s.Options.Now(), "g2p": "DUE#MIGRATE#0", "g2s": "0"})
 	}
 	s.Update(t, "W#"+string(from), "META", map[string]any{"ttl": nil})
@@ -214,7 +220,10 @@ func TestF34ALockAndAClaimAtOnce(t *testing.T) {
 	s := harness.NewClaimEnv(t, harness.Unlimited)
 	c, src := s.NewClaimant(t), s.NewSource(t)
 	p := harness.PublishPage(t, src.Agent, "locked")
-	for w, code := range map[id.Workspace]fault.Code{c.Workspace: fault.NotAuthenticated, src.WorkspaceID: fault.NotFound} {
+	for w, code := range map[id.Workspace]fault.Code{
+		c.Workspace:     fault.NotAuthenticated,
+		src.WorkspaceID: fault.NotFound,
+	} {
 		s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() { setLock(t, s, w, "lkd_first") }))
 		if _, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken); fault.CodeOf(err) != code {
 			t.Errorf("the claim of what is locked first: %v", err)
@@ -263,8 +272,14 @@ func TestTheTierOfTheOwnerCountsFromTheClaimOn(t *testing.T) {
 				t.Errorf("X-Robots-Tag is %q", robots)
 			}
 		}
-		if scripts(p.RevisionContentURL) || !scripts(after) || !scripts(resolved.IframeSrc) || resolved.AgentView.EphemeralTier {
-			t.Errorf("scripts of the old URL: %t, of new ones: %t %t", scripts(p.RevisionContentURL), scripts(after), scripts(resolved.IframeSrc))
+		if scripts(p.RevisionContentURL) || !scripts(after) || !scripts(resolved.IframeSrc) ||
+			resolved.AgentView.EphemeralTier {
+			t.Errorf(
+				"scripts of the old URL: %t, of new ones: %t %t",
+				scripts(p.RevisionContentURL),
+				scripts(after),
+				scripts(resolved.IframeSrc),
+			)
 		}
 	})
 }
@@ -301,7 +316,9 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 		s.WantClosed(t, c.Agent, gone)
 		s.WantContent(t, next.RevisionContentURL, harness.Page("next").Body)
 		s.WantContent(t, revised.RevisionContentURL, harness.Page("revised").Body)
-		sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 2), []id.Artifact{revised.ArtifactID, drafted.ArtifactID, left.ArtifactID})
+		sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 2), []id.Artifact{
+			revised.ArtifactID, drafted.ArtifactID, left.ArtifactID,
+		})
 		sameArtifacts(t, "the member's list", listAsMember(t, s, c, 2), []id.Artifact{
 			revised.ArtifactID, drafted.ArtifactID, left.ArtifactID, gone.ArtifactID, earlier.ArtifactID,
 		})
@@ -312,8 +329,8 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 	harness.Must(c.Publish(ctx, wire.NewKey(), f.ArtifactID, f.RevisionID))(t)
 }
 
-// TestASessionOfTheDestinationEndsInTheWindow finalizes while the artifact still says that it is in the source, and lets
-// the migrator and a publication overtake each other.
+// TestASessionOfTheDestinationEndsInTheWindow finalizes while the artifact still says that it is in the source, and
+// lets the migrator and a publication overtake each other.
 func TestASessionOfTheDestinationEndsInTheWindow(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t)
@@ -321,16 +338,29 @@ func TestASessionOfTheDestinationEndsInTheWindow(t *testing.T) {
 	p, q := harness.PublishPage(t, src.Agent, "one"), harness.PublishPage(t, src.Agent, "two")
 	s.MustClaim(t, c, src.ClaimToken)
 	s.Clock.Advance(limits.EphemeralArtifact + time.Minute)
-	d := harness.Must(c.Draft(ctx, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "second"), harness.Page("second")))(t)
-	e := harness.Must(c.Draft(ctx, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "second"), harness.Page("second")))(t)
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Publish(c.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID) }, func() {
+	d := harness.Must(c.Draft(
+		ctx, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "second"), harness.Page("second"),
+	))(t)
+	e := harness.Must(c.Draft(
+		ctx, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "second"), harness.Page("second"),
+	))(t)
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Publish(c.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+	}, func() {
 		s.Migrate(t, src.WorkspaceID)
 	})
 	if late.Status != http.StatusOK {
 		t.Errorf("a publication that the move overtakes answers %d %s", late.Status, late.Body)
 	}
-	harness.WantRefused(t, harness.TryCreate(t, c.Agent, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "third")), 409, fault.DraftRevisionConflict)
-	deleted := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Delete(c.Agent, q.ArtifactID) }, func() {
+	harness.WantRefused(
+		t,
+		harness.TryCreate(t, c.Agent, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "third")),
+		409,
+		fault.DraftRevisionConflict,
+	)
+	deleted := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Delete(c.Agent, q.ArtifactID)
+	}, func() {
 		harness.Must(c.Publish(ctx, wire.NewKey(), e.ArtifactID, e.RevisionID))(t)
 	})
 	if deleted.Status != http.StatusOK {
@@ -392,7 +422,12 @@ func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 		harness.WantRefused(t, harness.Do(t, other.Agent, "GET", view+"/agent-view", nil), 404, fault.NotFound)
 		harness.WantRefused(t, harness.Do(t, other.Agent, "GET", view+"/revisions", nil), 404, fault.ArtifactNotFound)
 		harness.WantRefused(t, harness.TryDelete(t, other.Agent, p.ArtifactID), 404, fault.ArtifactNotFound)
-		harness.WantRefused(t, harness.TryCreate(t, other.Agent, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "theirs")), 404, fault.ArtifactNotFound)
+		harness.WantRefused(
+			t,
+			harness.TryCreate(t, other.Agent, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "theirs")),
+			404,
+			fault.ArtifactNotFound,
+		)
 		if _, err := newLister(s).Find(ctx, other.Actor, p.ArtifactID); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("another member finds it: %v", err)
 		}

@@ -23,7 +23,9 @@ func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {
 	for name, a := range map[string]wire.Answer{
 		"another title": harness.TryCreate(t, g, done.CreateKey, wire.Declare("other", harness.Page("p"))),
 		"another file":  harness.TryCreate(t, g, done.CreateKey, wire.Declare("T", harness.Page("q"))),
-		"another route": harness.TryPublish(t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, map[string]any{}),
+		"another route": harness.TryPublish(
+			t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, map[string]any{},
+		),
 	} {
 		t.Run(name, func(t *testing.T) { harness.WantRefused(t, a, 400, fault.InvalidIdempotencyKey) })
 	}
@@ -56,11 +58,16 @@ func faultRoutes(g *wire.Agent, a id.Artifact, r id.Revision, u id.Session) map[
 	}
 	of := "/v1/artifacts/" + string(a)
 	return map[string]func(*testing.T) wire.Answer{
-		"whoami": get("/v1/whoami"), "usage policy": get("/v1/usage-policy"), "list": get("/v1/artifacts"), "view": get(of + "/agent-view"),
-		"revisions": get(of + "/revisions"), "file": get(of + "/file-content?path=index.html"), "revision": get(of + "/revisions/" + string(r) + "/agent-view"),
-		"publish":  func(t *testing.T) wire.Answer { return harness.TryPublish(t, g, wire.NewKey(), a, r, nil) },
-		"delete":   func(t *testing.T) wire.Answer { return harness.TryDelete(t, g, a) },
-		"finalize": func(t *testing.T) wire.Answer { return harness.TryFinalize(t, g, wire.NewKey(), u) },
+		"whoami":       get("/v1/whoami"),
+		"usage policy": get("/v1/usage-policy"),
+		"list":         get("/v1/artifacts"),
+		"view":         get(of + "/agent-view"),
+		"revisions":    get(of + "/revisions"),
+		"file":         get(of + "/file-content?path=index.html"),
+		"revision":     get(of + "/revisions/" + string(r) + "/agent-view"),
+		"publish":      func(t *testing.T) wire.Answer { return harness.TryPublish(t, g, wire.NewKey(), a, r, nil) },
+		"delete":       func(t *testing.T) wire.Answer { return harness.TryDelete(t, g, a) },
+		"finalize":     func(t *testing.T) wire.Answer { return harness.TryFinalize(t, g, wire.NewKey(), u) },
 		"create": func(t *testing.T) wire.Answer {
 			declared := wire.Declare("T", harness.Page("p"))
 			declared.ArtifactID = a
@@ -85,15 +92,19 @@ func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 	for who, stranger := range map[string]*wire.Agent{"a guest": guest, "a member": member} {
 		harness.Do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
 		unknown := faultRoutes(stranger, id.NewArtifact(), id.NewRevision(), id.NewSession())
-		wantSameCalls(t, s, who+", somebody else's", faultRoutes(stranger, p.ArtifactID, p.RevisionID, u.UploadSessionID), unknown)
+		wantSameCalls(
+			t, s, who+", somebody else's", faultRoutes(stranger, p.ArtifactID, p.RevisionID, u.UploadSessionID), unknown,
+		)
 		ended := faultRoutes(stranger, deleted.ArtifactID, deleted.RevisionID, id.NewSession())
 		wantSameCalls(t, s, who+", one that was deleted", ended, unknown)
 	}
 }
 
-// wantSameCalls checks that requests about things of others make the same calls and get the same answers as those about things
-// that never were.
-func wantSameCalls(t *testing.T, s *harness.FaultEnv, which string, foreign, unknown map[string]func(*testing.T) wire.Answer) {
+// wantSameCalls checks that requests about things of others make the same calls and get the same answers as those about
+// things that never were.
+func wantSameCalls(
+	t *testing.T, s *harness.FaultEnv, which string, foreign, unknown map[string]func(*testing.T) wire.Answer,
+) {
 	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
@@ -117,18 +128,28 @@ func TestT75EveryKeyThatIsNoneCostsOneRead(t *testing.T) {
 	closed := s.NewAgent(t)
 	harness.Do(t, revoked, "POST", s.Origins.API+"/v1/api-keys/current/revoke", nil)
 	s.Update(t, "K#"+string(harness.TokenOf(t, expired).Public), "K", map[string]any{"exp": s.Options.Now()})
-	s.Update(t, "W#"+string(harness.TokenOf(t, closed).Workspace), "META", map[string]any{"lock": "lkd_00000000000000000000000000"})
+	s.Update(
+		t,
+		"W#"+string(harness.TokenOf(t, closed).Workspace),
+		"META",
+		map[string]any{"lock": "lkd_00000000000000000000000000"},
+	)
 	guessed := credential.Mint(credential.APIKey, credential.Preview, harness.TokenOf(t, g).Workspace, "")
 	unknown := guessed.Reveal()
 	guessed.Public = harness.TokenOf(t, g).Public
 	first := ""
 	for name, key := range map[string]string{
-		"unknown": unknown, "another secret": guessed.Reveal(), "revoked": revoked.Key, "expired": expired.Key, "of a closed workspace": closed.Key,
+		"unknown":                 unknown,
+		"another secret":          guessed.Reveal(),
+		"revoked":                 revoked.Key,
+		"expired":                 expired.Key,
+		"of a closed workspace":   closed.Key,
 		"of an unknown workspace": credential.Mint(credential.APIKey, credential.Preview, id.NewWorkspace(), "").Reveal(),
 	} {
 		caller := &wire.Agent{HTTP: g.HTTP, At: g.At, Key: key}
 		var a wire.Answer
-		if calls := s.Calls(t, func() { a = harness.Do(t, caller, "GET", s.Origins.API+"/v1/whoami", nil) }); !slices.Equal(calls, []string{"BatchGetItem"}) {
+		calls := s.Calls(t, func() { a = harness.Do(t, caller, "GET", s.Origins.API+"/v1/whoami", nil) })
+		if !slices.Equal(calls, []string{"BatchGetItem"}) {
 			t.Errorf("a key that is %s costs %q", name, calls)
 		}
 		harness.WantRefused(t, a, 401, fault.NotAuthenticated)
@@ -153,7 +174,9 @@ func TestT83ANewEpochEndsAllOldCredentialsAtOnce(t *testing.T) {
 	before := s.Snapshot(t)
 	for _, old := range []*wire.Agent{g, second} {
 		for name, ask := range faultRoutes(old, done.Published.ArtifactID, done.Published.RevisionID, u.UploadSessionID) {
-			if a := ask(t); a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
+			a := ask(t)
+			if a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated ||
+				a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s with an old key answers %d %s", name, a.Status, a.Code())
 			}
 		}

@@ -29,13 +29,55 @@ type crashRoute struct {
 
 var crashRoutes = []crashRoute{
 	{"create", crashCreate, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 1}},
-	{"create for an artifact", crashCreateRevision, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 2, harness.DraftMade: 1, harness.ArtifactMade: 1, harness.ArtifactPublished: 1}},
-	{"finalize", crashFinalize, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 1, harness.DraftMade: 1, harness.ArtifactMade: 1}},
-	{"finalize a revision", crashFinalizeRevision, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 2, harness.DraftMade: 2, harness.ArtifactMade: 1, harness.ArtifactPublished: 1}},
-	{"finalize a diff", crashFinalizeDiff, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 2, harness.DraftMade: 2, harness.ArtifactMade: 1, harness.ArtifactPublished: 1}},
-	{"publish", crashPublish, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 1, harness.DraftMade: 1, harness.ArtifactMade: 1, harness.ArtifactPublished: 1}},
-	{"publish a revision", crashPublishRevision, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 2, harness.DraftMade: 2, harness.ArtifactMade: 1, harness.ArtifactPublished: 2}},
-	{"delete", crashDelete, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 1, harness.DraftMade: 1, harness.ArtifactMade: 1, harness.ArtifactPublished: 1, harness.ArtifactDeleted: 1}},
+	{"create for an artifact", crashCreateRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"finalize", crashFinalize, map[string]int{
+		harness.WorkspaceMade: 1,
+		harness.SessionMade:   1,
+		harness.DraftMade:     1,
+		harness.ArtifactMade:  1,
+	}},
+	{"finalize a revision", crashFinalizeRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"finalize a diff", crashFinalizeDiff, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"publish", crashPublish, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       1,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"publish a revision", crashPublishRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 2,
+	}},
+	{"delete", crashDelete, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       1,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+		harness.ArtifactDeleted:   1,
+	}},
 	{"revoke", crashRevoke, map[string]int{harness.WorkspaceMade: 1, harness.KeyRevoked: 1}},
 }
 
@@ -158,7 +200,8 @@ func (r crashRoute) crashAt(t *testing.T, s *harness.FaultEnv, name, call string
 func allowanceUsed(t testing.TB, s *harness.FaultEnv, g *wire.Agent) (units int) {
 	t.Helper()
 	for _, item := range s.Scan(t, s.Tables.Hot) {
-		if name := harness.Text(item["pk"]); strings.HasPrefix(name, "r:actor:") && strings.Contains(name, string(harness.TokenOf(t, g).Public)) {
+		name := harness.Text(item["pk"])
+		if strings.HasPrefix(name, "r:actor:") && strings.Contains(name, string(harness.TokenOf(t, g).Public)) {
 			units += harness.Must(strconv.Atoi(harness.Text(item["c"])))(t)
 		}
 	}
@@ -190,7 +233,10 @@ func TestF79AProvisionThatDiesLeavesAWorkspaceAsAWholeOrNone(t *testing.T) {
 	}
 	calls := s.Calls(t, func() { provision() })
 	for _, call := range calls {
-		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{"before": (*chaos.Rule).Before, "after": (*chaos.Rule).After} {
+		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{
+			"before": (*chaos.Rule).Before,
+			"after":  (*chaos.Rule).After,
+		} {
 			s.Clock.Advance(time.Minute) // the gate's setting is read anew, and everybody may provision again
 			before := s.CountItems(t, s.Tables.Core, "W#")
 			action(s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }), chaos.Crash)

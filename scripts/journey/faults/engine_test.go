@@ -35,7 +35,10 @@ func readers(t testing.TB, s *harness.FaultEnv, g *wire.Agent, p contract.Publis
 		{"content", get(p.RevisionContentURL)},
 		{"public view", get(p.AgentViewURL)},
 		{"link", func() wire.Answer {
-			return harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+			return harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+				PublicID: public,
+				Blob:     blob,
+			})
 		}},
 		{"view", func() wire.Answer {
 			return harness.Do(t, g, "GET", s.Origins.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view", nil)
@@ -59,7 +62,10 @@ func TestF43AGateThatStaysUnreadIsNeverAnOpenOne(t *testing.T) {
 		harness.WantRefused(t, r.ask(), 503, fault.DatabaseUnavailable)
 		s.Faults.Clear()
 	}
-	for _, lock := range []struct{ pk, sk string }{{"A#" + string(p.ArtifactID), "META"}, {"W#" + string(harness.TokenOf(t, g).Workspace), "META"}} {
+	for _, lock := range []struct{ pk, sk string }{
+		{"A#" + string(p.ArtifactID), "META"},
+		{"W#" + string(harness.TokenOf(t, g).Workspace), "META"},
+	} {
 		s.Update(t, lock.pk, lock.sk, map[string]any{"lock": "lkd_00000000000000000000000000"})
 		for missing := range 2 {
 			s.Faults.On("BatchGetItem").Always().Unprocessed(missing + 1)
@@ -97,7 +103,8 @@ func TestF45AThrottledTableIsAskedThreeTimes(t *testing.T) {
 	}
 	g := s.NewAgent(t)
 	throttled := s.Faults.On("BatchGetItem").Always().Before(chaos.Throttle)
-	if harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 503, fault.DatabaseUnavailable); throttled.Fired() != 3 {
+	harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 503, fault.DatabaseUnavailable)
+	if throttled.Fired() != 3 {
 		t.Errorf("the gates were read %d times", throttled.Fired())
 	}
 	s.Faults.Clear()
@@ -162,7 +169,10 @@ func TestF46ProvisionIsClosedWhileItsCountersAreOutOfReach(t *testing.T) {
 // skewClock is what the engines say when our clock is off by more than 15 minutes.
 func skewClock(service string) chaos.Action {
 	if service == "S3" {
-		return chaos.Fail(&smithy.GenericAPIError{Code: "RequestTimeTooSkewed", Message: "The difference between the request time and the current time is too large."})
+		return chaos.Fail(&smithy.GenericAPIError{
+			Code:    "RequestTimeTooSkewed",
+			Message: "The difference between the request time and the current time is too large.",
+		})
 	}
 	return chaos.Fail(&smithy.GenericAPIError{Code: "InvalidSignatureException", Message: "Signature expired"})
 }
@@ -175,7 +185,9 @@ func TestF19AClockThatIsFarOffIsRefusedByTheEngines(t *testing.T) {
 	u := s.Upload(t, g, "", "pending")
 	before := s.Snapshot(t)
 	s.Faults.On("").Service("DynamoDB").Always().Before(skewClock("DynamoDB"))
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("new", harness.Page("new"))), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("new", harness.Page("new"))), 503, fault.DatabaseUnavailable,
+	)
 	harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.DatabaseUnavailable)
 	s.Faults.Clear()
 	s.Faults.On("").Service("S3").Always().Before(skewClock("S3"))

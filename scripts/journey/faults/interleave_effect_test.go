@@ -78,7 +78,8 @@ func (c *scene) expected(t testing.TB) expectation {
 		own = c.GetItem(t, "W#"+harness.Text(into), "META")
 	}
 	locked = locked || own["lock"] != nil
-	s.open = !locked && harness.Text(s.meta["status"]) == "active" && (s.meta["pin_at"] != nil || c.Options.Now().Before(end))
+	s.open = !locked && harness.Text(s.meta["status"]) == "active" &&
+		(s.meta["pin_at"] != nil || c.Options.Now().Before(end))
 	if c.source == nil {
 		return s
 	}
@@ -118,7 +119,9 @@ func (c *scene) checkEnd(t testing.TB, s expectation) {
 	if published := harness.Text(revision["no"]); c.did("publish") != (published == "2") {
 		t.Errorf("the second revision has the number %s", published)
 	}
-	if drafted := s.meta["draft"] != nil; state == "finalized" && harness.Text(s.meta["status"]) == "active" && !c.did("publish") && !drafted && c.due != "the draft" {
+	drafted := s.meta["draft"] != nil
+	if state == "finalized" && harness.Text(s.meta["status"]) == "active" && !c.did("publish") && !drafted &&
+		c.due != "the draft" {
 		t.Error("the draft is gone")
 	}
 }
@@ -128,7 +131,8 @@ func (c *scene) checkLocks(t testing.TB, s expectation) {
 	t.Helper()
 	workspace := c.GetItem(t, "W#"+string(c.target), "META")
 	for scope, lock := range map[string]struct{ target, id string }{
-		"artifact": {string(c.shown.ArtifactID), attribute(s.meta, "lock")}, "workspace": {string(c.target), attribute(workspace, "lock")},
+		"artifact":  {string(c.shown.ArtifactID), attribute(s.meta, "lock")},
+		"workspace": {string(c.target), attribute(workspace, "lock")},
 	} {
 		effective := attribute(c.GetItem(t, "LOCK#"+scope+"#"+lock.target, "EFF"), "id")
 		is, known := c.settled("lock "+scope, "lift "+scope)
@@ -137,7 +141,9 @@ func (c *scene) checkLocks(t testing.TB, s expectation) {
 			is = false
 		}
 		if effective != lock.id || known && is != (lock.id != "") {
-			t.Errorf("the lock of the %s is %q, and %q in effect; locked last: %t (known: %t)", scope, lock.id, effective, is, known)
+			t.Errorf(
+				"the lock of the %s is %q, and %q in effect; locked last: %t (known: %t)", scope, lock.id, effective, is, known,
+			)
 		}
 	}
 	for n := range 8 {
@@ -168,7 +174,8 @@ func (c *scene) checkClaim(t testing.TB, s expectation) {
 	if c.source != nil {
 		keys = append(keys, c.source.Agent)
 		claims := c.kind == moving || c.did("claim")
-		if claims && s.claimed != c.mine || c.did("claim by another") && s.claimed != c.otherMine || !claims && !c.did("claim by another") && s.claimed != nil {
+		if claims && s.claimed != c.mine || c.did("claim by another") && s.claimed != c.otherMine || !claims &&
+			!c.did("claim by another") && s.claimed != nil {
 			t.Errorf("claimed by %v", s.claimed)
 		}
 		a := harness.Do(t, c.source.Agent, "GET", c.Origins.API+"/v1/whoami", nil)
@@ -181,7 +188,8 @@ func (c *scene) checkClaim(t testing.TB, s expectation) {
 		if harness.Do(t, g, "GET", c.Origins.API+"/v1/whoami", nil).Status == http.StatusUnauthorized { // locked or claimed
 			continue
 		}
-		if there := slices.Contains(harness.ListArtifacts(t, g, 50), c.shown.ArtifactID); there && g != s.owner || !there && g == s.owner && s.open {
+		there := slices.Contains(harness.ListArtifacts(t, g, 50), c.shown.ArtifactID)
+		if there && g != s.owner || !there && g == s.owner && s.open {
 			t.Errorf("the artifact is in the list: %t, of its owner: %t", there, g == s.owner)
 		}
 	}
@@ -202,7 +210,8 @@ func (c *scene) checkChange(t testing.TB, s expectation) {
 	if title := harness.Text(s.meta["title"]); !slices.Contains(titles, title) {
 		t.Errorf("the title is %q, not one of %q", title, titles)
 	}
-	if is, known := c.settled("pin", "unpin"); known && harness.Text(s.meta["status"]) == "active" && is != (s.meta["pin_at"] != nil) {
+	is, known := c.settled("pin", "unpin")
+	if known && harness.Text(s.meta["status"]) == "active" && is != (s.meta["pin_at"] != nil) {
 		t.Errorf("the artifact is pinned: %t", s.meta["pin_at"] != nil)
 	}
 	current := c.shown.RevisionID
@@ -214,7 +223,8 @@ func (c *scene) checkChange(t testing.TB, s expectation) {
 	}
 }
 
-// wantBody checks that a URL gives a page or nothing. What was signed when the artifact was about to end may have ended.
+// wantBody checks that a URL gives a page or nothing. What was signed when the artifact was about to end may have
+// ended.
 func (c *scene) wantBody(t testing.TB, what, url, words string, open bool) {
 	t.Helper()
 	switch a := c.Get(t, url); {
@@ -258,12 +268,14 @@ func (c *scene) checkLinks(t testing.TB, s expectation) {
 	c.wantLink(t, "the share link", c.share.OpenedLink, s.showing, open && !c.did("revoke", "private"))
 	c.wantLink(t, "the revision link", c.revision.OpenedLink, "first", open && !c.did("private"))
 	for name, url := range map[string]string{
-		"unlisted": answerIf[contract.Visibility](t, c, "unlisted").UnlistedURL, "publish": answerIf[contract.Published](t, c, "publish").UnlistedURL,
+		"unlisted": answerIf[contract.Visibility](t, c, "unlisted").UnlistedURL,
+		"publish":  answerIf[contract.Published](t, c, "publish").UnlistedURL,
 	} {
 		switch {
 		case url == "":
 		case harness.PublicID(t, url) == harness.PublicID(t, c.share.URL):
-			c.wantLink(t, "the share link of "+name, harness.OpenedLink{URL: url}, s.showing, open && !c.did("revoke", "private"))
+			c.wantLink(t, "the share link of "+name, harness.OpenedLink{URL: url}, s.showing, open &&
+				!c.did("revoke", "private"))
 		case !open || !c.did("private"):
 			c.wantLink(t, "the new share link of "+name, harness.OpenedLink{URL: url}, s.showing, open)
 		}
@@ -284,7 +296,10 @@ func (c *scene) wantLink(t testing.TB, what string, l harness.OpenedLink, words 
 	t.Helper()
 	public, blob, err := wire.SplitLink(l.URL)
 	harness.NoError(t, err)
-	a := harness.Do(t, c.Anyone, "POST", c.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	a := harness.Do(t, c.Anyone, "POST", c.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+		PublicID: public,
+		Blob:     blob,
+	})
 	if a.Status == http.StatusOK != open || !open && a.Status != http.StatusNotFound {
 		t.Errorf("%s answers %d %.200s, open: %t", what, a.Status, a.Body, open)
 	} else if open {

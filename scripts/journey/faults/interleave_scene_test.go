@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// The kinds of situations: a member's own workspace, one that was claimed and is not moved yet, and one that waits to be
-// claimed.
+// The kinds of situations: a member's own workspace, one that was claimed and is not moved yet, and one that waits to
+// be claimed.
 const (
 	owned = iota
 	moving
@@ -62,7 +62,9 @@ type sceneLink struct {
 // String tells what was done and answered.
 func (c *scene) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "seed %d, %s, a draft: %t, due: %q, artifact %s, prepared %v", c.seed, []string{"own", "moving", "unclaimed"}[c.kind], c.ready, c.due, c.shown.ArtifactID, c.prepared)
+	fmt.Fprintf(&out, "seed %d, %s, a draft: %t, due: %q, artifact %s, prepared %v", c.seed, []string{
+		"own", "moving", "unclaimed",
+	}[c.kind], c.ready, c.due, c.shown.ArtifactID, c.prepared)
 	for _, o := range c.chosen {
 		fmt.Fprintf(&out, "\n%s: %d %.300s", o.name, c.answers[o.name].Status, c.answers[o.name].Body)
 	}

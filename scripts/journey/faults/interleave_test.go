@@ -23,18 +23,21 @@ import (
 
 var (
 	interleaveFor  = flag.Duration("interleave", 20*time.Second, "how long operations are run against each other")
-	interleaveSeed = flag.Uint64("interleave-seed", 0, "seed of the first round; the next ones count up (default: of the clock)")
+	interleaveSeed = flag.Uint64(
+		"interleave-seed", 0, "seed of the first round; the next ones count up (default: of the clock)",
+	)
 )
 
-// roundsOfStand is how many rounds share a deployment: the invariants read all of it after each. Rounds wait more than they
-// work, so that some deployments run at once.
+// roundsOfStand is how many rounds share a deployment: the invariants read all of it after each. Rounds wait more than
+// they work, so that some deployments run at once.
 const (
 	roundsOfStand = 20
 	stands        = 2
 )
 
 // TestOperationsThatInterleaveDoWhatTheyAnswer runs two or three operations on one artifact at the same time, again and
-// again, with pauses at the AWS calls. What holds then has to follow from what they answered, in whatever order they came.
+// again, with pauses at the AWS calls. What holds then has to follow from what they answered, in whatever order they
+// came.
 func TestOperationsThatInterleaveDoWhatTheyAnswer(t *testing.T) {
 	t.Parallel()
 	r := &rounds{first: *interleaveSeed, documented: documentedCodes(t), told: map[string]int{}}
@@ -172,7 +175,8 @@ func (p *pauses) after(ctx context.Context, c *chaos.Call) error {
 
 // commits tells whether a call changes what others decide on, which counters are not.
 func commits(c *chaos.Call) bool {
-	return c.Service == "DynamoDB" && harness.IsWrite(c.Input) && !strings.HasPrefix(harness.CallName(c.Input), "UpdateItem r:")
+	return c.Service == "DynamoDB" && harness.IsWrite(c.Input) &&
+		!strings.HasPrefix(harness.CallName(c.Input), "UpdateItem r:")
 }
 
 func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string, most time.Duration) error {

@@ -141,7 +141,10 @@ func publishUntilKilled(t *testing.T, s *devStack, told *acknowledged, most int)
 			for i := 0; err == nil; i++ {
 				text := fmt.Sprintf("publisher %d, artifact %d", n, i)
 				var p contract.Published
-				p, err = g.PublishFiles(ctx, text, "", wire.File{Path: "index.txt", Body: []byte(text)}, wire.File{Path: "more.bin", Body: harness.RandomBytes(3, 50_000)})
+				p, err = g.PublishFiles(ctx, text, "", wire.File{
+					Path: "index.txt",
+					Body: []byte(text),
+				}, wire.File{Path: "more.bin", Body: harness.RandomBytes(3, 50_000)})
 				if err == nil && told.add(p, text) == most {
 					s.kill()
 				}

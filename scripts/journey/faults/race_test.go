@@ -51,7 +51,9 @@ func TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect(t *testing.T) {
 				g = s.NewAgent(t)
 				ask = r.prepare(t, s, g)
 				s.Faults.Clear()
-				s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }).Times(times).After(chaos.Timeout)
+				s.Faults.On("").If(func(input any) bool {
+					return harness.CallName(input) == call
+				}).Times(times).After(chaos.Timeout)
 				return g, ask
 			}
 			for _, call := range r.calls(t, s) {
@@ -67,7 +69,9 @@ func TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect(t *testing.T) {
 }
 
 // wantOneEffect checks that a request that was sent twice answered the same and took effect once.
-func (r crashRoute) wantOneEffect(t *testing.T, s *harness.FaultEnv, g *wire.Agent, lost string, first, again wire.Answer) {
+func (r crashRoute) wantOneEffect(
+	t *testing.T, s *harness.FaultEnv, g *wire.Agent, lost string, first, again wire.Answer,
+) {
 	t.Helper()
 	if r.succeeded(t, first) != r.succeeded(t, again) {
 		t.Errorf("without %s one key gives %s and %s", lost, first.Body, again.Body)
@@ -109,7 +113,9 @@ func TestF07WhoOutlivesItsLeaseCannotCommit(t *testing.T) {
 	u := s.Upload(t, g, "", "slow")
 	key := wire.NewKey()
 	var second wire.Answer
-	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Finalize(g, key, u.UploadSessionID) }, func() {
+	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(g, key, u.UploadSessionID)
+	}, func() {
 		s.Clock.Advance(limits.FinalizeLease + time.Millisecond)
 		second = harness.TryFinalize(t, g, key, u.UploadSessionID)
 	})
@@ -164,7 +170,9 @@ func TestF08TwoFinalizesOfOneSessionMakeOneDraft(t *testing.T) {
 	u := s.Upload(t, g, "", "held")
 	slow := wire.NewKey()
 	var quick wire.Answer
-	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Finalize(g, slow, u.UploadSessionID) }, func() {
+	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(g, slow, u.UploadSessionID)
+	}, func() {
 		quick = harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID)
 	})
 	again := harness.TryFinalize(t, g, slow, u.UploadSessionID)
@@ -173,7 +181,9 @@ func TestF08TwoFinalizesOfOneSessionMakeOneDraft(t *testing.T) {
 		t.Errorf("who lost answers %d, then %d", first.Status, again.Status)
 	}
 	both := s.Upload(t, g, "", "both")
-	harness.WantOneEffect(t, s.Concurrently(t, 2, func(int) (wire.Answer, error) { return s.Finalize(g, wire.NewKey(), both.UploadSessionID) }))
+	harness.WantOneEffect(t, s.Concurrently(t, 2, func(int) (wire.Answer, error) {
+		return s.Finalize(g, wire.NewKey(), both.UploadSessionID)
+	}))
 	if n := s.Events(t, g)[harness.DraftMade]; n != 2 {
 		t.Errorf("two sessions made %d drafts", n)
 	}
@@ -218,8 +228,11 @@ func TestF20F21ParallelPublicationsPublishOnce(t *testing.T) {
 	harness.WantOneEffect(t, byKey[1])
 	var policy contract.UsagePolicy
 	harness.NoError(t, json.Unmarshal(harness.Do(t, g, "GET", s.Origins.API+"/v1/usage-policy", nil).Body, &policy))
-	if left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining; left != 2 || s.Events(t, g)[harness.ArtifactPublished] != 2 {
-		t.Errorf("two publications used %d of the allowance and have %d events", left, s.Events(t, g)[harness.ArtifactPublished])
+	left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining
+	if left != 2 || s.Events(t, g)[harness.ArtifactPublished] != 2 {
+		t.Errorf(
+			"two publications used %d of the allowance and have %d events", left, s.Events(t, g)[harness.ArtifactPublished],
+		)
 	}
 }
 
@@ -230,7 +243,9 @@ func TestF23TwoSessionsOfOneArtifactThatEndTogetherMakeOneDraft(t *testing.T) {
 	a := harness.PublishPage(t, g, "first").ArtifactID
 	sessions := []contract.Session{s.Upload(t, g, a, "one"), s.Upload(t, g, a, "two")}
 	keys := []string{wire.NewKey(), wire.NewKey()}
-	answers := s.Concurrently(t, 2, func(i int) (wire.Answer, error) { return s.Finalize(g, keys[i], sessions[i].UploadSessionID) })
+	answers := s.Concurrently(t, 2, func(i int) (wire.Answer, error) {
+		return s.Finalize(g, keys[i], sessions[i].UploadSessionID)
+	})
 	lost := 0
 	if answers[0].Status == http.StatusOK {
 		lost = 1
@@ -242,7 +257,9 @@ func TestF23TwoSessionsOfOneArtifactThatEndTogetherMakeOneDraft(t *testing.T) {
 	if status := s.SessionStatus(t, sessions[lost].UploadSessionID); status != "pending" {
 		t.Errorf("the loser's session is %s", status)
 	}
-	harness.WantRefused(t, harness.TryFinalize(t, g, keys[lost], sessions[lost].UploadSessionID), 409, fault.DraftRevisionConflict)
+	harness.WantRefused(
+		t, harness.TryFinalize(t, g, keys[lost], sessions[lost].UploadSessionID), 409, fault.DraftRevisionConflict,
+	)
 	harness.Must(g.Publish(ctx, wire.NewKey(), a, sessions[1-lost].RevisionID))(t)
 	harness.Must(g.Finalize(ctx, keys[lost], sessions[lost].UploadSessionID))(t)
 }
@@ -257,7 +274,8 @@ func TestAKeyThatIsRevokedTwiceAtOnceIsRevokedOnce(t *testing.T) {
 		s.Clock.Advance(time.Second)
 		harness.NoError(t, json.Unmarshal(harness.Must(revoke())(t).Body, &other))
 	})
-	if harness.NoError(t, json.Unmarshal(first.Body, &one)); one.RevokedAt.IsZero() || !one.RevokedAt.Equal(other.RevokedAt.Time) {
+	harness.NoError(t, json.Unmarshal(first.Body, &one))
+	if one.RevokedAt.IsZero() || !one.RevokedAt.Equal(other.RevokedAt.Time) {
 		t.Errorf("one was told %s, the other %s", one.RevokedAt, other.RevokedAt)
 	}
 }
@@ -274,7 +292,9 @@ func TestF24APublicationAndADeletionOvertakeEachOther(t *testing.T) {
 			return s.DraftBlank(t, g, "")
 		}
 		d, key := artifact(), wire.NewKey()
-		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Publish(g, key, d.ArtifactID, d.RevisionID) }, func() {
+		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return s.Publish(g, key, d.ArtifactID, d.RevisionID)
+		}, func() {
 			if a := harness.TryDelete(t, g, d.ArtifactID); a.Status != http.StatusOK {
 				t.Errorf("deleting answers %d %s", a.Status, a.Code())
 			}
@@ -344,7 +364,9 @@ func TestF47AStormOfConflictsLosesNothing(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d publications were told to come again", busy, storm)
-	harness.WantRefused(t, harness.TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil), 429, fault.WriteAllowanceExceeded)
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil), 429, fault.WriteAllowanceExceeded,
+	)
 	s.Faults.Clear()
 	s.Faults.On("TransactWriteItems").Always().Before(chaos.Conflict)
 	harness.WantRefused(t, harness.TryDelete(t, g, drafts[0].ArtifactID), 503, fault.DatabaseUnavailable)

@@ -57,7 +57,9 @@ func TestF37AnObjectThatIsGoneWhenItsGateWasOpenIsNotFound(t *testing.T) {
 	u := s.Upload(t, g, "", "overtaken")
 	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
 	p := harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
-	late := s.Overtake(t, "GetObject", func() (wire.Answer, error) { return g.Do(ctx, "GET", p.RevisionContentURL, nil) }, func() {
+	late := s.Overtake(t, "GetObject", func() (wire.Answer, error) {
+		return g.Do(ctx, "GET", p.RevisionContentURL, nil)
+	}, func() {
 		harness.TryDelete(t, g, p.ArtifactID)
 		deleteSessionObject(t, s, g, u.UploadSessionID, "000") // as a purge will
 	})
@@ -68,7 +70,11 @@ func TestF62AnObjectStoreThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
 	p := harness.PublishPage(t, s.NewAgent(t), "there")
-	for name, failing := range map[string]chaos.Action{"SlowDown": chaos.Throttle, "500": chaos.ServerError, "no connection": chaos.Unreachable} {
+	for name, failing := range map[string]chaos.Action{
+		"SlowDown":      chaos.Throttle,
+		"500":           chaos.ServerError,
+		"no connection": chaos.Unreachable,
+	} {
 		tries := s.Faults.On("GetObject").Always().Before(failing)
 		if harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.StorageUnavailable); tries.Fired() != 3 {
 			t.Errorf("%s: tried %d times", name, tries.Fired())
@@ -85,11 +91,15 @@ func TestF63AFileThatBreaksOffNeverLooksWhole(t *testing.T) {
 	s := harness.NewFaultEnv(t)
 	film := wire.File{Path: "film.mp4", Body: harness.RandomBytes(22, 3<<20)}
 	p := harness.Must(s.NewAgent(t).PublishFiles(ctx, "film", "", film))(t)
-	for name, broken := range map[string]chaos.Action{"a lost connection": chaos.Break(1 << 20), "a clean end": chaos.Cut(1 << 20)} {
+	for name, broken := range map[string]chaos.Action{
+		"a lost connection": chaos.Break(1 << 20),
+		"a clean end":       chaos.Cut(1 << 20),
+	} {
 		s.Faults.On("GetObject").After(broken)
 		answer := openStream(t, s, p.RevisionContentURL)
 		got, err := io.ReadAll(answer.Body)
-		if answer.ContentLength != int64(len(film.Body)) || !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 1<<20 || !bytes.HasPrefix(film.Body, got) {
+		if answer.ContentLength != int64(len(film.Body)) || !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 1<<20 ||
+			!bytes.HasPrefix(film.Body, got) {
 			t.Errorf("%s: %d of %d bytes end with %v", name, len(got), answer.ContentLength, err)
 		}
 	}
@@ -139,7 +149,8 @@ func TestF19TheClocksOfFunctionsMayDiffer(t *testing.T) {
 	s.WantContent(t, p.RevisionContentURL, harness.Page("ahead").Body)
 }
 
-// TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody has the lease of a function that is behind end while it works.
+// TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody has the lease of a function that is behind end while it
+// works.
 func TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
@@ -148,7 +159,9 @@ func TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody(t *testing.T) {
 	key := wire.NewKey()
 	s.Clock.Advance(-skew)
 	var second wire.Answer
-	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Finalize(g, key, u.UploadSessionID) }, func() {
+	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(g, key, u.UploadSessionID)
+	}, func() {
 		s.Clock.Advance(skew)
 		second = harness.TryFinalize(t, g, key, u.UploadSessionID)
 	})
@@ -166,10 +179,16 @@ func TestF54F55WhatTheTablesForgetLateIsJudgedByItsTime(t *testing.T) {
 	u := s.Upload(t, g, "", "stays stored")
 	key := wire.NewKey()
 	first := harness.Must(g.Create(ctx, key, wire.Declare("first", harness.Page("first"))))(t)
-	s.Update(t, "K#"+string(harness.TokenOf(t, g).Public), "K", map[string]any{"exp": s.Options.Now().Add(2 * limits.ReplayLife)})
+	s.Update(
+		t, "K#"+string(harness.TokenOf(t, g).Public), "K", map[string]any{"exp": s.Options.Now().Add(2 * limits.ReplayLife)},
+	)
 	s.Clock.Advance(limits.ReplayLife - time.Second)
-	harness.WantRefused(t, harness.TryCreate(t, g, key, wire.Declare("second", harness.Page("second"))), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, harness.TryCreate(t, g, key, wire.Declare("first", harness.Page("first"))), 409, fault.UploadSessionExpired)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("second", harness.Page("second"))), 400, fault.InvalidIdempotencyKey,
+	)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("first", harness.Page("first"))), 409, fault.UploadSessionExpired,
+	)
 	s.Clock.Advance(2 * time.Second)
 	r := wire.Declare("second", wire.File{Path: "second.txt"})
 	var second contract.Session

@@ -35,7 +35,8 @@ var shownElsewhere = map[string]string{
 	"T75": "time is counted AWS calls; Authenticator.Open hashes once whether it found a key or not",
 }
 
-// TestEveryRequiredRowHasATest looks for the ids of rows in the names of tests, in what they say and in comments on them.
+// TestEveryRequiredRowHasATest looks for the ids of rows in the names of tests, in what they say and in comments on
+// them.
 func TestEveryRequiredRowHasATest(t *testing.T) {
 	t.Parallel()
 	shown := rowsInTests(t)

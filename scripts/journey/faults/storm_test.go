@@ -39,7 +39,9 @@ func TestManyAgentsAndManyFaultsLeaveASoundDeployment(t *testing.T) {
 		harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = 100 })(&o.Limits)
 	})
 	agents := []*wire.Agent{s.NewAgent(t), s.NewAgent(t), s.NewAgent(t)}
-	s.Faults.On("").Always().Before(every(11, chaos.Throttle), every(17, chaos.Conflict), every(29, chaos.Fail(harness.ErrDown))).
+	s.Faults.On("").Always().Before(
+		every(11, chaos.Throttle), every(17, chaos.Conflict), every(29, chaos.Fail(harness.ErrDown)),
+	).
 		After(every(13, chaos.Timeout), every(31, chaos.Fail(harness.ErrDown)))
 	shown := make([]contract.Published, 2*len(agents))
 	s.Concurrently(t, len(shown), func(n int) (wire.Answer, error) {
@@ -73,7 +75,8 @@ func (w stormWorker) round(t *testing.T) (p contract.Published, err error) {
 	if err != nil {
 		return p, err
 	}
-	if _, err = w.retry(t, "delete", func() (wire.Answer, error) { return w.Delete(w.g, gone.ArtifactID) }, nil); err != nil {
+	_, err = w.retry(t, "delete", func() (wire.Answer, error) { return w.Delete(w.g, gone.ArtifactID) }, nil)
+	if err != nil {
 		return p, err
 	}
 	return w.published(t, w.name+", revised", kept.ArtifactID)
@@ -91,26 +94,33 @@ func (w stormWorker) published(t *testing.T, title string, a id.Artifact) (p con
 	if put, err := w.g.Put(ctx, u.Files[0], harness.Page(title).Body); err != nil || put.Status != http.StatusOK {
 		return p, fmt.Errorf("the PUT answers %d (%v)", put.Status, err)
 	}
-	if _, err = w.retry(t, "finalize", func() (wire.Answer, error) { return w.Finalize(w.g, key, u.UploadSessionID) }, nil); err != nil {
+	_, err = w.retry(t, "finalize", func() (wire.Answer, error) { return w.Finalize(w.g, key, u.UploadSessionID) }, nil)
+	if err != nil {
 		return p, err
 	}
-	_, err = w.retry(t, "publish", func() (wire.Answer, error) { return w.Publish(w.g, key, u.ArtifactID, u.RevisionID) }, &p)
+	_, err = w.retry(t, "publish", func() (wire.Answer, error) {
+		return w.Publish(w.g, key, u.ArtifactID, u.RevisionID)
+	}, &p)
 	return p, err
 }
 
 // passing are the refusals that a client waits for.
 var passing = []fault.Code{
-	fault.DatabaseUnavailable, fault.StorageUnavailable, fault.IdempotencyInFlight, fault.RateLimitedActor, fault.RateLimitedWorkspace, fault.Internal,
+	fault.DatabaseUnavailable, fault.StorageUnavailable, fault.IdempotencyInFlight, fault.RateLimitedActor,
+	fault.RateLimitedWorkspace, fault.Internal,
 }
 
 // retry sends a request twice at a time until it succeeds.
-func (w stormWorker) retry(t *testing.T, name string, ask func() (wire.Answer, error), out any) (a wire.Answer, err error) {
+func (w stormWorker) retry(
+	t *testing.T, name string, ask func() (wire.Answer, error), out any,
+) (a wire.Answer, err error) {
 	for range 60 {
 		twin := w.Async(t, ask)
 		if a, err = ask(); err != nil {
 			return a, err
 		}
-		if b := <-twin; a.Status == http.StatusOK && b.Status == http.StatusOK && harness.StableIDs(t, a) != harness.StableIDs(t, b) {
+		b := <-twin
+		if a.Status == http.StatusOK && b.Status == http.StatusOK && harness.StableIDs(t, a) != harness.StableIDs(t, b) {
 			t.Errorf("I8: one key gives %s and %s", a.Body, b.Body)
 		}
 		switch {

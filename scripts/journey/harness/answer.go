@@ -45,7 +45,8 @@ func Call[T any](t testing.TB, g *wire.Agent, status int, method, path string, b
 
 // retryable are the codes that tell how long to wait.
 var retryable = []fault.Code{
-	fault.RateLimitedActor, fault.RateLimitedWorkspace, fault.RateLimitedArtifact, fault.WriteAllowanceExceeded, fault.ProvisionRateLimited,
+	fault.RateLimitedActor, fault.RateLimitedWorkspace, fault.RateLimitedArtifact, fault.WriteAllowanceExceeded,
+	fault.ProvisionRateLimited,
 	fault.ProvisionUnavailable,
 }
 
@@ -57,7 +58,8 @@ func WantRefused(t testing.TB, a wire.Answer, status int, code fault.Code) {
 	switch {
 	case a.Status != status || a.Code() != code:
 		t.Errorf("%d %s (%s), want %d %s", a.Status, a.Code(), a.Message(), status, code)
-	case e.Error.RequestID == "" || e.Error.RequestID != a.Header.Get("X-Request-Id") || len(a.Header.Values("X-Request-Id")) != 1:
+	case e.Error.RequestID == "" || e.Error.RequestID != a.Header.Get("X-Request-Id") ||
+		len(a.Header.Values("X-Request-Id")) != 1:
 		t.Errorf("%s: request_id is %q, X-Request-Id %q", code, e.Error.RequestID, a.Header.Values("X-Request-Id"))
 	case e.Error.Message == "":
 		t.Errorf("%s: no message", code)

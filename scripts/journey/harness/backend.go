@@ -44,6 +44,10 @@ func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 func (p *BackendEnv) PutObject(t testing.TB, g *wire.Agent, s id.Session, name, body string) {
 	t.Helper()
 	key := "o/" + string(TokenOf(t, g).Workspace) + "/" + string(s) + "/" + name
-	_, err := p.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &p.Options.Engines.Bucket, Key: &key, Body: strings.NewReader(body)})
+	_, err := p.S3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &p.Options.Engines.Bucket,
+		Key:    &key,
+		Body:   strings.NewReader(body),
+	})
 	NoError(t, err)
 }

@@ -20,8 +20,8 @@ const (
 	AttemptCookie = "__Host-aclaim"
 )
 
-// FakeBrowser is a browser without scripts: it keeps the cookies of the app host, also those that want TLS, and says about
-// itself what browsers say.
+// FakeBrowser is a browser without scripts: it keeps the cookies of the app host, also those that want TLS, and says
+// about itself what browsers say.
 type FakeBrowser struct {
 	*BackendEnv
 	Cookies map[string]string
@@ -67,7 +67,9 @@ func (w *FakeBrowser) Get(t testing.TB, path string) wire.Answer {
 
 // FormHeaders is what goes with a form of a page of the app host.
 func (w *FakeBrowser) FormHeaders() []string {
-	return []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", w.Origins.App, "Sec-Fetch-Site", "same-origin"}
+	return []string{
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", w.Origins.App, "Sec-Fetch-Site", "same-origin",
+	}
 }
 
 // Post sends a form as the page that has it does.
@@ -121,7 +123,8 @@ func (w *FakeBrowser) SignIn(t testing.TB, back string, who Identity) wire.Answe
 func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()
-	if a := w.SignIn(t, "/dashboard", Identity{Email: email}); a.Status != http.StatusSeeOther || w.Cookies[SessionCookie] == "" {
+	a := w.SignIn(t, "/dashboard", Identity{Email: email})
+	if a.Status != http.StatusSeeOther || w.Cookies[SessionCookie] == "" {
 		t.Fatalf("the callback answers %d %s", a.Status, a.Body)
 	}
 	return w
@@ -140,7 +143,8 @@ func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 // StartDevice begins a sign-in of the command on another device.
 func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {
 	t.Helper()
-	if a := p.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d); a.Status != http.StatusOK {
+	a := p.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d)
+	if a.Status != http.StatusOK {
 		t.Fatalf("the device authorization answers %d %s", a.Status, a.Body)
 	}
 	return d

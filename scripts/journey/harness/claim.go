@@ -41,7 +41,9 @@ func NewClaimEnv(t testing.TB, change ...func(*stack.Options)) *ClaimEnv {
 	s := &ClaimEnv{FaultEnv: NewFaultEnv(t, change...), JobFaults: chaos.For(t)}
 	cfg := s.Options.Engines.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, s.JobFaults.Add)
-	s.Store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = &s.Options.Engines.DynamoDB }), s.Tables)
+	s.Store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.BaseEndpoint = &s.Options.Engines.DynamoDB
+	}), s.Tables)
 	s.Migrator = &claim.Migrator{Store: s.Store, Now: s.Options.Now}
 	return s
 }
@@ -94,8 +96,10 @@ func (s *ClaimEnv) ClaimService(t testing.TB) *claim.Service {
 func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
 	t.Helper()
 	return s.ClaimService(t).Claim(ctx, c.Actor, idempotency.Command{
-		Key:         idempotency.Key{Actor: c.Actor.Subject(), Operation: idempotency.ClaimWorkspace, Client: key},
-		Fingerprint: idempotency.FingerprintOf("POST", "/v1/ephemeral/claim", []byte(fmt.Sprintf(`{"claim_token":%q}`, token))),
+		Key: idempotency.Key{Actor: c.Actor.Subject(), Operation: idempotency.ClaimWorkspace, Client: key},
+		Fingerprint: idempotency.FingerprintOf(
+			"POST", "/v1/ephemeral/claim", []byte(fmt.Sprintf(`{"claim_token":%q}`, token)),
+		),
 	}, nil, token)
 }
 
@@ -159,7 +163,8 @@ func ListAllArtifacts(g *wire.Agent, limit int) (ids []id.Artifact, err error) {
 	}
 }
 
-// WantOpen checks that an artifact can be read in every way, by strangers with the URLs of its publication and by its owner.
+// WantOpen checks that an artifact can be read in every way, by strangers with the URLs of its publication and by its
+// owner.
 func (s *ClaimEnv) WantOpen(t testing.TB, owner *wire.Agent, p contract.Published) {
 	t.Helper()
 	for what, a := range s.readAll(t, owner, p) {
@@ -196,7 +201,10 @@ func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published
 	if p.UnlistedURL != "" {
 		public, blob, err := wire.SplitLink(p.UnlistedURL)
 		NoError(t, err)
-		out["the link"] = Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+		out["the link"] = Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+			PublicID: public,
+			Blob:     blob,
+		})
 	}
 	return out
 }

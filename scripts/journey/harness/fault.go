@@ -137,7 +137,9 @@ func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan w
 
 // Hold sends a request and returns when it is about to make a call of an operation. The result lets it go on, with that
 // call or with what happens to it, and gives its answer.
-func (s *FaultEnv) Hold(t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action) (release func() wire.Answer) {
+func (s *FaultEnv) Hold(
+	t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action,
+) (release func() wire.Answer) {
 	t.Helper()
 	held := make(chan struct{})
 	rule := s.Faults.On(operation).Before(append([]chaos.Action{chaos.Hold(held)}, happens...)...)
@@ -152,7 +154,9 @@ func (s *FaultEnv) Hold(t testing.TB, operation string, ask func() (wire.Answer,
 }
 
 // Overtake holds a request, does something meanwhile, and lets it go on.
-func (s *FaultEnv) Overtake(t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func()) wire.Answer {
+func (s *FaultEnv) Overtake(
+	t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func(),
+) wire.Answer {
 	t.Helper()
 	release := s.Hold(t, operation, ask)
 	meanwhile()

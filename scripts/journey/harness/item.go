@@ -43,7 +43,11 @@ func (s *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
 func (s *FaultEnv) GetItem(t testing.TB, pk, sk string) Item {
 	t.Helper()
 	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
-	out, err := s.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.Tables.Core, Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := s.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &s.Tables.Core,
+		Key:            key,
+		ConsistentRead: aws.Bool(true),
+	})
 	NoError(t, err)
 	return out.Item
 }
@@ -133,7 +137,11 @@ func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
 		NoError(t, err)
 		return
 	}
-	found, err := p.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &p.Tables.Core, Key: key, ConsistentRead: aws.Bool(true)})
+	found, err := p.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &p.Tables.Core,
+		Key:            key,
+		ConsistentRead: aws.Bool(true),
+	})
 	NoError(t, err)
 	if found.Item == nil {
 		t.Fatalf("there is no item %s %s to change", pk, sk)

@@ -59,7 +59,9 @@ func RevokeLink(t testing.TB, g *wire.Agent, l id.Link) contract.RevokedLink {
 
 func SetVisibility(t testing.TB, g *wire.Agent, a id.Artifact, word string) contract.Visibility {
 	t.Helper()
-	return Call[contract.Visibility](t, g, 200, "PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: word})
+	return Call[contract.Visibility](
+		t, g, 200, "PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: word},
+	)
 }
 
 // LinkRows are the links of an artifact by id.
@@ -106,7 +108,10 @@ func (s *LinkEnv) Resolve(t testing.TB, url string) wire.Answer {
 	t.Helper()
 	public, blob, err := wire.SplitLink(url)
 	NoError(t, err)
-	return Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	return Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+		PublicID: public,
+		Blob:     blob,
+	})
 }
 
 // PublicID is the id in a link's URL.

@@ -9,7 +9,9 @@ import (
 
 // secretForms are what no log line may hold: bearer secrets, presigned URLs, signed tokens and link blobs.
 var secretForms = map[string]*regexp.Regexp{
-	"a credential":           regexp.MustCompile(`ap_[a-z]{2}_(preview|production)_[0-9A-Z]{16}[^\s"]*_[A-Za-z0-9_-]{60,}`),
+	"a credential": regexp.MustCompile(
+		`ap_[a-z]{2}_(preview|production)_[0-9A-Z]{16}[^\s"]*_[A-Za-z0-9_-]{60,}`,
+	),
 	"a presigned URL":        regexp.MustCompile(`X-Amz-(Signature|Credential)`),
 	"a signed token or blob": regexp.MustCompile(`[A-Za-z0-9_-]{75,}`),
 	"an Authorization":       regexp.MustCompile(`(?i)bearer [A-Za-z0-9_-]{20,}`),

@@ -54,7 +54,12 @@ func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member
 	now := p.Options.Now()
 	w := id.NewWorkspace()
 	p.Put(t, Item{}, map[string]any{
-		"pk": "W#" + string(w), "sk": "META", "name": "Someone's Workspace", "plan": "free", "created": now, "claimed_at": now,
+		"pk":         "W#" + string(w),
+		"sk":         "META",
+		"name":       "Someone's Workspace",
+		"plan":       "free",
+		"created":    now,
+		"claimed_at": now,
 	})
 	return p.AddMember(t, w, scopes...)
 }
@@ -68,7 +73,11 @@ func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credentia
 	now := p.Options.Now()
 	who := &Member{ID: id.NewMember(), Workspace: w}
 	p.Put(t, Item{}, map[string]any{
-		"pk": "W#" + string(w), "sk": "MEM#" + string(who.ID), "iss": "https://id.test", "sub": string(who.ID), "email": "someone@id.test",
+		"pk":     "W#" + string(w),
+		"sk":     "MEM#" + string(who.ID),
+		"iss":    "https://id.test",
+		"sub":    string(who.ID),
+		"email":  "someone@id.test",
 		"scopes": scopeList(scopes), "created": now, "seen": now,
 	})
 	return p.GrantTo(t, who, oauth.CLI, p.Origins.API)
@@ -83,8 +92,12 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 	issued := binary.BigEndian.AppendUint64([]byte{h.Pepper}, uint64(now.Add(limits.AccessTokenLife).UnixMilli()))
 	p.Put(t, Item{}, map[string]any{
 		"pk": "CRED#" + string(token.Public), "sk": "G", "client": string(client), "name": "client", "mem": string(who.ID),
-		"ws": string(who.Workspace), "aud": audience, "scopes": "read publish", "created": now, "exp": now.Add(limits.RefreshMost),
-		"tokens": append(issued, h.MAC...),
+		"ws":      string(who.Workspace),
+		"aud":     audience,
+		"scopes":  "read publish",
+		"created": now,
+		"exp":     now.Add(limits.RefreshMost),
+		"tokens":  append(issued, h.MAC...),
 	})
 	return &Member{
 		Agent:     &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: token.Reveal()},

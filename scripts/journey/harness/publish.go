@@ -27,7 +27,9 @@ func (s *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answ
 }
 
 func (s *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
-	return g.Do(ctx, "POST", g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish", nil, "Idempotency-Key", idem)
+	return g.Do(
+		ctx, "POST", g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish", nil, "Idempotency-Key", idem,
+	)
 }
 
 func (s *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
@@ -66,7 +68,15 @@ func TryFinalize(t testing.TB, g *wire.Agent, idem string, s id.Session) wire.An
 
 func TryPublish(t testing.TB, g *wire.Agent, idem string, a id.Artifact, r id.Revision, body any) wire.Answer {
 	t.Helper()
-	return Do(t, g, "POST", g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish", body, "Idempotency-Key", idem)
+	return Do(
+		t,
+		g,
+		"POST",
+		g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish",
+		body,
+		"Idempotency-Key",
+		idem,
+	)
 }
 
 func TryDelete(t testing.TB, g *wire.Agent, a id.Artifact, headers ...string) wire.Answer {
@@ -132,7 +142,9 @@ func PutAs(t testing.TB, g *wire.Agent, u contract.UploadTarget, body []byte, he
 	return SendSigned(t, g, "PUT", u.PutURL, u.RequiredHeaders, body, headers...)
 }
 
-func SendSigned(t testing.TB, g *wire.Agent, method, target string, required map[string]string, body []byte, headers ...string) wire.Answer {
+func SendSigned(
+	t testing.TB, g *wire.Agent, method, target string, required map[string]string, body []byte, headers ...string,
+) wire.Answer {
 	t.Helper()
 	r := Must(http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body)))(t)
 	for name, value := range required {

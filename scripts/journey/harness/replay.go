@@ -44,9 +44,10 @@ func NewReplays(t *testing.T, g *wire.Agent) (r Replays) {
 func (r Replays) Repeat(t *testing.T, g *wire.Agent) map[string]wire.Answer {
 	t.Helper()
 	return map[string]wire.Answer{
-		"create": TryCreate(t, g, r.CreateKey, r.Create), "finalize": TryFinalize(t, g, r.finalizeKey, r.Session.UploadSessionID),
-		"publish": TryPublish(t, g, r.PubKey, r.Published.ArtifactID, r.Published.RevisionID, nil),
-		"delete":  TryDelete(t, g, r.gone, "Idempotency-Key", r.deleteKey),
+		"create":   TryCreate(t, g, r.CreateKey, r.Create),
+		"finalize": TryFinalize(t, g, r.finalizeKey, r.Session.UploadSessionID),
+		"publish":  TryPublish(t, g, r.PubKey, r.Published.ArtifactID, r.Published.RevisionID, nil),
+		"delete":   TryDelete(t, g, r.gone, "Idempotency-Key", r.deleteKey),
 	}
 }
 
@@ -56,14 +57,16 @@ func StableIDs(t testing.TB, a wire.Answer) string {
 	var all map[string]any
 	NoError(t, json.Unmarshal(a.Body, &all))
 	kept := map[string]any{}
-	for _, name := range []string{"upload_session_id", "artifact_id", "revision_id", "status", "title", "file_count", "deleted_at"} {
+	for _, name := range []string{
+		"upload_session_id", "artifact_id", "revision_id", "status", "title", "file_count", "deleted_at",
+	} {
 		kept[name] = all[name]
 	}
 	return string(Must(json.Marshal(kept))(t))
 }
 
-// WantOneEffect checks that at least one of the answers is a success, that all successes are one and the same, and that the others
-// say that it is under way.
+// WantOneEffect checks that at least one of the answers is a success, that all successes are one and the same, and that
+// the others say that it is under way.
 func WantOneEffect(t *testing.T, answers []wire.Answer) {
 	t.Helper()
 	first := ""

@@ -80,7 +80,11 @@ func (p *BackendEnv) NewKey(t testing.TB, g *wire.Agent, scopes ...credential.Sc
 	for _, item := range p.Scan(t, p.Tables.Core) {
 		if Text(item["pk"]) == "K#"+string(first.Public) {
 			p.Put(t, item, map[string]any{
-				"pk": "K#" + string(token.Public), "id": string(id.NewKey(token.Public)), "mac": token.Hash(p.peppers(t)).MAC, "scopes": scopeList(scopes), "used_at": nil,
+				"pk":      "K#" + string(token.Public),
+				"id":      string(id.NewKey(token.Public)),
+				"mac":     token.Hash(p.peppers(t)).MAC,
+				"scopes":  scopeList(scopes),
+				"used_at": nil,
 			})
 			return &wire.Agent{HTTP: g.HTTP, At: g.At, Key: token.Reveal()}
 		}

@@ -48,22 +48,40 @@ func TestT53T54F83PathsThatAreNoFileOfTheRevision(t *testing.T) {
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
 	composed, decomposed := "caf\u00e9.txt", "cafe\u0301.txt"
-	files := []wire.File{{Path: "dir/a.txt", Body: []byte("a")}, {Path: composed, Body: []byte("é")}, {Path: "%2e.txt", Body: []byte("%")}}
-	first := harness.Must(g.PublishFiles(ctx, "first", "", append(files, wire.File{Path: "old.txt", Body: []byte("old")})...))(t)
+	files := []wire.File{
+		{Path: "dir/a.txt", Body: []byte("a")},
+		{Path: composed, Body: []byte("é")},
+		{Path: "%2e.txt", Body: []byte("%")},
+	}
+	first := harness.Must(g.PublishFiles(ctx, "first", "", append(files, wire.File{
+		Path: "old.txt",
+		Body: []byte("old"),
+	})...))(t)
 	second := harness.Must(g.PublishFiles(ctx, "second", first.ArtifactID, files...))(t)
 	prefix := "GET /v/" + tokenOf(second.RevisionContentURL) + "/"
 	answers := map[string]wire.Answer{}
 	for _, path := range []string{
-		"old.txt", "dir", "dir/", "dir/a.txt/", "dir//a.txt", "./dir/a.txt", "dir/./a.txt", "dir/x/../a.txt", "../x", "%2e%2e/x", "..%2fx", "%2e%2e%2fx",
-		"dir/%2e%2e/dir/a.txt", "%252e%252e/x", "dir%252fa.txt", "%2fdir/a.txt", "dir%5ca.txt", `dir\a.txt`, "dir/a.txt%00", "%00", "dir/a.txt%0a", "DIR/a.txt",
-		"dir/A.TXT", "dir/a.txt%20", "dir/a.txt.", "dir/a.txt;x", decomposed, "caf%c3%28.txt", "%ff", "..txt", strings.Repeat("x", 1025), strings.Repeat("x", 5<<10),
+		"old.txt", "dir", "dir/", "dir/a.txt/", "dir//a.txt", "./dir/a.txt", "dir/./a.txt", "dir/x/../a.txt", "../x",
+		"%2e%2e/x", "..%2fx", "%2e%2e%2fx",
+		"dir/%2e%2e/dir/a.txt", "%252e%252e/x", "dir%252fa.txt", "%2fdir/a.txt", "dir%5ca.txt", `dir\a.txt`, "dir/a.txt%00",
+		"%00", "dir/a.txt%0a", "DIR/a.txt",
+		"dir/A.TXT", "dir/a.txt%20", "dir/a.txt.", "dir/a.txt;x", decomposed, "caf%c3%28.txt", "%ff", "..txt",
+		strings.Repeat("x", 1025), strings.Repeat("x", 5<<10),
 		strings.Repeat("x/", 64) + "x",
 	} {
 		answers[path] = p.SendRaw(t, "content", prefix+path, "")
 	}
 	same(t, answers)
-	p.WantContent(t, first.RevisionContentURL[:strings.LastIndex(first.RevisionContentURL, "/dir/")]+"/old.txt", []byte("old"))
-	for path, body := range map[string]string{"dir/a.txt": "a", "dir%2Fa.txt": "a", "%64ir/a.txt": "a", "caf%C3%A9.txt": "é", "%252e.txt": "%"} {
+	p.WantContent(
+		t, first.RevisionContentURL[:strings.LastIndex(first.RevisionContentURL, "/dir/")]+"/old.txt", []byte("old"),
+	)
+	for path, body := range map[string]string{
+		"dir/a.txt":     "a",
+		"dir%2Fa.txt":   "a",
+		"%64ir/a.txt":   "a",
+		"caf%C3%A9.txt": "é",
+		"%252e.txt":     "%",
+	} {
 		if a := p.SendRaw(t, "content", prefix+path, ""); a.Status != http.StatusOK || string(a.Body) != body {
 			t.Errorf("%s answers %d %q", path, a.Status, a.Body)
 		}
@@ -78,12 +96,26 @@ func TestT01T02T55TokensThatAreNone(t *testing.T) {
 	good, view := tokenOf(a.RevisionContentURL), tokenOf(a.AgentViewURL)
 	raw := harness.Must(base64.RawURLEncoding.DecodeString(good))(t)
 	var mixed []byte // the claims of one token with the signature of another
-	mixed = append(append(mixed, raw[:len(raw)-16]...), harness.Must(base64.RawURLEncoding.DecodeString(tokenOf(other.RevisionContentURL)))(t)[len(raw)-16:]...)
+	mixed = append(
+		append(mixed, raw[:len(raw)-16]...),
+		harness.Must(base64.RawURLEncoding.DecodeString(tokenOf(other.RevisionContentURL)))(t)[len(raw)-16:]...,
+	)
 	bad := map[string]string{
-		"T02 a view's": view, "cut": good[:len(good)-1], "longer": good + "A", "padded": good + "=", "dots": good[:40] + ".." + good[42:], "empty": "%20",
-		"8 KB": strings.Repeat("A", 8<<10), "not canonical": good[:len(good)-1] + string(good[len(good)-1]+1), "zeros": strings.Repeat("A", len(good)),
-		"standard alphabet": strings.Replace(good, good[5:6], "+", 1), "a space": good[:10] + "%20" + good[11:], "mixed": base64.RawURLEncoding.EncodeToString(mixed),
-		"a link's": strings.Repeat("A", 108), "an artifact id": string(a.ArtifactID), "NUL": good[:10] + "%00" + good[11:],
+		"T02 a view's":      view,
+		"cut":               good[:len(good)-1],
+		"longer":            good + "A",
+		"padded":            good + "=",
+		"dots":              good[:40] + ".." + good[42:],
+		"empty":             "%20",
+		"8 KB":              strings.Repeat("A", 8<<10),
+		"not canonical":     good[:len(good)-1] + string(good[len(good)-1]+1),
+		"zeros":             strings.Repeat("A", len(good)),
+		"standard alphabet": strings.Replace(good, good[5:6], "+", 1),
+		"a space":           good[:10] + "%20" + good[11:],
+		"mixed":             base64.RawURLEncoding.EncodeToString(mixed),
+		"a link's":          strings.Repeat("A", 108),
+		"an artifact id":    string(a.ArtifactID),
+		"NUL":               good[:10] + "%00" + good[11:],
 	}
 	answers := map[string]wire.Answer{}
 	for name, text := range bad {
@@ -144,7 +176,9 @@ func TestT57AWorkspaceThatIsLockedIsGoneAtOnce(t *testing.T) {
 	g := p.NewAgent(t)
 	a := harness.PublishPage(t, g, "locked")
 	p.WantContent(t, a.RevisionContentURL, harness.Page("locked").Body)
-	p.Update(t, "W#"+string(harness.TokenOf(t, g).Workspace), "META", map[string]any{"lock": "lkd_00000000000000000000000000"})
+	p.Update(
+		t, "W#"+string(harness.TokenOf(t, g).Workspace), "META", map[string]any{"lock": "lkd_00000000000000000000000000"},
+	)
 	p.WantGone(t, a.RevisionContentURL)
 	p.WantGone(t, a.AgentViewURL)
 	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
@@ -163,7 +197,10 @@ func TestT60AccessLinksThatAreNone(t *testing.T) {
 	stranger, foreign, err := wire.SplitLink(other.UnlistedURL)
 	harness.NoError(t, err)
 	resolve := func(public id.Public, blob string) wire.Answer {
-		return harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+		return harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+			PublicID: public,
+			Blob:     blob,
+		})
 	}
 	raw := harness.Must(base64.RawURLEncoding.DecodeString(blob))(t)
 	flipped := func(at int) string {
@@ -172,14 +209,28 @@ func TestT60AccessLinksThatAreNone(t *testing.T) {
 		return base64.RawURLEncoding.EncodeToString(changed)
 	}
 	answers := map[string]wire.Answer{
-		"another public id": resolve(stranger, blob), "another blob": resolve(public, foreign), "an unknown link": resolve(id.NewPublic(), blob),
-		"expiry": resolve(public, flipped(4)), "scopes": resolve(public, flipped(7)), "workspace": resolve(public, flipped(9)),
-		"artifact": resolve(public, flipped(25)), "43 bytes": resolve(public, blob[:57]), "cut": resolve(public, blob[:74]), "x": resolve(public, "x"),
-		"a content token": resolve(public, tokenOf(a.RevisionContentURL)), "8 KB": resolve(public, strings.Repeat("A", 8<<10)), "NUL": resolve(public, "\x00"),
+		"another public id": resolve(stranger, blob),
+		"another blob":      resolve(public, foreign),
+		"an unknown link":   resolve(id.NewPublic(), blob),
+		"expiry":            resolve(public, flipped(4)),
+		"scopes":            resolve(public, flipped(7)),
+		"workspace":         resolve(public, flipped(9)),
+		"artifact":          resolve(public, flipped(25)),
+		"43 bytes":          resolve(public, blob[:57]),
+		"cut":               resolve(public, blob[:74]),
+		"x":                 resolve(public, "x"),
+		"a content token":   resolve(public, tokenOf(a.RevisionContentURL)),
+		"8 KB":              resolve(public, strings.Repeat("A", 8<<10)),
+		"NUL":               resolve(public, "\x00"),
 	}
 	same(t, answers)
-	for _, body := range []string{`{"public_id":"x","blob":"x"}`, `{"public_id":"` + string(public) + `","blob":""}`, `{"blob":"x"}`, `{"public_id":1,"blob":2}`} {
-		harness.WantRefused(t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", body), 400, fault.InvalidRequest)
+	for _, body := range []string{
+		`{"public_id":"x","blob":"x"}`, `{"public_id":"` + string(public) + `","blob":""}`, `{"blob":"x"}`,
+		`{"public_id":1,"blob":2}`,
+	} {
+		harness.WantRefused(
+			t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", body), 400, fault.InvalidRequest,
+		)
 	}
 	harness.Must(g.Resolve(ctx, a.UnlistedURL))(t)
 	p.Update(t, "AL#"+string(public), "L", map[string]any{"rev_at": time.Now()})
@@ -222,14 +273,22 @@ func TestT78OnlyAnOpaqueOriginMayReadContent(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	a := harness.PublishPage(t, p.NewAgent(t), "shared")
-	for origin, allowed := range map[string]string{"null": "null", "https://evil.example": "", "NULL": "", "null, null": ""} {
+	for origin, allowed := range map[string]string{
+		"null":                 "null",
+		"https://evil.example": "",
+		"NULL":                 "",
+		"null, null":           "",
+	} {
 		got := p.Get(t, a.RevisionContentURL, "Origin", origin)
-		if got.Header.Get("Access-Control-Allow-Origin") != allowed || got.Header.Get("Access-Control-Allow-Credentials") != "" {
+		if got.Header.Get("Access-Control-Allow-Origin") != allowed ||
+			got.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("Origin %q is allowed as %q", origin, got.Header.Get("Access-Control-Allow-Origin"))
 		}
 	}
 	var e contract.Envelope
-	preflight := harness.Do(t, p.Anyone, "OPTIONS", a.RevisionContentURL, nil, "Origin", "null", "Access-Control-Request-Method", "GET")
+	preflight := harness.Do(
+		t, p.Anyone, "OPTIONS", a.RevisionContentURL, nil, "Origin", "null", "Access-Control-Request-Method", "GET",
+	)
 	if harness.NoError(t, json.Unmarshal(preflight.Body, &e)); preflight.Status != http.StatusNotFound {
 		t.Errorf("a preflight answers %d", preflight.Status)
 	}

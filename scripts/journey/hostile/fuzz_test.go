@@ -39,10 +39,15 @@ func fuzz(f *testing.F) *fuzzed {
 	art := api + "/v1/artifacts/" + string(p.ArtifactID)
 	z.paths = map[string]string{
 		"provision": "POST " + api + "/v1/ephemeral/provision", "resolve": "POST " + api + "/v1/access-links/resolve",
-		"publish": "POST " + art + "/revisions/" + string(p.RevisionID) + "/publish", "create": "POST " + up + "/v1/upload-sessions",
+		"publish":  "POST " + art + "/revisions/" + string(p.RevisionID) + "/publish",
+		"create":   "POST " + up + "/v1/upload-sessions",
 		"finalize": "POST " + up + "/v1/upload-sessions/" + string(s.UploadSessionID) + "/finalize",
-		"app":      "POST " + d.Origins.App + "/api/access-links/resolve", "list": "GET " + api + "/v1/artifacts", "view": "GET " + art + "/agent-view",
-		"public": "GET " + p.AgentViewURL, "content": "GET " + p.RevisionContentURL, "file": "GET " + art + "/file-content?path=index.html",
+		"app":      "POST " + d.Origins.App + "/api/access-links/resolve",
+		"list":     "GET " + api + "/v1/artifacts",
+		"view":     "GET " + art + "/agent-view",
+		"public":   "GET " + p.AgentViewURL,
+		"content":  "GET " + p.RevisionContentURL,
+		"file":     "GET " + art + "/file-content?path=index.html",
 	}
 	return z
 }
@@ -64,7 +69,8 @@ func FuzzBodies(f *testing.F) {
 		for _, seed := range []string{
 			``, `{}`, `null`, `[]`, `{"title":"T","entrypoint":"a","files":[{"path":"a","size_bytes":1,"sha256":"00"}]}`,
 			`{"title":"T","entrypoint":"index.html","files":[{"path":"index.html","size_bytes":0}],"artifact_id":"art_00000000000000000000000000"}`,
-			`{"public_id":"0000000000000000","blob":"AQ"}`, `{"claim_code":{"a":[1,2,{"b":null}]}}`, `{"challenge":{"nonce":"","difficulty":-1},"solution":{}}`,
+			`{"public_id":"0000000000000000","blob":"AQ"}`, `{"claim_code":{"a":[1,2,{"b":null}]}}`,
+			`{"challenge":{"nonce":"","difficulty":-1},"solution":{}}`,
 			`{"a":1,"a":2}`, "\xff\xfe", `{"title":"` + strings.Repeat("\\u0000", 40) + `"}`, strings.Repeat("[", 100),
 			`{"files":[{"path":"a","size_bytes":1e400}]}`, `{"files":[{"path":"a","size_bytes":-0.0}],"deleted_paths":[""]}`,
 		} {
@@ -86,10 +92,19 @@ func FuzzPaths(f *testing.F) {
 	z := fuzz(f)
 	origins := []string{z.Origins.API, z.Origins.Upload, z.Origins.Content, z.Origins.App}
 	for n, seeds := range [][]string{
-		{"/v1/whoami", "/v1/artifacts/art_%2e%2e/agent-view", "/v1/artifacts/x/revisions/y/agent-view", "/v1/public/agent-view/AAAA", "/v1/artifacts?limit=0&cursor=%00"},
+		{
+			"/v1/whoami", "/v1/artifacts/art_%2e%2e/agent-view", "/v1/artifacts/x/revisions/y/agent-view",
+			"/v1/public/agent-view/AAAA", "/v1/artifacts?limit=0&cursor=%00",
+		},
 		{"/v1/upload-sessions", "/v1/upload-sessions/upl_0/finalize", "/o/x/y/000?X-Amz-Signature=1", "/o/../../x", "/d/"},
-		{"/v/AAAA/index.html", "/v/" + strings.Repeat("A", 95) + "/%2e%2e/x", "/v//x", "/v/a/b%00", "/v/" + strings.Repeat("%25", 50)},
-		{"/", "/al/0000000000000000", "/al/%2F%2F", "/assets/x/viewer.js", "/api/access-links/resolve", "/..%5c", "/al/" + strings.Repeat("Z", 9000)},
+		{
+			"/v/AAAA/index.html", "/v/" + strings.Repeat("A", 95) + "/%2e%2e/x", "/v//x", "/v/a/b%00",
+			"/v/" + strings.Repeat("%25", 50),
+		},
+		{
+			"/", "/al/0000000000000000", "/al/%2F%2F", "/assets/x/viewer.js", "/api/access-links/resolve", "/..%5c",
+			"/al/" + strings.Repeat("Z", 9000),
+		},
 	} {
 		for _, s := range seeds {
 			f.Add(n, "GET", s)
@@ -99,7 +114,8 @@ func FuzzPaths(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n int, method, path string) {
 		origin := origins[(n%len(origins)+len(origins))%len(origins)]
 		a, err := rawRequest(origin, method, path, "Authorization: Bearer "+z.agent.Key)
-		if origin == z.Origins.Upload && (strings.HasPrefix(path, "/o/") || strings.HasPrefix(path, "/d/")) && a.Status == http.StatusNotImplemented {
+		if origin == z.Origins.Upload && (strings.HasPrefix(path, "/o/") || strings.HasPrefix(path, "/d/")) &&
+			a.Status == http.StatusNotImplemented {
 			return // S3 answers there, and says so of what it does not know
 		}
 		z.answers(t, a, err)
@@ -109,12 +125,16 @@ func FuzzPaths(f *testing.F) {
 func FuzzHeaders(f *testing.F) {
 	z := fuzz(f)
 	names := []string{
-		"Authorization", "Idempotency-Key", "X-Request-Id", "Range", "If-None-Match", "If-Range", "Accept", "Content-Type", "Content-Encoding", "Origin",
+		"Authorization", "Idempotency-Key", "X-Request-Id", "Range", "If-None-Match", "If-Range", "Accept", "Content-Type",
+		"Content-Encoding", "Origin",
 		"Sec-Fetch-Dest", "Sec-Fetch-Mode", "X-Forwarded-For", "X-HTTP-Method-Override", "Cookie", "Host",
 	}
 	routes := []string{"list", "view", "public", "content", "create", "app", "file"}
 	for n := range names {
-		for _, seed := range []string{"", "a", "Bearer x", "bytes=0-0", "bytes=-1,5-", `"*"`, "*", "text/html", "iframe", "null", strings.Repeat("x", 9000), "\x80\xff", "a,b"} {
+		for _, seed := range []string{
+			"", "a", "Bearer x", "bytes=0-0", "bytes=-1,5-", `"*"`, "*", "text/html", "iframe", "null",
+			strings.Repeat("x", 9000), "\x80\xff", "a,b",
+		} {
 			f.Add(n, n, seed)
 		}
 	}

@@ -40,7 +40,9 @@ func wantRefusals(t *testing.T, p *harness.BackendEnv, g *wire.Agent, attacks []
 		})
 	}
 	p.WantUnchanged(t, before)
-	p.WantContent(t, harness.PublishPage(t, g, "after the attacks").RevisionContentURL, harness.Page("after the attacks").Body)
+	p.WantContent(
+		t, harness.PublishPage(t, g, "after the attacks").RevisionContentURL, harness.Page("after the attacks").Body,
+	)
 }
 
 func bearer(key string) string { return "Authorization: Bearer " + key }
@@ -80,15 +82,23 @@ func TestT06T07T08F82CredentialsThatAreNone(t *testing.T) {
 		attacks = append(attacks, attack{name, "api", who, "", []string{bearer(key)}, 401, fault.NotAuthenticated})
 	}
 	for name, header := range map[string]string{
-		"no credential": "Accept: */*", "another scheme": "Authorization: Basic " + g.Key, "no scheme": "Authorization: " + g.Key, "an empty one": "Authorization: Bearer ",
+		"no credential":  "Accept: */*",
+		"another scheme": "Authorization: Basic " + g.Key,
+		"no scheme":      "Authorization: " + g.Key,
+		"an empty one":   "Authorization: Bearer ",
 	} {
 		attacks = append(attacks, attack{name, "api", who, "", []string{header}, 401, fault.NotAuthenticated})
 	}
 	attacks = append(attacks,
 		attack{"T08 two headers", "api", who, "", []string{bearer(g.Key), bearer(other.Key)}, 400, fault.InvalidAuth},
-		attack{"T08 two in one header", "api", who, "", []string{bearer(g.Key) + ", Bearer " + other.Key}, 400, fault.InvalidAuth},
+		attack{
+			"T08 two in one header", "api", who, "", []string{bearer(g.Key) + ", Bearer " + other.Key}, 400, fault.InvalidAuth,
+		},
 		attack{"T08 a key in the query", "api", who + "?api_key=" + g.Key, "", nil, 400, fault.InvalidAuth},
-		attack{"T08 a token in the query", "upload", "POST /v1/upload-sessions?access_token=" + g.Key, "{}", []string{bearer(g.Key)}, 400, fault.InvalidAuth},
+		attack{
+			"T08 a token in the query", "upload", "POST /v1/upload-sessions?access_token=" + g.Key, "{}",
+			[]string{bearer(g.Key)}, 400, fault.InvalidAuth,
+		},
 	)
 	wantRefusals(t, p, g, attacks)
 	for _, header := range []string{"authorization: bearer " + g.Key, "AUTHORIZATION: BEARER\t" + g.Key} {
@@ -111,7 +121,10 @@ func TestT07MalformedKeysCostNoRead(t *testing.T) {
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
 	reads := p.Faults.On("BatchGetItem").Always()
-	for _, key := range []string{"x", g.Key[:len(g.Key)-1], g.Key + "A", harness.Relabel(t, g.Key, "_preview_", "_production_"), harness.Relabel(t, g.Key, "ap_pk_", "ap_at_")} {
+	for _, key := range []string{
+		"x", g.Key[:len(g.Key)-1], g.Key + "A", harness.Relabel(t, g.Key, "_preview_", "_production_"),
+		harness.Relabel(t, g.Key, "ap_pk_", "ap_at_"),
+	} {
 		harness.WantRefused(t, p.SendRaw(t, "api", "GET /v1/whoami", "", bearer(key)), 401, fault.NotAuthenticated)
 	}
 	if n := reads.Fired(); n != 0 {
@@ -141,7 +154,14 @@ func TestT65BodiesThatAreNoRequest(t *testing.T) {
 	}
 	var attacks []attack
 	for name, body := range map[string]string{
-		"nothing": "", "a brace": "{", "a list": "[]", "null": "null", "a text": `"x"`, "a number": "1", "two values": good + good, "a tail": good + "x",
+		"nothing":               "",
+		"a brace":               "{",
+		"a list":                "[]",
+		"null":                  "null",
+		"a text":                `"x"`,
+		"a number":              "1",
+		"two values":            good + good,
+		"a tail":                good + "x",
 		"a comma too many":      strings.Replace(good, `}]}`, `}],}`, 1),
 		"a comment":             "/* */" + good,
 		"bytes that are no UTF": strings.Replace(good, "T", "\xff", 1),
@@ -165,26 +185,33 @@ func TestT65BodiesThatAreNoRequest(t *testing.T) {
 		"no title":              strings.Replace(good, `"T"`, `"  "`, 1),
 		"a title of 161":        strings.Replace(good, `"T"`, `"`+strings.Repeat("é", 161)+`"`, 1),
 		"no files":              `{"title":"T","entrypoint":"a","files":[]}`,
-		"101 files":             `{"title":"T","entrypoint":"a","files":[` + strings.Repeat(`{"path":"a","size_bytes":1},`, 100) + `{"path":"b","size_bytes":1}]}`,
-		"a path twice":          path(`"a"`),
-		"F83 dots":              path(`"../x"`),
-		"F83 a dot":             path(`"./x"`),
-		"F83 a leading slash":   path(`"/x"`),
-		"F83 a trailing slash":  path(`"x/"`),
-		"F83 an empty part":     path(`"x//y"`),
-		"F83 a backslash":       path(`"x\\y"`),
-		"F83 NUL":               path(`"x\u0000"`),
-		"F83 a line break":      path(`"x\r\ny"`),
-		"F83 1025 bytes":        path(`"` + strings.Repeat("x", 1025) + `"`),
-		"F83 513 accents":       path(`"` + strings.Repeat("é", 513) + `"`),
-		"F83 65 parts":          path(`"` + strings.Repeat("x/", 64) + `x"`),
+		"101 files": `{"title":"T","entrypoint":"a","files":[` + strings.Repeat(
+			`{"path":"a","size_bytes":1},`, 100,
+		) + `{"path":"b","size_bytes":1}]}`,
+		"a path twice":         path(`"a"`),
+		"F83 dots":             path(`"../x"`),
+		"F83 a dot":            path(`"./x"`),
+		"F83 a leading slash":  path(`"/x"`),
+		"F83 a trailing slash": path(`"x/"`),
+		"F83 an empty part":    path(`"x//y"`),
+		"F83 a backslash":      path(`"x\\y"`),
+		"F83 NUL":              path(`"x\u0000"`),
+		"F83 a line break":     path(`"x\r\ny"`),
+		"F83 1025 bytes":       path(`"` + strings.Repeat("x", 1025) + `"`),
+		"F83 513 accents":      path(`"` + strings.Repeat("é", 513) + `"`),
+		"F83 65 parts":         path(`"` + strings.Repeat("x/", 64) + `x"`),
 	} {
 		attacks = append(attacks, attack{
-			name, "upload", "POST /v1/upload-sessions", body, []string{bearer(g.Key), "Idempotency-Key: " + wire.NewKey()}, 400, fault.InvalidRequest,
+			name, "upload", "POST /v1/upload-sessions", body, []string{bearer(g.Key), "Idempotency-Key: " + wire.NewKey()},
+			400, fault.InvalidRequest,
 		})
 	}
-	encoded := attack{"gzip that says so", "upload", "POST /v1/upload-sessions", gzipped(good), nil, 400, fault.InvalidRequest}
-	encoded.headers = []string{bearer(g.Key), "Idempotency-Key: " + wire.NewKey(), "Content-Encoding: gzip", "Content-Type: application/json"}
+	encoded := attack{
+		"gzip that says so", "upload", "POST /v1/upload-sessions", gzipped(good), nil, 400, fault.InvalidRequest,
+	}
+	encoded.headers = []string{
+		bearer(g.Key), "Idempotency-Key: " + wire.NewKey(), "Content-Encoding: gzip", "Content-Type: application/json",
+	}
 	wantRefusals(t, p, g, append(attacks, encoded))
 }
 
@@ -196,25 +223,42 @@ func TestBodiesOfTheApiHostThatAreNoRequest(t *testing.T) {
 	publish := "POST /v1/artifacts/" + string(d.ArtifactID) + "/revisions/" + string(d.RevisionID) + "/publish"
 	var attacks []attack
 	add := func(line, body string, headers ...string) {
-		name := strings.NewReplacer(string(d.ArtifactID), "", string(d.RevisionID), "").Replace(line) + " " + body[:min(len(body), 20)]
+		name := strings.NewReplacer(
+			string(d.ArtifactID), "", string(d.RevisionID), "",
+		).Replace(line) + " " + body[:min(len(body), 20)]
 		attacks = append(attacks, attack{name, "api", line, body, headers, 400, fault.InvalidRequest})
 	}
-	for _, body := range []string{"{", "[]", `"x"`, `{"x":1}`, `{"x":1,"x":1}`, strings.Repeat("[", 10_000), strings.Repeat(" ", limits.JSONBody) + "{}"} {
+	for _, body := range []string{
+		"{", "[]", `"x"`, `{"x":1}`, `{"x":1,"x":1}`, strings.Repeat("[", 10_000),
+		strings.Repeat(" ", limits.JSONBody) + "{}",
+	} {
 		add(publish, body, bearer(g.Key), "Idempotency-Key: "+wire.NewKey())
 		add("POST /v1/ephemeral/provision", body)
 		add("POST /v1/access-links/resolve", body)
 	}
-	for _, query := range []string{"limit=", "limit=0", "limit=101", "limit=-1", "limit=1.5", "limit=x", "limit=99999999999999999999"} {
+	for _, query := range []string{
+		"limit=", "limit=0", "limit=101", "limit=-1", "limit=1.5", "limit=x", "limit=99999999999999999999",
+	} {
 		add("GET /v1/artifacts?"+query, "", bearer(g.Key))
 	}
-	for _, query := range []string{"cursor=", "cursor=x", "cursor=v1.", "cursor=" + strings.Repeat("x", 501), "cursor=%00", "cursor=%ff"} {
-		attacks = append(attacks, attack{query[:min(len(query), 20)], "api", "GET /v1/artifacts?" + query, "", []string{bearer(g.Key)}, 400, fault.InvalidCursor})
+	for _, query := range []string{
+		"cursor=", "cursor=x", "cursor=v1.", "cursor=" + strings.Repeat("x", 501), "cursor=%00", "cursor=%ff",
+	} {
+		attacks = append(attacks, attack{
+			query[:min(len(query), 20)], "api", "GET /v1/artifacts?" + query, "", []string{bearer(g.Key)}, 400,
+			fault.InvalidCursor,
+		})
 	}
 	for _, key := range []string{"short", strings.Repeat("x", 201), "with space", "umläut-key", "comma,comma"} {
-		attacks = append(attacks, attack{"T50 " + key[:5], "api", publish, "", []string{bearer(g.Key), "Idempotency-Key: " + key}, 400, fault.InvalidIdempotencyKey})
+		attacks = append(attacks, attack{
+			"T50 " + key[:5], "api", publish, "", []string{bearer(g.Key), "Idempotency-Key: " + key}, 400,
+			fault.InvalidIdempotencyKey,
+		})
 	}
 	twice := []string{bearer(g.Key), "Idempotency-Key: " + wire.NewKey(), "Idempotency-Key: " + wire.NewKey()}
-	wantRefusals(t, p, g, append(attacks, attack{"T50 two keys", "api", publish, "", twice, 400, fault.InvalidIdempotencyKey}))
+	wantRefusals(t, p, g, append(attacks, attack{
+		"T50 two keys", "api", publish, "", twice, 400, fault.InvalidIdempotencyKey,
+	}))
 }
 
 // endless is a body without end.
@@ -244,7 +288,11 @@ func TestT65BodiesWithoutEndAreCutOff(t *testing.T) {
 			text := harness.Must(io.ReadAll(answer.Body))(t)
 			answer.Body.Close()
 			t.Run(name, func(t *testing.T) {
-				harness.WantRefused(t, wire.Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, 400, fault.InvalidRequest)
+				harness.WantRefused(t, wire.Answer{
+					Status: answer.StatusCode,
+					Header: answer.Header,
+					Body:   text,
+				}, 400, fault.InvalidRequest)
 			})
 		}
 	}
@@ -259,22 +307,40 @@ func TestT63NoNameLeadsOutOfAFolder(t *testing.T) {
 	g := p.NewAgent(t)
 	before := p.Snapshot(t)
 	for _, name := range []string{
-		"../up.html", "a/../../up.html", "/etc/passwd", "//host/share", `..\up.html`, `C:\up.html`, "C:/up.html", "c:", "a//b", "a/", "./a", ".", "a\x00b",
+		"../up.html", "a/../../up.html", "/etc/passwd", "//host/share", `..\up.html`, `C:\up.html`, "C:/up.html", "c:",
+		"a//b", "a/", "./a", ".", "a\x00b",
 	} {
 		file := wire.File{Path: name, Body: []byte("x")}
-		harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), file)), 400, fault.InvalidRequest)
+		harness.WantRefused(
+			t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), file)), 400, fault.InvalidRequest,
+		)
 		r := wire.Declare("T", harness.Page("index"))
 		r.BaseRevisionID, r.DeletedPaths = id.NewRevision(), []string{name}
 		harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), r), 400, fault.InvalidRequest)
 	}
 	relative := wire.File{Path: "C:up.html", Body: []byte("x")} // where a disk stands just now
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), relative)), 400, fault.InvalidRequest)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), harness.Page("index"))), 400, fault.InvalidRequest)
+	harness.WantRefused(
+		t,
+		harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), relative)),
+		400,
+		fault.InvalidRequest,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("index"), harness.Page("index"))),
+		400,
+		fault.InvalidRequest,
+	)
 	many := make([]wire.File, 101)
 	for n := range many {
 		many[n] = wire.File{Path: fmt.Sprint(n), Body: []byte("x")}
 	}
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", append(many, harness.Page("index"))...)), 400, fault.InvalidRequest)
+	harness.WantRefused(
+		t,
+		harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", append(many, harness.Page("index"))...)),
+		400,
+		fault.InvalidRequest,
+	)
 	p.WantUnchanged(t, before)
 }
 
@@ -282,15 +348,27 @@ func TestT69ClaimCodesAreAttributionOnly(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	for name, code := range map[string]string{
-		"SQL": `"'; DROP TABLE users; --"`, "emoji": `"🦄"`, "10 KB": `"` + strings.Repeat("x", 10<<10) + `"`, "a number": "1", "an object": `{"a":{"b":1}}`,
-		"null": "null", "a list": "[[[]]]", "lower case": `"clm_0000000000000000000000000a"`, "a good one": `" clm_00000000000000000000000000 "`,
+		"SQL":        `"'; DROP TABLE users; --"`,
+		"emoji":      `"🦄"`,
+		"10 KB":      `"` + strings.Repeat("x", 10<<10) + `"`,
+		"a number":   "1",
+		"an object":  `{"a":{"b":1}}`,
+		"null":       "null",
+		"a list":     "[[[]]]",
+		"lower case": `"clm_0000000000000000000000000a"`,
+		"a good one": `" clm_00000000000000000000000000 "`,
 	} {
 		a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", `{"claim_code":`+code+`}`)
 		if a.Status != http.StatusCreated || strings.Contains(string(a.Body), ".clm_") != (name == "a good one") {
 			t.Errorf("%s: %d %s", name, a.Status, a.Code())
 		}
 	}
-	harness.WantRefused(t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", `{"claim_code":"\ud800"}`), 400, fault.InvalidRequest)
+	harness.WantRefused(
+		t,
+		harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", `{"claim_code":"\ud800"}`),
+		400,
+		fault.InvalidRequest,
+	)
 }
 
 func TestT67WhatAHeaderClaimsIsNoAddress(t *testing.T) {
@@ -301,7 +379,8 @@ func TestT67WhatAHeaderClaimsIsNoAddress(t *testing.T) {
 	var last wire.Answer
 	for n := range most + 1 {
 		ip := fmt.Sprintf("203.0.113.%d", n)
-		last = p.SendRaw(t, "api", "POST /v1/ephemeral/provision", "{}", "X-Forwarded-For: "+ip, "Forwarded: for="+ip, "X-Real-IP: "+ip,
+		last = p.SendRaw(t, "api", "POST /v1/ephemeral/provision", "{}", "X-Forwarded-For: "+
+			ip, "Forwarded: for="+ip, "X-Real-IP: "+ip,
 			"True-Client-IP: "+ip, "CF-Connecting-IP: "+ip, "CloudFront-Viewer-Address: "+ip+":443", "X-Client-IP: "+ip)
 		if n < most && last.Status != http.StatusCreated {
 			t.Fatalf("provision %d answers %d %s", n+1, last.Status, last.Code())

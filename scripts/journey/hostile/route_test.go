@@ -30,13 +30,18 @@ func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
 	var attacks []attack
 	for _, host := range []string{"api", "upload", "content"} {
 		for path, methods := range documented(t, host) {
-			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get"} {
+			for _, method := range []string{
+				"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get",
+			} {
 				_, is := methods[strings.ToLower(method)]
 				if _, get := methods["get"]; method != "get" && is || method == "HEAD" && get {
 					continue
 				}
 				line := method + " " + parameters.ReplaceAllString(path, "x")
-				headers := []string{bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET", "Idempotency-Key: " + wire.NewKey()}
+				headers := []string{
+					bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET",
+					"Idempotency-Key: " + wire.NewKey(),
+				}
 				attacks = append(attacks, attack{host + " " + line, host, line, "", headers, 404, fault.NotFound})
 			}
 		}
@@ -68,17 +73,30 @@ func TestPathsSpeltOtherwiseAreNotThere(t *testing.T) {
 	var attacks []attack
 	for host, paths := range map[string][]string{
 		"api": {
-			"/", "/nowhere", "/v1", "/v1/", "/v1/whoami/", "//v1/whoami", "/v1//whoami", "/v1/./whoami", "/v1/../v1/whoami", "/v1/%2e/whoami",
-			"/v1/%2e%2e/v1/whoami", "/v1%2fwhoami", "/V1/whoami", "/v1/Whoami", "/v1/whoami%20", "/v1/whoami%00", "/v1/whoami;x=1", "/v1/artifacts/",
-			"/openapi.json/", "/healthz/", "/.well-known/", "/.well-known/vitrine/", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", `/v1\whoami`,
-			"/v1/upload-sessions", "/v/x/y", "/o/x", "/d/x", "/metrics", "/debug/pprof/", "/.git/config", "/" + strings.Repeat("x", 8<<10),
+			"/", "/nowhere", "/v1", "/v1/", "/v1/whoami/", "//v1/whoami", "/v1//whoami", "/v1/./whoami", "/v1/../v1/whoami",
+			"/v1/%2e/whoami",
+			"/v1/%2e%2e/v1/whoami", "/v1%2fwhoami", "/V1/whoami", "/v1/Whoami", "/v1/whoami%20", "/v1/whoami%00",
+			"/v1/whoami;x=1", "/v1/artifacts/",
+			"/openapi.json/", "/healthz/", "/.well-known/", "/.well-known/vitrine/", "/../../etc/passwd",
+			"/%2e%2e/%2e%2e/etc/passwd", `/v1\whoami`,
+			"/v1/upload-sessions", "/v/x/y", "/o/x", "/d/x", "/metrics", "/debug/pprof/", "/.git/config",
+			"/" + strings.Repeat("x", 8<<10),
 		},
-		"upload":  {"/", "/v1/whoami", "/v1/upload-sessions/", "//o/x", "/v1//upload-sessions", "/v1/upload-sessions/%2e%2e/finalize/", "/v/x/y", "/O/x", "/o"},
-		"content": {"/", "/v", "/v/", "/v/x", "/v/x/", "/v//x", "/v/x//y", "/v/x/./y", "/v/x/../y", "/v1/whoami", "/v1/artifacts", "/b/x", "/r/x/y", "/o/x"},
+		"upload": {
+			"/", "/v1/whoami", "/v1/upload-sessions/", "//o/x", "/v1//upload-sessions", "/v1/upload-sessions/%2e%2e/finalize/",
+			"/v/x/y", "/O/x", "/o",
+		},
+		"content": {
+			"/", "/v", "/v/", "/v/x", "/v/x/", "/v//x", "/v/x//y", "/v/x/./y", "/v/x/../y", "/v1/whoami", "/v1/artifacts",
+			"/b/x", "/r/x/y", "/o/x",
+		},
 	} {
 		for _, path := range paths {
 			for _, method := range []string{"GET", "POST"} {
-				attacks = append(attacks, attack{host + " " + method + " " + path[:min(len(path), 50)], host, method + " " + path, "", []string{bearer(g.Key)}, 404, fault.NotFound})
+				attacks = append(attacks, attack{
+					host + " " + method + " " + path[:min(len(path), 50)], host, method + " " + path, "", []string{bearer(g.Key)},
+					404, fault.NotFound,
+				})
 			}
 		}
 	}
@@ -90,8 +108,18 @@ func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
 	forms := map[string]string{
-		"a text": "x", "a space": "a%20b", "dots": "%2e%2e", "a slash": "a%2Fb", "NUL": "a%00b", "no UTF-8": "a%ffb", "accents": "%C3%A9", "a quote": "%22",
-		"a wildcard": "*", "a brace": "%7Bartifact_id%7D", "lower case": strings.ToLower(string(id.NewArtifact())), "200 characters": strings.Repeat("x", 200),
+		"a text":          "x",
+		"a space":         "a%20b",
+		"dots":            "%2e%2e",
+		"a slash":         "a%2Fb",
+		"NUL":             "a%00b",
+		"no UTF-8":        "a%ffb",
+		"accents":         "%C3%A9",
+		"a quote":         "%22",
+		"a wildcard":      "*",
+		"a brace":         "%7Bartifact_id%7D",
+		"lower case":      strings.ToLower(string(id.NewArtifact())),
+		"200 characters":  strings.Repeat("x", 200),
 		"3000 characters": strings.Repeat("x", 3000), "an emoji": "%F0%9F%A6%84",
 	}
 	var attacks []attack
@@ -123,13 +151,19 @@ func TestT84WhatOverridesAMethodIsIgnored(t *testing.T) {
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
 	a := harness.PublishPage(t, g, "kept")
-	override := []string{bearer(g.Key), "X-HTTP-Method-Override: DELETE", "X-HTTP-Method: DELETE", "X-Method-Override: DELETE"}
+	override := []string{
+		bearer(g.Key), "X-HTTP-Method-Override: DELETE", "X-HTTP-Method: DELETE", "X-Method-Override: DELETE",
+	}
 	artifact := "/v1/artifacts/" + string(a.ArtifactID)
 	wantRefusals(t, p, g, []attack{
-		{"POST to an artifact", "api", "POST " + artifact + "?_method=DELETE", "_method=DELETE", override, 404, fault.NotFound},
+		{
+			"POST to an artifact", "api", "POST " + artifact + "?_method=DELETE", "_method=DELETE", override, 404,
+			fault.NotFound,
+		},
 		{"GET of an artifact", "api", "GET " + artifact + "?_method=DELETE", "", override, 404, fault.NotFound},
 	})
-	if got := p.SendRaw(t, "api", "GET "+artifact+"/agent-view?_method=DELETE", "", override...); got.Status != http.StatusOK {
+	got := p.SendRaw(t, "api", "GET "+artifact+"/agent-view?_method=DELETE", "", override...)
+	if got.Status != http.StatusOK {
 		t.Errorf("the view answers %d", got.Status)
 	}
 	p.WantContent(t, a.RevisionContentURL, harness.Page("kept").Body)
@@ -139,7 +173,9 @@ func TestHeadAnswersAsGetWithoutABody(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
-	for _, path := range []string{"/v1/whoami", "/v1/usage-policy", "/v1/artifacts", "/.well-known/vitrine", "/openapi.json", "/healthz"} {
+	for _, path := range []string{
+		"/v1/whoami", "/v1/usage-policy", "/v1/artifacts", "/.well-known/vitrine", "/openapi.json", "/healthz",
+	} {
 		a := p.SendRaw(t, "api", "HEAD "+path, "", bearer(g.Key))
 		if a.Status != http.StatusOK || len(a.Body) != 0 || a.Header.Get("X-Request-Id") == "" {
 			t.Errorf("HEAD %s answers %d with %d bytes", path, a.Status, len(a.Body))
@@ -157,17 +193,24 @@ func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	for _, host := range []string{"api", "upload", "content"} {
 		for name, header := range map[string][]string{
-			"none": nil, "7 characters": {"X-Request-Id: seven77"}, "129 characters": {"X-Request-Id: " + strings.Repeat("x", 129)},
-			"unicode": {"X-Request-Id: ümläutümläut"}, "a space": {"X-Request-Id: with a space"}, "a tab": {"X-Request-Id: with\ta-tab"},
-			"CRLF": {"X-Request-Id: folded-line\r\n Set-Cookie:x=1"}, "empty": {"X-Request-Id:"},
+			"none":           nil,
+			"7 characters":   {"X-Request-Id: seven77"},
+			"129 characters": {"X-Request-Id: " + strings.Repeat("x", 129)},
+			"unicode":        {"X-Request-Id: ümläutümläut"},
+			"a space":        {"X-Request-Id: with a space"},
+			"a tab":          {"X-Request-Id: with\ta-tab"},
+			"CRLF":           {"X-Request-Id: folded-line\r\n Set-Cookie:x=1"}, "empty": {"X-Request-Id:"},
 		} {
 			a := p.SendRaw(t, host, "GET /nowhere", "", header...)
-			if ids := a.Header.Values("X-Request-Id"); len(ids) != 1 || !uuid.MatchString(ids[0]) || a.Header.Get("Set-Cookie") != "" {
+			ids := a.Header.Values("X-Request-Id")
+			if len(ids) != 1 || !uuid.MatchString(ids[0]) || a.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s, %s: %q", host, name, ids)
 			}
 			harness.WantRefused(t, a, 404, fault.NotFound)
 		}
-		for _, given := range []string{"12345678", strings.Repeat("x", 128), `<script>alert("x")</script>`, "%0d%0aSet-Cookie:x"} {
+		for _, given := range []string{
+			"12345678", strings.Repeat("x", 128), `<script>alert("x")</script>`, "%0d%0aSet-Cookie:x",
+		} {
 			a := p.SendRaw(t, host, "GET /nowhere", "", "X-Request-Id: "+given)
 			if ids := a.Header.Values("X-Request-Id"); len(ids) != 1 || ids[0] != given {
 				t.Errorf("%s: %q comes back as %q", host, given, ids)
@@ -201,16 +244,20 @@ func TestT59HostNamesInRequestsChangeNoLink(t *testing.T) {
 	view := "GET /v1/artifacts/" + string(a.ArtifactID) + "/agent-view"
 	plain := p.SendRaw(t, "api", view, "", bearer(g.Key))
 	for _, headers := range [][]string{
-		{"Host: evil.example"}, {"Host: evil.example:8080"}, {"X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https", "Forwarded: host=evil.example"},
+		{"Host: evil.example"},
+		{"Host: evil.example:8080"},
+		{"X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https", "Forwarded: host=evil.example"},
 		{"X-Original-URL: /v1/whoami", "X-Rewrite-URL: /v1/whoami"},
 	} {
-		if got := p.SendRaw(t, "api", view, "", append(headers, bearer(g.Key))...); got.Status != http.StatusOK || string(got.Body) != string(plain.Body) {
+		got := p.SendRaw(t, "api", view, "", append(headers, bearer(g.Key))...)
+		if got.Status != http.StatusOK || string(got.Body) != string(plain.Body) {
 			t.Errorf("%q: %d %s", headers, got.Status, got.Body)
 		}
 	}
 	content := "GET " + strings.TrimPrefix(a.RevisionContentURL, p.Origins.Content)
 	for _, name := range []string{"localhost", "LOCALHOST:80"} { // the app's name
-		if got := p.SendRaw(t, "content", content, "", "Host: "+name); got.Status != http.StatusMisdirectedRequest || got.Code() != fault.NotFound {
+		got := p.SendRaw(t, "content", content, "", "Host: "+name)
+		if got.Status != http.StatusMisdirectedRequest || got.Code() != fault.NotFound {
 			t.Errorf("content under the name %s answers %d %s", name, got.Status, got.Code())
 		}
 	}

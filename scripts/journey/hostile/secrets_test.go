@@ -70,7 +70,9 @@ type line struct {
 }
 
 // ask sends a request that the log has to call by this route; the status is what was answered.
-func (l *routeTrail) ask(t *testing.T, g *wire.Agent, host, method, route, target string, body any, headers ...string) wire.Answer {
+func (l *routeTrail) ask(
+	t *testing.T, g *wire.Agent, host, method, route, target string, body any, headers ...string,
+) wire.Answer {
 	t.Helper()
 	name := fmt.Sprintf("journey-%d", len(l.told))
 	a := harness.Do(t, g, method, target, body, append(headers, "X-Request-Id", name)...)
@@ -118,7 +120,15 @@ func (l *routeTrail) walk(t *testing.T) (secrets []string) {
 func (l *routeTrail) read(t *testing.T, g *wire.Agent, p contract.Published) (secrets []string) {
 	t.Helper()
 	o := l.Origins
-	view := l.ask(t, g, "api", "GET", "/v1/artifacts/{artifact_id}/agent-view", o.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view", nil)
+	view := l.ask(
+		t,
+		g,
+		"api",
+		"GET",
+		"/v1/artifacts/{artifact_id}/agent-view",
+		o.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view",
+		nil,
+	)
 	const public = "/v1/public/agent-view/{token}"
 	l.ask(t, l.Anyone, "api", "GET", public, p.AgentViewURL, nil)
 	l.ask(t, l.Anyone, "api", "GET", public, p.AgentViewURL+"x", nil)
@@ -127,7 +137,19 @@ func (l *routeTrail) read(t *testing.T, g *wire.Agent, p contract.Published) (se
 	l.ask(t, l.Anyone, "app", "GET", "/al/{publicId}", o.App+"/al/"+string(name), nil)
 	request := contract.ResolveRequest{PublicID: name, Blob: blob}
 	opened := l.ask(t, l.Anyone, "api", "POST", "/v1/access-links/resolve", o.API+"/v1/access-links/resolve", request)
-	viewed := l.ask(t, l.Anyone, "app", "POST", "/api/access-links/resolve", o.App+"/api/access-links/resolve", request, "Origin", o.App, "Content-Type", "application/json")
+	viewed := l.ask(
+		t,
+		l.Anyone,
+		"app",
+		"POST",
+		"/api/access-links/resolve",
+		o.App+"/api/access-links/resolve",
+		request,
+		"Origin",
+		o.App,
+		"Content-Type",
+		"application/json",
+	)
 	request.PublicID = id.NewPublic()
 	l.ask(t, l.Anyone, "api", "POST", "/v1/access-links/resolve", o.API+"/v1/access-links/resolve", request)
 	const content = "/v/{token}/{path...}"
@@ -153,9 +175,31 @@ func (l *routeTrail) stray(t *testing.T, g *wire.Agent, p contract.Published) []
 	l.ask(t, g, "api", "GET", "/v1/artifacts/{artifact_id}/agent-view", o.API+"/v1/artifacts/"+key+"/agent-view", nil)
 	l.ask(t, g, "api", "GET", "/v1/artifacts", o.API+"/v1/artifacts?cursor="+key, nil)
 	l.ask(t, g, "api", "POST", "/v1/ephemeral/provision", o.API+"/v1/ephemeral/provision", `{"`+g.Key+`":"`+g.Key+`"}`)
-	l.ask(t, g, "api", "DELETE", "/v1/artifacts/{artifact_id}", o.API+"/v1/artifacts/"+string(p.ArtifactID), nil, "Idempotency-Key", "k "+g.Key)
+	l.ask(
+		t,
+		g,
+		"api",
+		"DELETE",
+		"/v1/artifacts/{artifact_id}",
+		o.API+"/v1/artifacts/"+string(p.ArtifactID),
+		nil,
+		"Idempotency-Key",
+		"k "+g.Key,
+	)
 	l.ask(t, g, "content", "GET", "/v/{token}/{path...}", o.Content+"/v/"+key+"/"+key, nil)
-	l.ask(t, g, "upload", "POST", "none", o.Upload+"/v1/upload-sessions/"+key, nil, "Referer", p.UnlistedURL, "User-Agent", g.Key)
+	l.ask(
+		t,
+		g,
+		"upload",
+		"POST",
+		"none",
+		o.Upload+"/v1/upload-sessions/"+key,
+		nil,
+		"Referer",
+		p.UnlistedURL,
+		"User-Agent",
+		g.Key,
+	)
 	l.SendRaw(t, "api", strings.ReplaceAll(strings.ToUpper(g.Key[:40]), "_", "-")+" /v1/"+g.Key, "")
 	return []string{key}
 }
@@ -163,7 +207,9 @@ func (l *routeTrail) stray(t *testing.T, g *wire.Agent, p contract.Published) []
 func TestT76NoSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	l := &routeTrail{BackendEnv: harness.NewBackendEnv(t, harness.Unlimited), told: map[string]line{}}
-	secrets := append(l.walk(t), "X-Amz-Signature", "X-Amz-Credential", "Authorization", "Bearer ", "Basic ", "vitrine-local")
+	secrets := append(
+		l.walk(t), "X-Amz-Signature", "X-Amz-Credential", "Authorization", "Bearer ", "Basic ", "vitrine-local",
+	)
 	text := l.Log.String()
 	for n, s := range secrets {
 		if at := strings.Index(text, s); at >= 0 {
@@ -188,7 +234,8 @@ func TestTheLogHasOneLineForEachRequestWithItsRoute(t *testing.T) {
 			Msg        string
 			DurationMS float64 `json:"duration_ms"`
 		}
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Msg != "request" || got.RequestID == "" || got.DurationMS <= 0 {
+		err := json.Unmarshal([]byte(text), &got)
+		if err != nil || got.Msg != "request" || got.RequestID == "" || got.DurationMS <= 0 {
 			t.Errorf("a line is no object about a request (%v): %s", err, text)
 		}
 		want, mine := l.told[got.RequestID]

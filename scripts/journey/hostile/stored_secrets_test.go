@@ -16,7 +16,10 @@ func TestT52NoSecretIsStored(t *testing.T) {
 	done := harness.NewReplays(t, g)
 	done.Repeat(t, g)
 	resolved := harness.Must(g.Resolve(ctx, done.Published.UnlistedURL))(t)
-	secrets := append(secretsOf(provisioned), secretsIn(t, done.Session, done.Published, resolved, harness.Must(g.AgentView(ctx, done.Published.ArtifactID))(t))...)
+	secrets := append(
+		secretsOf(provisioned),
+		secretsIn(t, done.Session, done.Published, resolved, harness.Must(g.AgentView(ctx, done.Published.ArtifactID))(t))...,
+	)
 	for _, s := range secrets {
 		if raw, err := base64.RawURLEncoding.DecodeString(s); err == nil && len(raw) >= 16 {
 			secrets = append(secrets, string(raw))
@@ -30,7 +33,8 @@ func TestT52NoSecretIsStored(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(all.String(), "index.html") || !strings.Contains(all.String(), string(done.Published.ArtifactID)) {
+	if !strings.Contains(all.String(), "index.html") ||
+		!strings.Contains(all.String(), string(done.Published.ArtifactID)) {
 		t.Fatal("the scan sees nothing")
 	}
 	for n, s := range secrets {

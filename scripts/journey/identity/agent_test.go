@@ -26,14 +26,18 @@ func TestT22TheFifthWrongCodeEndsAnAttempt(t *testing.T) {
 	w := p.SignedIn(t, "ada@example.org")
 	harness.WantPage(t, "the page", openAttempt(t, w, s), 200, "Let this agent in?")
 	for n := range limits.AttemptTries - 1 {
-		if a := enterCode(t, w, anotherCode(s.UserCode)); a.Status != 400 || !strings.Contains(string(a.Body), "Let this agent in?") {
+		a := enterCode(t, w, anotherCode(s.UserCode))
+		if a.Status != 400 || !strings.Contains(string(a.Body), "Let this agent in?") {
 			t.Fatalf("wrong code %d answers %d %s", n+1, a.Status, a.Body)
 		}
 	}
 	harness.WantPage(t, "the fifth wrong code", enterCode(t, w, anotherCode(s.UserCode)), 400, "No agent is waiting here")
 	harness.WantPage(t, "the right one", enterCode(t, w, s.UserCode), 400, "No agent is waiting here")
 	who := p.WithBearer(w.CLIToken(t).AccessToken)
-	a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/agent-auth/claim/complete", contract.CompleteClaim{AttemptToken: s.AttemptToken, UserCode: s.UserCode})
+	a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/agent-auth/claim/complete", contract.CompleteClaim{
+		AttemptToken: s.AttemptToken,
+		UserCode:     s.UserCode,
+	})
 	harness.WantRefused(t, a, 400, fault.InvalidRequest)
 	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "authorization_pending" {
 		t.Errorf("the agent is told %s", code)
@@ -49,7 +53,8 @@ func TestT23FifteenWrongCodesLockARegistration(t *testing.T) {
 	r := p.RegisterAgent(t)
 	var last contract.StartedClaim
 	var w *harness.FakeBrowser
-	for _, email := range []string{"one@example.org", "two@example.org", "three@example.org"} { // nobody may guess more often than ten times
+	// nobody may guess more often than ten times
+	for _, email := range []string{"one@example.org", "two@example.org", "three@example.org"} {
 		last, w = p.StartClaim(t, r), p.SignedIn(t, email)
 		openAttempt(t, w, last)
 		for range limits.AttemptTries {
@@ -84,7 +89,8 @@ func TestT22APersonMayGuessTenCodesInTenMinutes(t *testing.T) {
 	s := p.StartClaim(t, p.RegisterAgent(t))
 	openAttempt(t, w, s)
 	a := enterCode(t, w, s.UserCode)
-	if harness.WantPage(t, "the eleventh", a, 429, "Too much at once"); harness.RetryAfter(t, a) > p.Options.Limits.WrongCode.Window {
+	harness.WantPage(t, "the eleventh", a, 429, "Too much at once")
+	if harness.RetryAfter(t, a) > p.Options.Limits.WrongCode.Window {
 		t.Errorf("Retry-After is %s", harness.RetryAfter(t, a))
 	}
 	p.Clock.Advance(p.Options.Limits.WrongCode.Window)
@@ -104,7 +110,9 @@ func TestT24TheCodeOfAnEarlierAttemptOpensNothing(t *testing.T) {
 	openAttempt(t, late, second)
 	harness.WantPage(t, "the first page", enterCode(t, early, first.UserCode), 400, "No agent is waiting here")
 	if first.UserCode != second.UserCode {
-		harness.WantPage(t, "the first code at the second page", enterCode(t, late, first.UserCode), 400, "Let this agent in?")
+		harness.WantPage(
+			t, "the first code at the second page", enterCode(t, late, first.UserCode), 400, "Let this agent in?",
+		)
 	}
 	harness.WantPage(t, "the second code", enterCode(t, late, second.UserCode), 200, "The agent is in")
 }
@@ -117,7 +125,9 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 	agent := p.WithBearer(p.Token(t, harness.JWTBearer(r.IdentityAssertion)).AccessToken)
 	made := harness.PublishPage(t, agent, "wanted by three")
 	s := p.StartClaim(t, r)
-	windows := []*harness.FakeBrowser{p.SignedIn(t, "ada@example.org"), p.SignedIn(t, "bob@example.org"), p.SignedIn(t, "cy@example.org")}
+	windows := []*harness.FakeBrowser{
+		p.SignedIn(t, "ada@example.org"), p.SignedIn(t, "bob@example.org"), p.SignedIn(t, "cy@example.org"),
+	}
 	for _, w := range windows[:2] {
 		harness.WantPage(t, "the page", openAttempt(t, w, s), 200, "Let this agent in?")
 	}
@@ -128,13 +138,23 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 	answers := make([]wire.Answer, len(windows))
 	ask := []func() (wire.Answer, error){
 		func() (wire.Answer, error) {
-			return windows[0].Try("POST", "/agent-auth/claim", codeForm(windows[0], s.UserCode).Encode(), windows[0].FormHeaders()...)
+			return windows[0].Try(
+				"POST", "/agent-auth/claim", codeForm(windows[0], s.UserCode).Encode(), windows[0].FormHeaders()...,
+			)
 		},
 		func() (wire.Answer, error) {
-			return windows[1].Try("POST", "/agent-auth/claim", codeForm(windows[1], s.UserCode).Encode(), windows[1].FormHeaders()...)
+			return windows[1].Try(
+				"POST", "/agent-auth/claim", codeForm(windows[1], s.UserCode).Encode(), windows[1].FormHeaders()...,
+			)
 		},
 		func() (wire.Answer, error) {
-			return owners[2].Do(ctx, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, harness.KeyHeader()...)
+			return owners[2].Do(
+				ctx,
+				"POST",
+				p.Origins.API+harness.ClaimPath,
+				contract.ClaimRequest{ClaimToken: r.ClaimToken},
+				harness.KeyHeader()...,
+			)
 		},
 	}
 	var all sync.WaitGroup
@@ -166,31 +186,51 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 		}
 	}
 	harness.WantRefused(t, harness.Do(t, agent, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
-	if a := p.PostForm(t, "/oauth2/token", harness.ClaimGrant(r.ClaimToken), nil); (a.Status == http.StatusOK) != (won < 2) {
+	a := p.PostForm(t, "/oauth2/token", harness.ClaimGrant(r.ClaimToken), nil)
+	if (a.Status == http.StatusOK) != (won < 2) {
 		t.Errorf("%d won, and the agent is answered %d %s", won, a.Status, a.Body)
 	}
 }
 
-// TestAStrangersClaimLinkOpensNoWorkspace has somebody register an agent and send its claim token to a person as a plain
-// claim link. The person gets what was published; the stranger polls, and gets nothing.
+// TestAStrangersClaimLinkOpensNoWorkspace has somebody register an agent and send its claim token to a person as a
+// plain claim link. The person gets what was published; the stranger polls, and gets nothing.
 func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)
 	r := p.RegisterAgent(t)
 	made := harness.PublishPage(t, p.WithBearer(p.Token(t, harness.JWTBearer(r.IdentityAssertion)).AccessToken), "a gift")
 	w := p.SignedIn(t, "ada@example.org")
-	harness.WantPage(t, "the claim link", w.Post(t, "/claim", url.Values{"claim_token": {r.ClaimToken}}), 200, "gets no access to your workspace")
+	harness.WantPage(
+		t,
+		"the claim link",
+		w.Post(t, "/claim", url.Values{"claim_token": {r.ClaimToken}}),
+		200,
+		"gets no access to your workspace",
+	)
 	owner := p.WithBearer(w.CLIToken(t).AccessToken)
-	if a := harness.Do(t, owner, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, harness.KeyHeader()...); a.Status != http.StatusOK {
+	a := harness.Do(
+		t,
+		owner,
+		"POST",
+		p.Origins.API+harness.ClaimPath,
+		contract.ClaimRequest{ClaimToken: r.ClaimToken},
+		harness.KeyHeader()...,
+	)
+	if a.Status != http.StatusOK {
 		t.Fatalf("the claim answers %d %s", a.Status, a.Body)
 	}
-	if a := harness.Do(t, owner, "GET", p.Origins.API+"/v1/web/artifacts/"+string(made.ArtifactID), nil); a.Status != http.StatusOK {
+	if a := harness.Do(
+		t, owner, "GET", p.Origins.API+"/v1/web/artifacts/"+string(made.ArtifactID), nil,
+	); a.Status != http.StatusOK {
 		t.Errorf("the artifact answers its new owner %d", a.Status)
 	}
 	harness.WantPage(t, "the list of agents", w.Get(t, "/connections"), 200, "No agents")
 	for _, after := range []time.Duration{0, limits.PollInterval, limits.Day} {
 		p.Clock.Advance(after)
-		for what, try := range map[string]url.Values{"the claim grant": harness.ClaimGrant(r.ClaimToken), "the assertion": harness.JWTBearer(r.IdentityAssertion)} {
+		for what, try := range map[string]url.Values{
+			"the claim grant": harness.ClaimGrant(r.ClaimToken),
+			"the assertion":   harness.JWTBearer(r.IdentityAssertion),
+		} {
 			if code := p.OAuthError(t, try); code != "invalid_grant" {
 				t.Errorf("%s later %s answers %s", after, what, code)
 			}
@@ -198,7 +238,8 @@ func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 	}
 }
 
-// TestT27WhatWasGivenBeforeAClaimEndsWithIt redeems the claim token at the plain route; the other way is shown in a browser.
+// TestT27WhatWasGivenBeforeAClaimEndsWithIt redeems the claim token at the plain route; the other way is shown in a
+// browser.
 func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)
@@ -208,11 +249,22 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 	s := p.StartClaim(t, r)
 	w := p.SignedIn(t, "ada@example.org")
 	owner := p.WithBearer(w.CLIToken(t).AccessToken)
-	if a := harness.Do(t, owner, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, harness.KeyHeader()...); a.Status != http.StatusOK {
+	a := harness.Do(
+		t,
+		owner,
+		"POST",
+		p.Origins.API+harness.ClaimPath,
+		contract.ClaimRequest{ClaimToken: r.ClaimToken},
+		harness.KeyHeader()...,
+	)
+	if a.Status != http.StatusOK {
 		t.Fatalf("the claim answers %d %s", a.Status, a.Body)
 	}
 	harness.WantRefused(t, harness.Do(t, agent, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
-	harness.WantRefused(t, harness.TryCreate(t, agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated) // T70
+	// T70
+	harness.WantRefused(
+		t, harness.TryCreate(t, agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated,
+	)
 	if code := p.OAuthError(t, harness.JWTBearer(r.IdentityAssertion)); code != "invalid_grant" {
 		t.Errorf("the assertion from before answers %s", code)
 	}
@@ -223,7 +275,19 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 		t.Errorf("the open attempt answers %d", a.Status)
 	}
 	harness.WantPage(t, "its code", enterCode(t, w, s.UserCode), 400, "No agent is waiting here")
-	harness.WantRefused(t, harness.Do(t, owner, "POST", p.Origins.API+harness.ClaimPath, contract.ClaimRequest{ClaimToken: r.ClaimToken}, harness.KeyHeader()...), 404, fault.NotFound)
+	harness.WantRefused(
+		t,
+		harness.Do(
+			t,
+			owner,
+			"POST",
+			p.Origins.API+harness.ClaimPath,
+			contract.ClaimRequest{ClaimToken: r.ClaimToken},
+			harness.KeyHeader()...,
+		),
+		404,
+		fault.NotFound,
+	)
 }
 
 // TestT28WhoPollsTooOftenIsToldToSlowDown polls on until the address is refused as a whole.
@@ -237,7 +301,14 @@ func TestT28WhoPollsTooOftenIsToldToSlowDown(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			a, err := p.Anyone.Do(ctx, "POST", p.Origins.API+"/oauth2/token", harness.ClaimGrant(r.ClaimToken).Encode(), "Content-Type", "application/x-www-form-urlencoded")
+			a, err := p.Anyone.Do(
+				ctx,
+				"POST",
+				p.Origins.API+"/oauth2/token",
+				harness.ClaimGrant(r.ClaimToken).Encode(),
+				"Content-Type",
+				"application/x-www-form-urlencoded",
+			)
 			var e contract.OAuthError
 			json.Unmarshal(a.Body, &e)
 			if err != nil || a.Status != 400 {
@@ -249,19 +320,23 @@ func TestT28WhoPollsTooOftenIsToldToSlowDown(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if told["authorization_pending"] == 0 || told["authorization_pending"] > limits.PollBurst || told["authorization_pending"]+told["slow_down"] != 50 {
+	if told["authorization_pending"] == 0 || told["authorization_pending"] > limits.PollBurst ||
+		told["authorization_pending"]+told["slow_down"] != 50 {
 		t.Errorf("50 polls in a second are told %v", told)
 	}
 	var last wire.Answer
 	for range p.Options.Limits.TokenFailure.Limit {
-		if last = p.PostForm(t, "/oauth2/token", harness.ClaimGrant(r.ClaimToken), nil); last.Status == http.StatusTooManyRequests {
+		last = p.PostForm(t, "/oauth2/token", harness.ClaimGrant(r.ClaimToken), nil)
+		if last.Status == http.StatusTooManyRequests {
 			break
 		}
 	}
-	if last.Status != http.StatusTooManyRequests || !strings.Contains(string(last.Body), `"slow_down"`) || harness.RetryAfter(t, last) > time.Minute {
+	if last.Status != http.StatusTooManyRequests || !strings.Contains(string(last.Body), `"slow_down"`) ||
+		harness.RetryAfter(t, last) > time.Minute {
 		t.Errorf("in the end it is %d %s", last.Status, last.Body)
 	}
-	if a := p.PostForm(t, "/oauth2/token", harness.JWTBearer(r.IdentityAssertion), nil); a.Status != http.StatusTooManyRequests {
+	a := p.PostForm(t, "/oauth2/token", harness.JWTBearer(r.IdentityAssertion), nil)
+	if a.Status != http.StatusTooManyRequests {
 		t.Errorf("another grant answers the address %d", a.Status)
 	}
 	p.Clock.Advance(p.Options.Limits.TokenFailure.Window)
@@ -282,7 +357,8 @@ func TestT28AnAddressMayBeRefusedSixtyTimesAMinute(t *testing.T) {
 	}
 	var e contract.OAuthError
 	a := p.PostForm(t, "/oauth2/token", harness.ClaimGrant(wrong), &e)
-	if a.Status != 429 || e.Error != "slow_down" || harness.RetryAfter(t, a) < time.Second || harness.RetryAfter(t, a) > time.Minute {
+	if a.Status != 429 || e.Error != "slow_down" || harness.RetryAfter(t, a) < time.Second ||
+		harness.RetryAfter(t, a) > time.Minute {
 		t.Errorf("one more answers %d %s, Retry-After %q", a.Status, e.Error, a.Header.Get("Retry-After"))
 	}
 	a = p.PostForm(t, "/oauth2/token", harness.JWTBearer(r.IdentityAssertion), nil)
@@ -308,14 +384,23 @@ func TestT29AClaimHandsOutItsTokenThreeTimesAndForTenMinutes(t *testing.T) {
 		return r
 	}
 	r := claimed()
-	harness.WantPage(t, "the list of agents", w.Get(t, "/connections"), 200, `<dt>Ends</dt><dd><time datetime="`+r.AssertionExpires.UTC().Format(time.RFC3339)[:16])
+	harness.WantPage(
+		t,
+		"the list of agents",
+		w.Get(t, "/connections"),
+		200,
+		`<dt>Ends</dt><dd><time datetime="`+r.AssertionExpires.UTC().Format(time.RFC3339)[:16],
+	)
 	var last string
 	for n := range limits.ClaimRedemptions {
 		got := p.Token(t, harness.ClaimGrant(r.ClaimToken))
 		if last != "" {
-			harness.WantRefused(t, harness.Do(t, p.WithBearer(last), "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+			harness.WantRefused(
+				t, harness.Do(t, p.WithBearer(last), "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated,
+			)
 		}
-		if a := harness.Do(t, p.WithBearer(got.AccessToken), "GET", p.Origins.API+"/v1/whoami", nil); a.Status != http.StatusOK {
+		a := harness.Do(t, p.WithBearer(got.AccessToken), "GET", p.Origins.API+"/v1/whoami", nil)
+		if a.Status != http.StatusOK {
 			t.Errorf("token %d answers %d", n+1, a.Status)
 		}
 		last = got.AccessToken

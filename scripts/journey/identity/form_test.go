@@ -22,18 +22,34 @@ func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {
 	pages := appRoutes(t)["GET"]
 	for path, fields := range forms {
 		for name, headers := range map[string][]string{
-			"cross-site": {"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, "same-site": {"Sec-Fetch-Site", "same-site"},
+			"cross-site":       {"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"},
+			"same-site":        {"Sec-Fetch-Site", "same-site"},
 			"a foreign origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", "null"},
-			"the content host": {"Origin", p.Origins.Content, "Sec-Fetch-Site", "cross-site"}, "the api host": {"Origin", p.Origins.API},
+			"the content host": {"Origin", p.Origins.Content, "Sec-Fetch-Site", "cross-site"},
+			"the api host":     {"Origin", p.Origins.API},
 		} {
-			a := w.Send(t, "POST", path, fields.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...)
-			if a.Status != http.StatusForbidden || !strings.Contains(string(a.Body), "Not from there") || a.Header.Get("Set-Cookie") != "" {
+			a := w.Send(
+				t, "POST", path, fields.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...,
+			)
+			if a.Status != http.StatusForbidden || !strings.Contains(string(a.Body), "Not from there") ||
+				a.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s of %s: %d", name, path, a.Status)
 			}
 		}
 		// T42: what a form of another kind can send without asking first
 		for _, media := range []string{"text/plain", "application/json", "multipart/form-data; boundary=b", ""} {
-			a := w.Send(t, "POST", path, `{"claim_token":"x"}`, "Content-Type", media, "Origin", p.Origins.App, "Sec-Fetch-Site", "same-origin")
+			a := w.Send(
+				t,
+				"POST",
+				path,
+				`{"claim_token":"x"}`,
+				"Content-Type",
+				media,
+				"Origin",
+				p.Origins.App,
+				"Sec-Fetch-Site",
+				"same-origin",
+			)
 			if a.Status != http.StatusBadRequest && (complete[path] || a.Status != http.StatusNotFound) {
 				t.Errorf("%q to %s: %d", media, path, a.Status)
 			}
@@ -44,7 +60,20 @@ func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {
 				continue
 			}
 			// T84: and what asks for another method
-			a := w.Send(t, method, path, nil, "X-HTTP-Method-Override", "POST", "X-HTTP-Method", "POST", "X-Method-Override", "POST", "Sec-Fetch-Site", "same-origin")
+			a := w.Send(
+				t,
+				method,
+				path,
+				nil,
+				"X-HTTP-Method-Override",
+				"POST",
+				"X-HTTP-Method",
+				"POST",
+				"X-Method-Override",
+				"POST",
+				"Sec-Fetch-Site",
+				"same-origin",
+			)
 			if a.Status != http.StatusMethodNotAllowed || !strings.Contains(a.Header.Get("Allow"), "POST") {
 				t.Errorf("%s %s: %d, Allow %q", method, path, a.Status, a.Header.Get("Allow"))
 			}
@@ -60,7 +89,11 @@ func TestT42TheAPIReadsOneKindOfBody(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)
 	form := url.Values{"grant_type": {contract.GrantRefresh}, "client_id": {"cli"}, "refresh_token": {"x"}}
-	for path, body := range map[string]string{"/oauth2/token": form.Encode(), "/oauth2/revoke": "token=x", "/oauth2/device_authorization": "client_id=cli"} {
+	for path, body := range map[string]string{
+		"/oauth2/token":                form.Encode(),
+		"/oauth2/revoke":               "token=x",
+		"/oauth2/device_authorization": "client_id=cli",
+	} {
 		for _, media := range []string{"text/plain", "application/json", "multipart/form-data"} {
 			a := harness.Do(t, p.Anyone, "POST", p.Origins.API+path, body, "Content-Type", media)
 			if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), `"invalid_request"`) {
@@ -80,14 +113,17 @@ func TestT43NoPageOfOursIsFramed(t *testing.T) {
 	openAttempt(t, w, s)
 	for _, by := range []*harness.FakeBrowser{w, p.NewFakeBrowser()} {
 		for _, path := range []string{
-			"/", "/claim", "/agent-auth/claim", "/device", consent, "/dashboard", "/artifacts", "/keys", "/keys/ended", "/connections", "/settings", "/signed-out", "/none",
+			"/", "/claim", "/agent-auth/claim", "/device", consent, "/dashboard", "/artifacts", "/keys", "/keys/ended",
+			"/connections", "/settings", "/signed-out", "/none",
 			"/api/auth/callback", "/settings/sign-out-everywhere",
 		} {
 			a := by.Get(t, path)
-			if a.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			if a.Header.Get("X-Frame-Options") != "DENY" ||
+				!strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 				t.Errorf("%s (%d) may be framed", path, a.Status)
 			}
-			if policy := a.Header.Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+			policy := a.Header.Get("Content-Security-Policy")
+			if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
 				t.Errorf("%s: the policy is %s", path, policy)
 			}
 		}
@@ -105,7 +141,8 @@ func TestT84MethodsAreWhatTheyAre(t *testing.T) {
 	p := harness.NewAgentAuthEnv(t)
 	before := p.Snapshot(t)
 	for _, path := range []string{
-		"/agent/identity", "/agent/identity/claim", "/oauth2/token", "/oauth2/register", "/oauth2/revoke", "/oauth2/device_authorization", harness.ClaimPath,
+		"/agent/identity", "/agent/identity/claim", "/oauth2/token", "/oauth2/register", "/oauth2/revoke",
+		"/oauth2/device_authorization", harness.ClaimPath,
 	} {
 		for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "TRACE"} {
 			a := p.SendRaw(t, "api", method+" "+path, "", "X-HTTP-Method-Override: POST")
@@ -136,9 +173,17 @@ func TestT68AClaimPageTellsNothingAboutTokens(t *testing.T) {
 	before := p.Snapshot(t)
 	var said string
 	for name, text := range map[string]string{
-		"nonsense": "x", "nothing": "", "another claim code": coded.Reveal(), "another secret": swapped(t, token.Kind, made.ClaimToken), "used": used.ClaimToken,
+		"nonsense":           "x",
+		"nothing":            "",
+		"another claim code": coded.Reveal(),
+		"another secret":     swapped(t, token.Kind, made.ClaimToken),
+		"used":               used.ClaimToken,
 	} {
-		for _, a := range []wire.Answer{w.Post(t, "/claim", url.Values{"claim_token": {text}}), w.Post(t, "/claim/confirm", url.Values{"claim_token": {text}, "once": {"page-" + wire.NewKey()}})} {
+		confirmation := url.Values{"claim_token": {text}, "once": {"page-" + wire.NewKey()}}
+		for _, a := range []wire.Answer{
+			w.Post(t, "/claim", url.Values{"claim_token": {text}}),
+			w.Post(t, "/claim/confirm", confirmation),
+		} {
 			if harness.WantPage(t, name, a, 404, "opens nothing"); said != "" && string(a.Body) != said {
 				t.Errorf("%s is answered in another way", name)
 			}
@@ -146,5 +191,7 @@ func TestT68AClaimPageTellsNothingAboutTokens(t *testing.T) {
 		}
 	}
 	p.WantUnchanged(t, before)
-	harness.WantPage(t, "the right one", w.Post(t, "/claim", url.Values{"claim_token": {made.ClaimToken}}), 200, "Claim it")
+	harness.WantPage(
+		t, "the right one", w.Post(t, "/claim", url.Values{"claim_token": {made.ClaimToken}}), 200, "Claim it",
+	)
 }

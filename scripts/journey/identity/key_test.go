@@ -33,8 +33,11 @@ func TestNoKeyHidesBehindRevokedOnes(t *testing.T) {
 	who := &harness.Member{Agent: p.WithBearer(w.CLIToken(t).AccessToken)}
 	const buried = 3
 	for range buried {
-		made := harness.CallAs[contract.CreatedKey](t, who, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "above it"}, harness.KeyHeader()...)
-		if a := w.Post(t, "/keys/"+string(made.APIKey.ID)+"/revoke", url.Values{"once": {wire.NewKey()}}); a.Status != http.StatusSeeOther {
+		made := harness.CallAs[contract.CreatedKey](
+			t, who, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "above it"}, harness.KeyHeader()...,
+		)
+		a := w.Post(t, "/keys/"+string(made.APIKey.ID)+"/revoke", url.Values{"once": {wire.NewKey()}})
+		if a.Status != http.StatusSeeOther {
 			t.Fatalf("revoking answers %d %s", a.Status, a.Body)
 		}
 	}
@@ -50,7 +53,10 @@ func TestNoKeyHidesBehindRevokedOnes(t *testing.T) {
 		t.Fatalf("the list says %+v", rows)
 	}
 	for query, code := range map[string]fault.Code{
-		"cursor=": fault.InvalidCursor, "cursor=x": fault.InvalidCursor, "limit=0": fault.InvalidRequest, "limit=101": fault.InvalidRequest,
+		"cursor=":   fault.InvalidCursor,
+		"cursor=x":  fault.InvalidCursor,
+		"limit=0":   fault.InvalidRequest,
+		"limit=101": fault.InvalidRequest,
 	} {
 		for _, list := range []string{"/v1/web/keys?", "/v1/web/access-links?"} {
 			harness.WantRefused(t, harness.TryAs(t, who, "GET", list+query, nil), 400, code)
@@ -60,7 +66,8 @@ func TestNoKeyHidesBehindRevokedOnes(t *testing.T) {
 	if a := w.Get(t, "/keys"); !strings.Contains(string(a.Body), revoke) || strings.Contains(string(a.Body), "above it") {
 		t.Error("the page does not show the live key alone")
 	}
-	if a := w.Get(t, "/keys/ended"); strings.Contains(string(a.Body), revoke) || strings.Count(string(a.Body), `badge Deleted">Revoked<`) != buried {
+	a := w.Get(t, "/keys/ended")
+	if strings.Contains(string(a.Body), revoke) || strings.Count(string(a.Body), `badge Deleted">Revoked<`) != buried {
 		t.Error("the page of ended keys does not show these alone")
 	}
 	if a := w.Get(t, revoke); a.Status != http.StatusOK {

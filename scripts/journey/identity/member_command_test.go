@@ -55,7 +55,8 @@ func TestALostAnswerToACreationIsAskedForAgain(t *testing.T) {
 	harness.WantRefused(t, harness.TryCreateKey(t, who, "lost", idem), 503, fault.DatabaseUnavailable)
 	made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "lost", idem))
 	agent := &wire.Agent{HTTP: who.HTTP, At: who.At, Key: made.Secret}
-	if a := harness.Do(t, agent, "GET", who.At.APIURL+"/v1/whoami", nil); a.Status != http.StatusOK || p.CountItems(t, p.Tables.Core, "K#") != 1 {
+	a := harness.Do(t, agent, "GET", who.At.APIURL+"/v1/whoami", nil)
+	if a.Status != http.StatusOK || p.CountItems(t, p.Tables.Core, "K#") != 1 {
 		t.Error(a.Status, a.Code())
 	}
 }
@@ -73,7 +74,9 @@ func TestT49TheKeyOfACommandIsItsMembersOwn(t *testing.T) {
 		}
 		seen[made.Secret] = true
 	}
-	again := harness.CreatedKey(t, harness.TryCreateKey(t, p.GrantTo(t, who, oauth.Dashboard, p.Origins.API), "mine", idem))
+	again := harness.CreatedKey(
+		t, harness.TryCreateKey(t, p.GrantTo(t, who, oauth.Dashboard, p.Origins.API), "mine", idem),
+	)
 	if !seen[again.Secret] {
 		t.Error("the same member is another one through another client")
 	}
@@ -84,19 +87,31 @@ func TestT50TheKeyOfACommandIsForOneBody(t *testing.T) {
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	who := p.NewMember(t)
 	idem := wire.NewKey()
-	one, two := harness.CreatedKey(t, harness.TryCreateKey(t, who, "one", idem)), harness.CreatedKey(t, harness.TryCreateKey(t, who, "two", wire.NewKey()))
+	one, two := harness.CreatedKey(t, harness.TryCreateKey(t, who, "one", idem)), harness.CreatedKey(
+		t, harness.TryCreateKey(t, who, "two", wire.NewKey()),
+	)
 	harness.WantRefused(t, harness.TryCreateKey(t, who, "another", idem), 400, fault.InvalidIdempotencyKey)
 	settings := contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3}
 	first := harness.CallAs[contract.Settings](t, who, 200, "PATCH", "/v1/web/settings", settings, "Idempotency-Key", idem)
-	harness.CallAs[contract.Settings](t, who, 200, "PATCH", "/v1/web/settings", contract.UpdateSettings{WorkspaceName: "V", AutoDeletionDays: 4}, harness.KeyHeader()...)
-	if again := harness.CallAs[contract.Settings](t, who, 200, "PATCH", "/v1/web/settings", settings, "Idempotency-Key", idem); again != first {
+	harness.CallAs[contract.Settings](t, who, 200, "PATCH", "/v1/web/settings", contract.UpdateSettings{
+		WorkspaceName:    "V",
+		AutoDeletionDays: 4,
+	}, harness.KeyHeader()...)
+	again := harness.CallAs[contract.Settings](t, who, 200, "PATCH", "/v1/web/settings", settings, "Idempotency-Key", idem)
+	if again != first {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	settings.AutoDeletionDays = 5
-	harness.WantRefused(t, harness.TryAs(t, who, "PATCH", "/v1/web/settings", settings, "Idempotency-Key", idem), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, who, "PATCH", "/v1/web/settings", settings, "Idempotency-Key", idem),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	for _, made := range []contract.CreatedKey{one, two} { // one key of the client for two targets
 		path := "/v1/web/keys/" + string(made.APIKey.ID) + "/revoke"
-		if ended := harness.CallAs[contract.RevokedKey](t, who, 200, "POST", path, nil, "Idempotency-Key", idem); ended.APIKey.ID != made.APIKey.ID {
+		ended := harness.CallAs[contract.RevokedKey](t, who, 200, "POST", path, nil, "Idempotency-Key", idem)
+		if ended.APIKey.ID != made.APIKey.ID {
 			t.Errorf("%s was asked, %s was revoked", made.APIKey.ID, ended.APIKey.ID)
 		}
 	}
@@ -133,13 +148,22 @@ func TestT52TheSecretOfAKeyIsNotStored(t *testing.T) {
 	idem := wire.NewKey()
 	made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "hidden name", idem))
 	harness.TryCreateKey(t, who, "hidden name", idem)
-	harness.CallAs[contract.RevokedKey](t, who, 200, "POST", "/v1/web/keys/"+string(made.APIKey.ID)+"/revoke", nil, harness.KeyHeader()...)
+	harness.CallAs[contract.RevokedKey](
+		t, who, 200, "POST", "/v1/web/keys/"+string(made.APIKey.ID)+"/revoke", nil, harness.KeyHeader()...,
+	)
 	var secrets []string
 	for _, whole := range []string{made.Secret, who.Key} {
 		const tail, check = 43 + 6, 6
 		secret := whole[len(whole)-tail : len(whole)-check]
 		raw := harness.Must(base64.RawURLEncoding.DecodeString(secret))(t)
-		secrets = append(secrets, whole, secret, string(raw), base64.StdEncoding.EncodeToString([]byte(whole))[:60], base64.StdEncoding.EncodeToString(raw))
+		secrets = append(
+			secrets,
+			whole,
+			secret,
+			string(raw),
+			base64.StdEncoding.EncodeToString([]byte(whole))[:60],
+			base64.StdEncoding.EncodeToString(raw),
+		)
 	}
 	var all strings.Builder
 	for _, table := range []string{p.Tables.Core, p.Tables.Events, p.Tables.Hot} {
@@ -166,7 +190,9 @@ func TestAKeyIsRevokedOnceHoweverOftenItIsAsked(t *testing.T) {
 	made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "raced", wire.NewKey()))
 	path := "/v1/web/keys/" + string(made.APIKey.ID) + "/revoke"
 	times := map[string]bool{}
-	for _, a := range harness.Together(func() wire.Answer { return harness.TryAs(t, who, "POST", path, nil, harness.KeyHeader()...) }) {
+	for _, a := range harness.Together(func() wire.Answer {
+		return harness.TryAs(t, who, "POST", path, nil, harness.KeyHeader()...)
+	}) {
 		var ended contract.RevokedKey
 		if harness.NoError(t, json.Unmarshal(a.Body, &ended)); a.Status != http.StatusOK {
 			t.Error(a.Status, a.Code())
@@ -195,7 +221,8 @@ func TestMembersReadWithTheScopeRead(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	reader := p.NewMember(t, credential.Read)
-	if list := harness.CallAs[contract.WebArtifactList](t, reader, 200, "GET", "/v1/web/artifacts", nil); len(list.Items) != 0 || list.PageInfo.HasMore {
+	list := harness.CallAs[contract.WebArtifactList](t, reader, 200, "GET", "/v1/web/artifacts", nil)
+	if len(list.Items) != 0 || list.PageInfo.HasMore {
 		t.Errorf("%+v", list)
 	}
 	harness.WantRefused(t, harness.TryAs(t, reader, "GET", "/v1/web/audit", nil), 403, fault.Forbidden)

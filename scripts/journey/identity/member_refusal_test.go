@@ -102,7 +102,11 @@ var memberRoutes = []memberRoute{
 		scope:  credential.Admin,
 		keyed:  true,
 	},
-	{method: "POST", path: "/v1/web/agent-auth/claim/complete", body: contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"}},
+	{
+		method: "POST",
+		path:   "/v1/web/agent-auth/claim/complete",
+		body:   contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"},
+	},
 }
 
 func (r memberRoute) name() string { return r.method + " " + r.path }
@@ -127,14 +131,17 @@ func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
 		"T05: a registered client":      p.GrantTo(t, who, id.NewClient(), p.Origins.API),
 	}
 	for _, kind := range []credential.Kind{
-		credential.RefreshToken, credential.ClaimToken, credential.DeviceCode, credential.AuthorizationCode, credential.ClaimAttempt,
+		credential.RefreshToken, credential.ClaimToken, credential.DeviceCode, credential.AuthorizationCode,
+		credential.ClaimAttempt,
 	} {
 		strangers["T06: "+string(kind)] = who.WithToken(harness.Relabel(t, who.Key, "ap_at_", "ap_"+string(kind)+"_"))
 	}
 	before := p.Snapshot(t)
 	for _, r := range memberRoutes {
 		for name, stranger := range strangers {
-			if a := r.ask(t, stranger); a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
+			a := r.ask(t, stranger)
+			if a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated ||
+				a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s as %s: %d %s", r.name(), name, a.Status, a.Code())
 			}
 		}
@@ -158,10 +165,14 @@ func TestT03RoutesOfKeysTakeNoAccessToken(t *testing.T) {
 		"T06: a live key, called a device code":     who.WithToken(harness.Relabel(t, live, "ap_pk_", "ap_dc_")),
 		"T07: a live key, said to be in production": who.WithToken(harness.Relabel(t, live, "_preview_", "_production_")),
 	} {
-		for _, target := range []string{"GET " + p.Origins.API + "/v1/whoami", "GET " + p.Origins.API + "/v1/artifacts", "POST " + p.Origins.Upload + "/v1/upload-sessions"} {
+		for _, target := range []string{
+			"GET " + p.Origins.API + "/v1/whoami", "GET " + p.Origins.API + "/v1/artifacts",
+			"POST " + p.Origins.Upload + "/v1/upload-sessions",
+		} {
 			method, url, _ := strings.Cut(target, " ")
 			a := harness.Do(t, bearer.Agent, method, url, nil, harness.KeyHeader()...)
-			if a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
+			if a.Status != http.StatusUnauthorized || a.Code() != fault.NotAuthenticated ||
+				a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s with %s: %d %s", target, name, a.Status, a.Code())
 			}
 		}
@@ -178,7 +189,12 @@ func TestRoutesOfMembersRefuseInTheOrderOfTheContract(t *testing.T) {
 			if r.keyed {
 				poor := p.AddMember(t, who.Workspace, credential.Publish)
 				harness.WantRefused(t, harness.TryAs(t, poor, r.method, r.path, "{"), 400, fault.InvalidIdempotencyKey)
-				harness.WantRefused(t, harness.TryAs(t, poor, r.method, r.path, "{", "Idempotency-Key", strings.Repeat("x", 201)), 400, fault.InvalidIdempotencyKey)
+				harness.WantRefused(
+					t,
+					harness.TryAs(t, poor, r.method, r.path, "{", "Idempotency-Key", strings.Repeat("x", 201)),
+					400,
+					fault.InvalidIdempotencyKey,
+				)
 			}
 			if r.scope != "" {
 				harness.WantRefused(t, r.ask(t, p.AddMember(t, who.Workspace, credential.Publish)), 403, fault.Forbidden)
@@ -217,7 +233,9 @@ func TestRoutesOfMembersRefuseWhatTheyCannotRead(t *testing.T) {
 	for _, r := range memberRoutes {
 		if r.body != nil {
 			for _, body := range []string{"", "{", "[]", "{}", `{"name":7}`, `{"a":1,"a":2}`} {
-				harness.WantRefused(t, harness.TryAs(t, who, r.method, r.path, body, harness.KeyHeader()...), 400, fault.InvalidRequest)
+				harness.WantRefused(
+					t, harness.TryAs(t, who, r.method, r.path, body, harness.KeyHeader()...), 400, fault.InvalidRequest,
+				)
 			}
 		}
 		if r.lists {
@@ -230,12 +248,22 @@ func TestRoutesOfMembersRefuseWhatTheyCannotRead(t *testing.T) {
 		}
 	}
 	for _, body := range []contract.UpdateSettings{
-		{WorkspaceName: " ", AutoDeletionDays: 3}, {WorkspaceName: long, AutoDeletionDays: 3}, {WorkspaceName: "W", AutoDeletionDays: 8}, {WorkspaceName: "W"},
+		{WorkspaceName: " ", AutoDeletionDays: 3},
+		{WorkspaceName: long, AutoDeletionDays: 3},
+		{WorkspaceName: "W", AutoDeletionDays: 8},
+		{WorkspaceName: "W"},
 	} {
-		harness.WantRefused(t, harness.TryAs(t, who, "PATCH", "/v1/web/settings", body, harness.KeyHeader()...), 400, fault.InvalidRequest)
+		harness.WantRefused(
+			t, harness.TryAs(t, who, "PATCH", "/v1/web/settings", body, harness.KeyHeader()...), 400, fault.InvalidRequest,
+		)
 	}
 	for _, name := range []string{"", "  ", long} {
-		harness.WantRefused(t, harness.TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: name}, harness.KeyHeader()...), 400, fault.InvalidRequest)
+		harness.WantRefused(
+			t,
+			harness.TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: name}, harness.KeyHeader()...),
+			400,
+			fault.InvalidRequest,
+		)
 	}
 	p.WantUnchanged(t, before)
 }
@@ -244,15 +272,21 @@ func TestT48WhatBelongsToOthersIsNotThereForMembers(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	who, other := p.NewMember(t), p.NewMember(t)
-	theirs := harness.CallAs[contract.CreatedKey](t, other, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "theirs"}, harness.KeyHeader()...)
+	theirs := harness.CallAs[contract.CreatedKey](
+		t, other, 201, "POST", "/v1/web/keys", contract.CreateKey{Name: "theirs"}, harness.KeyHeader()...,
+	)
 	shown := harness.PublishPage(t, &wire.Agent{HTTP: other.HTTP, At: other.At, Key: theirs.Secret}, "theirs")
 	for kind, both := range map[string][2]wire.Answer{
 		"key": {
 			harness.TryAs(t, who, "POST", "/v1/web/keys/"+string(theirs.APIKey.ID)+"/revoke", nil, harness.KeyHeader()...),
-			harness.TryAs(t, who, "POST", "/v1/web/keys/"+string(id.NewKey(id.NewPublic()))+"/revoke", nil, harness.KeyHeader()...),
+			harness.TryAs(
+				t, who, "POST", "/v1/web/keys/"+string(id.NewKey(id.NewPublic()))+"/revoke", nil, harness.KeyHeader()...,
+			),
 		},
 		"artifact": {
-			harness.TryAs(t, who, "GET", "/v1/web/artifacts/"+string(shown.ArtifactID), nil), harness.TryAs(t, who, "GET", "/v1/web/artifacts/"+string(id.NewArtifact()), nil),
+			harness.TryAs(
+				t, who, "GET", "/v1/web/artifacts/"+string(shown.ArtifactID), nil,
+			), harness.TryAs(t, who, "GET", "/v1/web/artifacts/"+string(id.NewArtifact()), nil),
 		},
 	} {
 		harness.WantRefused(t, both[0], 404, fault.NotFound)
@@ -267,8 +301,15 @@ func TestT48WhatBelongsToOthersIsNotThereForMembers(t *testing.T) {
 		}
 	}
 	first := harness.CallAs[contract.WebArtifactList](t, other, 200, "GET", "/v1/web/audit?limit=1", nil)
-	harness.WantRefused(t, harness.TryAs(t, who, "GET", "/v1/web/audit?cursor="+*first.PageInfo.NextCursor, nil), 400, fault.InvalidCursor)
-	harness.WantRefused(t, harness.TryAs(t, other, "GET", "/v1/web/artifacts?cursor="+*first.PageInfo.NextCursor, nil), 400, fault.InvalidCursor)
+	harness.WantRefused(
+		t, harness.TryAs(t, who, "GET", "/v1/web/audit?cursor="+*first.PageInfo.NextCursor, nil), 400, fault.InvalidCursor,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, other, "GET", "/v1/web/artifacts?cursor="+*first.PageInfo.NextCursor, nil),
+		400,
+		fault.InvalidCursor,
+	)
 }
 
 func TestRoutesOfMembersSayWhenTheDatabaseIsAway(t *testing.T) {
@@ -284,7 +325,12 @@ func TestRoutesOfMembersSayWhenTheDatabaseIsAway(t *testing.T) {
 		harness.WantRefused(t, harness.TryAs(t, who, "GET", path, nil), 503, fault.DatabaseUnavailable)
 	}
 	p.Faults.On("TransactWriteItems").Before(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(t, harness.TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...),
+		503,
+		fault.DatabaseUnavailable,
+	)
 }
 
 func TestAMemberLetsNoAgentInThatDidNotAsk(t *testing.T) {
@@ -297,10 +343,14 @@ func TestAMemberLetsNoAgentInThatDidNotAsk(t *testing.T) {
 	const path = "/v1/web/agent-auth/claim/complete"
 	for _, c := range []contract.CompleteClaim{
 		{AttemptToken: "x", UserCode: "123456"}, {AttemptToken: unknown(credential.ClaimAttempt), UserCode: "123456"},
-		{ClaimToken: unknown(credential.ClaimToken), UserCode: "123456"}, {UserCode: "123456"}, {AttemptToken: unknown(credential.ClaimAttempt), UserCode: "12345a"},
+		{ClaimToken: unknown(credential.ClaimToken), UserCode: "123456"},
+		{UserCode: "123456"},
+		{AttemptToken: unknown(credential.ClaimAttempt), UserCode: "12345a"},
 	} {
 		harness.WantRefused(t, harness.TryAs(t, who, "POST", path, c), 400, fault.InvalidRequest)
 	}
 	c := contract.CompleteClaim{AttemptToken: unknown(credential.ClaimAttempt), UserCode: "123456"}
-	harness.WantRefused(t, harness.TryAs(t, p.NewMember(t, credential.Read, credential.Admin), "POST", path, c), 403, fault.Forbidden)
+	harness.WantRefused(
+		t, harness.TryAs(t, p.NewMember(t, credential.Read, credential.Admin), "POST", path, c), 403, fault.Forbidden,
+	)
 }

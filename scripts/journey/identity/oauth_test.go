@@ -63,7 +63,8 @@ func TestT33AnAuthorizationWithoutProofIsRefused(t *testing.T) {
 			back = html.UnescapeString(string(found[1]))
 		}
 		got := harness.Must(url.Parse(back))(t).Query()
-		if !strings.HasPrefix(back, c.redirect+"?") || got.Get("error") != "invalid_request" || got.Get("state") != q.Get("state") ||
+		if !strings.HasPrefix(back, c.redirect+"?") || got.Get("error") != "invalid_request" ||
+			got.Get("state") != q.Get("state") ||
 			got.Get("iss") != p.Origins.API || got.Has("code") {
 			t.Errorf("%s: the app is told %s", name, back)
 		}
@@ -136,7 +137,11 @@ func TestT35ARefreshTokenThatComesBackEndsItsFamily(t *testing.T) {
 	if got := p.OAuthError(t, refreshGrant(c.id, first.RefreshToken)); got != "invalid_grant" {
 		t.Errorf("the used one: %s", got)
 	}
-	for name, token := range map[string]string{"first": first.AccessToken, "second": second.AccessToken, "third": third.AccessToken} {
+	for name, token := range map[string]string{
+		"first":  first.AccessToken,
+		"second": second.AccessToken,
+		"third":  third.AccessToken,
+	} {
 		if status := statusAtMCP(t, p, token); status != http.StatusUnauthorized {
 			t.Errorf("the %s access token answers %d", name, status)
 		}
@@ -147,7 +152,8 @@ func TestT35ARefreshTokenThatComesBackEndsItsFamily(t *testing.T) {
 	first = p.Token(t, c.exchange(c.allowed(t, w, "read").Get("code")))
 	second = p.Token(t, refreshGrant(c.id, first.RefreshToken))
 	p.Clock.Advance(limits.RefreshGrace + time.Second) // nobody waits that long for a lost answer
-	if got := p.OAuthError(t, refreshGrant(c.id, first.RefreshToken)); got != "invalid_grant" || statusAtMCP(t, p, second.AccessToken) != http.StatusUnauthorized {
+	got := p.OAuthError(t, refreshGrant(c.id, first.RefreshToken))
+	if got != "invalid_grant" || statusAtMCP(t, p, second.AccessToken) != http.StatusUnauthorized {
 		t.Errorf("one that was used a while ago: %s", got)
 	}
 }
@@ -169,13 +175,27 @@ func TestT36NoAppGetsMoreThanItWasGiven(t *testing.T) {
 		}
 	}
 	// T03: it opens the MCP host alone
-	for _, path := range []string{"/v1/web/workspace", "/v1/web/keys", "/v1/web/artifacts", "/v1/whoami", "/v1/artifacts"} {
+	for _, path := range []string{
+		"/v1/web/workspace", "/v1/web/keys", "/v1/web/artifacts", "/v1/whoami", "/v1/artifacts",
+	} {
 		a := harness.Do(t, p.WithBearer(token.AccessToken), "GET", p.Origins.API+path, nil)
 		if harness.WantRefused(t, a, 401, fault.NotAuthenticated); a.Header.Get("WWW-Authenticate") == "" {
 			t.Errorf("%s: no challenge", path)
 		}
 	}
-	harness.WantRefused(t, harness.Do(t, p.WithBearer(token.AccessToken), "POST", p.Origins.Upload+"/v1/upload-sessions", map[string]any{}, harness.KeyHeader()...), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t,
+		harness.Do(
+			t,
+			p.WithBearer(token.AccessToken),
+			"POST",
+			p.Origins.Upload+"/v1/upload-sessions",
+			map[string]any{},
+			harness.KeyHeader()...,
+		),
+		401,
+		fault.NotAuthenticated,
+	)
 }
 
 // TestT06SecretsThatAreNoCredentialsOpenNothing sends everything that is no access token as one, and a session cookie.
@@ -187,8 +207,11 @@ func TestT06SecretsThatAreNoCredentialsOpenNothing(t *testing.T) {
 	s := p.StartClaim(t, r)
 	cli := w.CLIToken(t)
 	for name, bearer := range map[string]string{
-		"a claim token": r.ClaimToken, "an attempt token": s.AttemptToken, "an assertion": r.IdentityAssertion, "a refresh token": cli.RefreshToken,
-		"a device code": p.StartDevice(t, "d").DeviceCode, "a session": w.Cookies[harness.SessionCookie],
+		"a claim token":    r.ClaimToken,
+		"an attempt token": s.AttemptToken,
+		"an assertion":     r.IdentityAssertion,
+		"a refresh token":  cli.RefreshToken,
+		"a device code":    p.StartDevice(t, "d").DeviceCode, "a session": w.Cookies[harness.SessionCookie],
 		"an access token with another secret": swapped(t, credential.AccessToken, cli.AccessToken),
 	} {
 		for _, path := range []string{"/v1/whoami", "/v1/web/workspace", "/v1/mcp/whoami"} {
@@ -198,9 +221,18 @@ func TestT06SecretsThatAreNoCredentialsOpenNothing(t *testing.T) {
 			}
 		}
 	}
-	a := harness.Do(t, p.Anyone, "GET", p.Origins.API+"/v1/web/workspace", nil, "Cookie", harness.SessionCookie+"="+w.Cookies[harness.SessionCookie])
+	a := harness.Do(
+		t,
+		p.Anyone,
+		"GET",
+		p.Origins.API+"/v1/web/workspace",
+		nil,
+		"Cookie",
+		harness.SessionCookie+"="+w.Cookies[harness.SessionCookie],
+	)
 	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
-	if statusOf(t, p, cli.AccessToken) != 200 || statusAtMCP(t, p, cli.AccessToken) != 401 { // T05: the command's token is for this host alone
+	// T05: the command's token is for this host alone
+	if statusOf(t, p, cli.AccessToken) != 200 || statusAtMCP(t, p, cli.AccessToken) != 401 {
 		t.Error("the command's token opens something else than this host")
 	}
 }
@@ -214,7 +246,8 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 	// T72: whoever is sent the whole link sees a code that is filled in, and has to ask who it is
 	complete := strings.TrimPrefix(d.VerificationURIComplete, p.Origins.App)
 	a := w.Get(t, complete)
-	if harness.WantPage(t, "the link", a, 200, "Connect a device"); strings.Contains(string(a.Body), "/device/approve") || strings.Contains(string(a.Body), "a laptop") {
+	harness.WantPage(t, "the link", a, 200, "Connect a device")
+	if strings.Contains(string(a.Body), "/device/approve") || strings.Contains(string(a.Body), "a laptop") {
 		t.Error("the link alone shows a form that approves")
 	}
 	for _, method := range []string{"GET", "HEAD"} { // T44: so does a prefetch
@@ -227,25 +260,51 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 	}
 	harness.WantPage(t, "asking", w.Post(t, "/device", url.Values{"code": {strings.ToLower(d.UserCode)}}), 200, "a laptop")
 	stranger := p.NewFakeBrowser()
-	harness.WantPage(t, "somebody who is not signed in", stranger.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 401, "Nothing was changed")
+	harness.WantPage(
+		t,
+		"somebody who is not signed in",
+		stranger.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}),
+		401,
+		"Nothing was changed",
+	)
 	p.WantUnchanged(t, before)
 	if code := p.OAuthError(t, harness.DeviceGrant("cli", d.DeviceCode)); code != "authorization_pending" {
 		t.Errorf("the device is told %s", code)
 	}
 	for name, q := range map[string]url.Values{
-		"another client's": harness.DeviceGrant("dashboard", d.DeviceCode), "another secret": harness.DeviceGrant("cli", swapped(t, credential.DeviceCode, d.DeviceCode)),
+		"another client's": harness.DeviceGrant("dashboard", d.DeviceCode),
+		"another secret":   harness.DeviceGrant("cli", swapped(t, credential.DeviceCode, d.DeviceCode)),
 	} {
 		if code := p.OAuthError(t, q); code != "invalid_grant" {
 			t.Errorf("%s: %s", name, code)
 		}
 	}
-	harness.WantPage(t, "approving", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 200, "The device is in")
+	harness.WantPage(
+		t, "approving", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 200, "The device is in",
+	)
 	other := p.SignedIn(t, "bob@example.org")
-	harness.WantPage(t, "another session", other.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 404, "No device waits with this code")
-	harness.WantPage(t, "a second time", w.Post(t, "/device/deny", url.Values{"code": {d.UserCode}}), 404, "No device waits with this code")
+	harness.WantPage(
+		t,
+		"another session",
+		other.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}),
+		404,
+		"No device waits with this code",
+	)
+	harness.WantPage(
+		t,
+		"a second time",
+		w.Post(t, "/device/deny", url.Values{"code": {d.UserCode}}),
+		404,
+		"No device waits with this code",
+	)
 	token := p.Token(t, harness.DeviceGrant("cli", d.DeviceCode))
 	var at contract.WebWorkspace
-	harness.NoError(t, json.Unmarshal(harness.Do(t, p.WithBearer(token.AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &at))
+	harness.NoError(
+		t,
+		json.Unmarshal(
+			harness.Do(t, p.WithBearer(token.AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &at,
+		),
+	)
 	if at.WorkspaceMember.Email != "ada@example.org" {
 		t.Errorf("the device acts for %s", at.WorkspaceMember.Email)
 	}
@@ -268,14 +327,18 @@ func TestT71ADeviceThatWasDeniedOrGuessedGetsNothing(t *testing.T) {
 	if code := p.OAuthError(t, harness.DeviceGrant("cli", late.DeviceCode)); code != "expired_token" {
 		t.Errorf("after a quarter of an hour it is told %s", code)
 	}
-	harness.WantPage(t, "its code", w.Post(t, "/device", url.Values{"code": {late.UserCode}}), 404, "No device waits with this code")
+	harness.WantPage(
+		t, "its code", w.Post(t, "/device", url.Values{"code": {late.UserCode}}), 404, "No device waits with this code",
+	)
 	d = p.StartDevice(t, "guessed")
 	for n := range p.Options.Limits.WrongCode.Limit - 1 { // one was typed above
 		if a := w.Post(t, "/device/approve", url.Values{"code": {strings.Repeat("BCDF-", n%4) + "x"}}); a.Status != 404 {
 			t.Fatalf("guess %d answers %d", n+1, a.Status)
 		}
 	}
-	harness.WantPage(t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too much at once")
+	harness.WantPage(
+		t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too much at once",
+	)
 	if code := p.OAuthError(t, harness.DeviceGrant("cli", d.DeviceCode)); code != "authorization_pending" {
 		t.Errorf("the device is told %s", code)
 	}
@@ -291,18 +354,22 @@ func TestT74ATokenIsRevokedByItsWholeSecretOnly(t *testing.T) {
 	app, cli := p.Token(t, c.exchange(c.allowed(t, w, "read").Get("code"))), w.CLIToken(t)
 	revoke := func(token string) {
 		t.Helper()
-		if a := p.PostForm(t, "/oauth2/revoke", url.Values{"token": {token}}, nil); a.Status != http.StatusOK || len(a.Body) > 0 {
+		a := p.PostForm(t, "/oauth2/revoke", url.Values{"token": {token}}, nil)
+		if a.Status != http.StatusOK || len(a.Body) > 0 {
 			t.Errorf("revoking answers %d %s", a.Status, a.Body)
 		}
 	}
 	live := func() (status [3]int) {
 		return [3]int{
-			harness.Do(t, p.WithBearer(agent.AccessToken), "GET", p.Origins.API+"/v1/whoami", nil).Status, statusAtMCP(t, p, app.AccessToken), statusOf(t, p, cli.AccessToken),
+			harness.Do(t, p.WithBearer(agent.AccessToken), "GET", p.Origins.API+"/v1/whoami", nil).Status,
+			statusAtMCP(t, p, app.AccessToken), statusOf(t, p, cli.AccessToken),
 		}
 	}
 	before := p.Snapshot(t)
 	for kind, texts := range map[credential.Kind][]string{
-		credential.APIKey: {agent.AccessToken}, credential.AccessToken: {app.AccessToken, cli.AccessToken}, credential.RefreshToken: {app.RefreshToken, cli.RefreshToken},
+		credential.APIKey:       {agent.AccessToken},
+		credential.AccessToken:  {app.AccessToken, cli.AccessToken},
+		credential.RefreshToken: {app.RefreshToken, cli.RefreshToken},
 	} {
 		for _, text := range texts {
 			revoke(swapped(t, kind, text))
@@ -325,8 +392,8 @@ func TestT74ATokenIsRevokedByItsWholeSecretOnly(t *testing.T) {
 	}
 }
 
-// TestT83AnEpochEndsEverythingOfAWorkspace raises it in the table, because nothing of ours does so yet, after everything
-// was made that a person can have.
+// TestT83AnEpochEndsEverythingOfAWorkspace raises it in the table, because nothing of ours does so yet, after
+// everything was made that a person can have.
 func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)
@@ -341,7 +408,9 @@ func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 	pending := c.allowed(t, w, "read").Get("code")
 	who := p.WithBearer(cli.AccessToken)
 	var key contract.CreatedKey
-	a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "server"}, harness.KeyHeader()...)
+	a := harness.Do(
+		t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "server"}, harness.KeyHeader()...,
+	)
 	if harness.NoError(t, json.Unmarshal(a.Body, &key)); a.Status != http.StatusCreated {
 		t.Fatalf("making a key answers %d %s", a.Status, a.Body)
 	}
@@ -360,7 +429,9 @@ func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 		}
 	}
 	for name, q := range map[string]url.Values{
-		"the assertion": harness.JWTBearer(agent.IdentityAssertion), "the app's refresh token": refreshGrant(c.id, app.RefreshToken), "a code": c.exchange(pending),
+		"the assertion":               harness.JWTBearer(agent.IdentityAssertion),
+		"the app's refresh token":     refreshGrant(c.id, app.RefreshToken),
+		"a code":                      c.exchange(pending),
 		"the command's refresh token": refreshGrant("cli", cli.RefreshToken),
 	} {
 		if got := p.OAuthError(t, q); got != "invalid_grant" {

@@ -42,9 +42,15 @@ func TestT47OperatorRoutesAreNotThereForAnybodyElse(t *testing.T) {
 	future := s.Promote(t, s.GrantTo(t, op, "cli", s.Origins.API), s.Options.Now().Add(time.Hour))
 	delegated := s.Promote(t, s.GrantTo(t, op, "cli", "https://mcp.test"), s.Options.Now())
 	strange := s.Promote(t, s.GrantTo(t, op, id.NewClient(), s.Origins.API), s.Options.Now())
-	nowhere := requestIDs.ReplaceAllString(string(harness.Do(t, s.Anyone, "GET", s.Origins.API+"/v1/web/admin/nowhere", nil).Body), "")
+	nowhere := requestIDs.ReplaceAllString(
+		string(harness.Do(t, s.Anyone, "GET", s.Origins.API+"/v1/web/admin/nowhere", nil).Body), "",
+	)
 	for name, g := range map[string]*wire.Agent{
-		"nobody": s.Anyone, "an API key": s.Agent, "a member": s.Member.Agent, "a stale operator": stale.Agent, "one of the future": future.Agent,
+		"nobody":                   s.Anyone,
+		"an API key":               s.Agent,
+		"a member":                 s.Member.Agent,
+		"a stale operator":         stale.Agent,
+		"one of the future":        future.Agent,
 		"a token for another host": delegated.Agent, "a strange client": strange.Agent,
 		"a malformed token": {HTTP: s.Anyone.HTTP, At: s.Anyone.At, Key: "x"},
 	} {
@@ -52,16 +58,24 @@ func TestT47OperatorRoutesAreNotThereForAnybodyElse(t *testing.T) {
 			for _, headers := range [][]string{nil, harness.KeyHeader()} {
 				a := harness.Do(t, g, r.method, g.At.APIURL+r.path, r.body, headers...)
 				harness.WantRefused(t, a, 404, fault.NotFound)
-				if body := requestIDs.ReplaceAllString(string(a.Body), ""); body != nowhere || a.Header.Get("WWW-Authenticate") != "" {
+				body := requestIDs.ReplaceAllString(string(a.Body), "")
+				if body != nowhere || a.Header.Get("WWW-Authenticate") != "" {
 					t.Errorf("%s learns of %s %s: %s", name, r.method, r.path, a.Body)
 				}
 			}
 		}
 	}
-	two := s.SendRaw(t, "api", "GET "+harness.RecordPath, "", "Authorization: Bearer "+op.Key, "Authorization: Bearer "+op.Key)
+	two := s.SendRaw(
+		t, "api", "GET "+harness.RecordPath, "", "Authorization: Bearer "+op.Key, "Authorization: Bearer "+op.Key,
+	)
 	harness.WantRefused(t, two, 404, fault.NotFound)
 	harness.CallAs[contract.OperatorEventList](t, op, 200, "GET", harness.RecordPath, nil)
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", "art_1")), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", "art_1")),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	s.Clock.Advance(limits.OperatorFresh)
 	harness.WantRefused(t, harness.TryAs(t, op, "GET", harness.RecordPath, nil), 404, fault.NotFound)
 }
@@ -81,7 +95,15 @@ func exchangeToken(t testing.TB, p *harness.BackendEnv, who provider.Person) *ha
 		"grant_type": {contract.GrantExchange}, "client_id": {"dashboard"}, "subject_token_type": {contract.TypeIDToken},
 		"subject_token": {harness.Must(p.Identity.Mint(who, "", "", provider.Honest))(t)},
 	}
-	a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/oauth2/token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	a := harness.Do(
+		t,
+		p.Anyone,
+		"POST",
+		p.Origins.API+"/oauth2/token",
+		form.Encode(),
+		"Content-Type",
+		"application/x-www-form-urlencoded",
+	)
 	var token contract.Token
 	if harness.NoError(t, json.Unmarshal(a.Body, &token)); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
@@ -96,8 +118,10 @@ func TestWhoIsAnOperatorIsSaidByTheIdentityProviderEachTime(t *testing.T) {
 		groups []string
 		status int
 	}{
-		"nobody's group": {nil, 404}, "another group": {[]string{"operators2", "Operators"}, 404}, "operators": {[]string{"staff", "operators"}, 200},
-		"no more": {nil, 404},
+		"nobody's group": {nil, 404},
+		"another group":  {[]string{"operators2", "Operators"}, 404},
+		"operators":      {[]string{"staff", "operators"}, 200},
+		"no more":        {nil, 404},
 	} {
 		who := exchangeToken(t, p, provider.Person{Email: "ada@example.org", Groups: c.groups})
 		if a := harness.TryAs(t, who, "GET", harness.RecordPath, nil); a.Status != c.status {
@@ -151,20 +175,38 @@ func TestAnOperatorReadsWhatWasDoneEverywhere(t *testing.T) {
 		want   int
 		fits   func(contract.OperatorEvent) bool
 	}{
-		"one workspace": {url.Values{"workspace_id": {w}}, sum, func(e contract.OperatorEvent) bool { return string(*e.WorkspaceID) == w }},
-		"published": {url.Values{"action": {"artifact.published"}}, mine["artifact.published"], func(e contract.OperatorEvent) bool {
-			return e.Action == "artifact.published"
+		"one workspace": {url.Values{"workspace_id": {w}}, sum, func(e contract.OperatorEvent) bool {
+			return string(*e.WorkspaceID) == w
 		}},
-		"by the system": {url.Values{"actor_type": {"system"}}, 2, func(e contract.OperatorEvent) bool { return e.ActorType == "system" }},
-		"revisions":     {url.Values{"target_type": {"revision"}}, 8, func(e contract.OperatorEvent) bool { return e.TargetType == "revision" }},
-		"security":      {url.Values{"focus": {"security"}}, 1, func(e contract.OperatorEvent) bool { return e.Action == "artifact.deleted" }},
-		"lifecycle":     {url.Values{"focus": {"lifecycle"}}, len(all) - 1, func(e contract.OperatorEvent) bool { return e.Action != "artifact.deleted" }},
-		"both": {url.Values{"focus": {"lifecycle"}, "workspace_id": {w}, "actor_type": {"api_key"}}, sum - 2, func(e contract.OperatorEvent) bool {
-			return e.ActorType == "api_key"
+		"published": {
+			url.Values{"action": {"artifact.published"}},
+			mine["artifact.published"],
+			func(e contract.OperatorEvent) bool {
+				return e.Action == "artifact.published"
+			}},
+		"by the system": {url.Values{"actor_type": {"system"}}, 2, func(e contract.OperatorEvent) bool {
+			return e.ActorType == "system"
 		}},
-		"one request": {url.Values{"request_id": {all[1].RequestID}}, 1, func(e contract.OperatorEvent) bool { return e.ID == all[1].ID }},
-		"nothing":     {url.Values{"focus": {"security"}, "action": {"artifact.created"}}, 0, nil},
-		"nobody's":    {url.Values{"workspace_id": {string(id.NewWorkspace())}}, 0, nil},
+		"revisions": {url.Values{"target_type": {"revision"}}, 8, func(e contract.OperatorEvent) bool {
+			return e.TargetType == "revision"
+		}},
+		"security": {url.Values{"focus": {"security"}}, 1, func(e contract.OperatorEvent) bool {
+			return e.Action == "artifact.deleted"
+		}},
+		"lifecycle": {url.Values{"focus": {"lifecycle"}}, len(all) - 1, func(e contract.OperatorEvent) bool {
+			return e.Action != "artifact.deleted"
+		}},
+		"both": {
+			url.Values{"focus": {"lifecycle"}, "workspace_id": {w}, "actor_type": {"api_key"}},
+			sum - 2,
+			func(e contract.OperatorEvent) bool {
+				return e.ActorType == "api_key"
+			}},
+		"one request": {url.Values{"request_id": {all[1].RequestID}}, 1, func(e contract.OperatorEvent) bool {
+			return e.ID == all[1].ID
+		}},
+		"nothing":  {url.Values{"focus": {"security"}, "action": {"artifact.created"}}, 0, nil},
+		"nobody's": {url.Values{"workspace_id": {string(id.NewWorkspace())}}, 0, nil},
 	} {
 		rows := recorded(t, op, c.filter, "2")
 		if len(rows) != c.want {
@@ -183,8 +225,10 @@ func TestAFilterThatIsNoneIsRefused(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	op := s.NewOperator(t)
 	for _, q := range []string{
-		"workspace_id=", "workspace_id=x", "actor_type=", "actor_type=robot", "action=", "action=artifact.framed", "target_type=", "target_type=x",
-		"request_id=", "request_id=" + strings.Repeat("x", 129), "focus=", "focus=everything", "limit=0", "limit=", "limit=x", "limit=101",
+		"workspace_id=", "workspace_id=x", "actor_type=", "actor_type=robot", "action=", "action=artifact.framed",
+		"target_type=", "target_type=x",
+		"request_id=", "request_id=" + strings.Repeat("x", 129), "focus=", "focus=everything", "limit=0", "limit=",
+		"limit=x", "limit=101",
 	} {
 		t.Log(q)
 		harness.WantRefused(t, harness.TryAs(t, op, "GET", harness.RecordPath+"?"+q, nil), 400, fault.InvalidRequest)
@@ -200,20 +244,31 @@ func TestF75ACursorIsForItsListItsFilterAndADay(t *testing.T) {
 	}
 	page := harness.CallAs[contract.OperatorEventList](t, op, 200, "GET", harness.RecordPath+"?limit=1", nil)
 	cursor := *page.PageInfo.NextCursor
-	lock := *harness.CallAs[contract.LockdownList](t, op, 200, "GET", harness.LocksPath+"?limit=1", nil).PageInfo.NextCursor
+	lock := *harness.CallAs[contract.LockdownList](
+		t, op, 200, "GET", harness.LocksPath+"?limit=1", nil,
+	).PageInfo.NextCursor
 	harness.CallAs[contract.OperatorEventList](t, op, 200, "GET", harness.RecordPath+"?cursor="+cursor, nil)
 	for name, path := range map[string]string{
-		"empty": harness.RecordPath + "?cursor=", "tampered": harness.RecordPath + "?cursor=" + cursor[:len(cursor)-2] + "AA", "long": harness.RecordPath + "?cursor=" + strings.Repeat("x", 501),
-		"of another filter": harness.RecordPath + "?focus=security&cursor=" + cursor, "of another list": harness.RecordPath + "?cursor=" + lock,
-		"of the record": harness.LocksPath + "?cursor=" + cursor, "locks, empty": harness.LocksPath + "?cursor=",
+		"empty":             harness.RecordPath + "?cursor=",
+		"tampered":          harness.RecordPath + "?cursor=" + cursor[:len(cursor)-2] + "AA",
+		"long":              harness.RecordPath + "?cursor=" + strings.Repeat("x", 501),
+		"of another filter": harness.RecordPath + "?focus=security&cursor=" + cursor,
+		"of another list":   harness.RecordPath + "?cursor=" + lock,
+		"of the record":     harness.LocksPath + "?cursor=" + cursor, "locks, empty": harness.LocksPath + "?cursor=",
 	} {
 		t.Log(name)
 		harness.WantRefused(t, harness.TryAs(t, op, "GET", path, nil), 400, fault.InvalidCursor)
 	}
-	harness.WantRefused(t, harness.TryAs(t, other, "GET", harness.RecordPath+"?cursor="+cursor, nil), 400, fault.InvalidCursor)
-	harness.WantRefused(t, harness.TryAs(t, other, "GET", harness.LocksPath+"?cursor="+lock, nil), 400, fault.InvalidCursor)
+	harness.WantRefused(
+		t, harness.TryAs(t, other, "GET", harness.RecordPath+"?cursor="+cursor, nil), 400, fault.InvalidCursor,
+	)
+	harness.WantRefused(
+		t, harness.TryAs(t, other, "GET", harness.LocksPath+"?cursor="+lock, nil), 400, fault.InvalidCursor,
+	)
 	s.Clock.Advance(limits.CursorLife + time.Hour)
 	late := s.Promote(t, s.GrantTo(t, op, "cli", s.Origins.API), s.Options.Now())
-	harness.WantRefused(t, harness.TryAs(t, late, "GET", harness.RecordPath+"?cursor="+cursor, nil), 400, fault.InvalidCursor)
+	harness.WantRefused(
+		t, harness.TryAs(t, late, "GET", harness.RecordPath+"?cursor="+cursor, nil), 400, fault.InvalidCursor,
+	)
 	harness.WantRefused(t, harness.TryAs(t, late, "GET", harness.LocksPath+"?cursor="+lock, nil), 400, fault.InvalidCursor)
 }

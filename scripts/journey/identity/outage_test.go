@@ -55,7 +55,9 @@ func (o *outage) pages(t testing.TB) {
 	w := o.window
 	forms, _ := formsOf(t, w) // leaves the cookie of an attempt
 	for path, fields := range forms {
-		o.ask["app POST "+path] = func() (wire.Answer, error) { return w.Try("POST", path, fields.Encode(), w.FormHeaders()...) }
+		o.ask["app POST "+path] = func() (wire.Answer, error) {
+			return w.Try("POST", path, fields.Encode(), w.FormHeaders()...)
+		}
 	}
 	for _, path := range appRoutes(t)["GET"] {
 		path = someone.Replace(path)
@@ -78,25 +80,44 @@ func (o *outage) endpoints(t testing.TB) {
 	c := registerClient(t, o.BackendEnv, "An app")
 	code := c.allowed(t, o.window, "read").Get("code")
 	idToken := harness.Must(o.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t)
-	exchange := url.Values{"grant_type": {contract.GrantExchange}, "client_id": {"cli"}, "subject_token": {idToken}, "subject_token_type": {contract.TypeIDToken}}
+	exchange := url.Values{
+		"grant_type":         {contract.GrantExchange},
+		"client_id":          {"cli"},
+		"subject_token":      {idToken},
+		"subject_token_type": {contract.TypeIDToken},
+	}
 	alias := harness.ClaimGrant(r.ClaimToken)
 	alias.Set("grant_type", contract.GrantClaimAlias)
 	for name, f := range map[string]struct {
 		path   string
 		fields url.Values
 	}{
-		"assertion": {"token", harness.JWTBearer(r.IdentityAssertion)}, "claim": {"token", harness.ClaimGrant(r.ClaimToken)}, "claim alias": {"token", alias},
-		"code": {"token", c.exchange(code)}, "refresh": {"token", refreshGrant("cli", cli.RefreshToken)}, "exchange": {"token", exchange},
-		"device": {"token", harness.DeviceGrant("cli", o.StartDevice(t, "d").DeviceCode)}, "device_authorization": {"device_authorization", url.Values{"client_id": {"cli"}}},
-		"revoke a refresh token": {"revoke", url.Values{"token": {cli.RefreshToken}}}, "revoke an access token": {"revoke", url.Values{"token": {cli.AccessToken}}},
-		"revoke an agent's": {"revoke", url.Values{"token": {agent.AccessToken}}},
+		"assertion":              {"token", harness.JWTBearer(r.IdentityAssertion)},
+		"claim":                  {"token", harness.ClaimGrant(r.ClaimToken)},
+		"claim alias":            {"token", alias},
+		"code":                   {"token", c.exchange(code)},
+		"refresh":                {"token", refreshGrant("cli", cli.RefreshToken)},
+		"exchange":               {"token", exchange},
+		"device":                 {"token", harness.DeviceGrant("cli", o.StartDevice(t, "d").DeviceCode)},
+		"device_authorization":   {"device_authorization", url.Values{"client_id": {"cli"}}},
+		"revoke a refresh token": {"revoke", url.Values{"token": {cli.RefreshToken}}},
+		"revoke an access token": {"revoke", url.Values{"token": {cli.AccessToken}}},
+		"revoke an agent's":      {"revoke", url.Values{"token": {agent.AccessToken}}},
 	} {
 		o.ask["oauth "+name] = func() (wire.Answer, error) {
-			return o.Anyone.Do(ctx, "POST", o.Origins.API+"/oauth2/"+f.path, f.fields.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+			return o.Anyone.Do(
+				ctx,
+				"POST",
+				o.Origins.API+"/oauth2/"+f.path,
+				f.fields.Encode(),
+				"Content-Type",
+				"application/x-www-form-urlencoded",
+			)
 		}
 	}
 	for name, body := range map[string]any{
-		"/oauth2/register": contract.RegisterClient{RedirectURIs: []string{c.redirect}}, "/agent/identity": contract.RegisterAgent{Type: "anonymous"},
+		"/oauth2/register":      contract.RegisterClient{RedirectURIs: []string{c.redirect}},
+		"/agent/identity":       contract.RegisterAgent{Type: "anonymous"},
 		"/agent/identity/claim": contract.StartClaim{ClaimToken: r.ClaimToken},
 	} {
 		o.ask["oauth "+name] = func() (wire.Answer, error) { return o.Anyone.Do(ctx, "POST", o.Origins.API+name, body) }
@@ -124,13 +145,18 @@ func (o *outage) members(t testing.TB) {
 		"/v1/web/settings":                  contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3},
 		"/v1/web/agent-auth/claim/complete": contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"},
 	}
-	parameters := strings.NewReplacer("{artifact_id}", string(id.NewArtifact()), "{api_key_id}", string(id.NewKey(id.NewPublic())))
+	parameters := strings.NewReplacer(
+		"{artifact_id}", string(id.NewArtifact()), "{api_key_id}", string(id.NewKey(id.NewPublic())),
+	)
 	for path, operations := range document.Paths {
 		for method, op := range operations {
 			if len(op.Security) != 1 {
 				continue
 			}
-			bearer := map[string]string{"WorkOsBearer": cli.AccessToken, "McpOAuthBearer": app.AccessToken}[slices.Collect(maps.Keys(op.Security[0]))[0]]
+			bearer := map[string]string{
+				"WorkOsBearer":   cli.AccessToken,
+				"McpOAuthBearer": app.AccessToken,
+			}[slices.Collect(maps.Keys(op.Security[0]))[0]]
 			if bearer == "" {
 				continue
 			}
@@ -151,7 +177,8 @@ type timed struct {
 	took time.Duration
 }
 
-// askEvery is the time between two questions: so many at the same moment would wait for this machine, and not for the store.
+// askEvery is the time between two questions: so many at the same moment would wait for this machine, and not for the
+// store.
 const askEvery = 40 * time.Millisecond
 
 // all asks everything, without waiting for answers.
@@ -184,7 +211,8 @@ func (o *outage) all(t testing.TB) map[string]timed {
 	return answers
 }
 
-// unavailable tells what is wrong with the answer of a route that cannot reach its store; "" if it is the documented one.
+// unavailable tells what is wrong with the answer of a route that cannot reach its store; "" if it is the documented
+// one.
 func unavailable(name string, a wire.Answer) string {
 	var e contract.OAuthError
 	json.Unmarshal(a.Body, &e)
@@ -200,7 +228,8 @@ func unavailable(name string, a wire.Answer) string {
 		fine = fine && a.Code() == fault.DatabaseUnavailable && a.Header.Get("Cache-Control") == "no-store"
 	case "app", "page":
 		number := a.Header.Get("X-Request-Id")
-		fine = fine && strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") && strings.Contains(string(a.Body), number)
+		fine = fine && strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") &&
+			strings.Contains(string(a.Body), number)
 	}
 	if fine {
 		return ""
@@ -211,7 +240,10 @@ func unavailable(name string, a wire.Answer) string {
 // TestF45IdentityRefusesInTimeWhileTheStoreIsAway has no call come through, in several ways.
 func TestF45IdentityRefusesInTimeWhileTheStoreIsAway(t *testing.T) { // alone: it looks at the clock
 	for name, fails := range map[string]chaos.Action{
-		"it hangs": chaos.Hold(nil), "it cannot be connected to": chaos.Unreachable, "it throttles": chaos.Throttle, "it fails": chaos.ServerError,
+		"it hangs":                  chaos.Hold(nil),
+		"it cannot be connected to": chaos.Unreachable,
+		"it throttles":              chaos.Throttle,
+		"it fails":                  chaos.ServerError,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -256,15 +288,21 @@ func TestF45IdentityRefusesInTimeWhileOnlySomeCallsHang(t *testing.T) { // alone
 				}).Always().Before(chaos.Hold(nil))
 			},
 			[]string{
-				"oauth assertion", "oauth claim", "oauth code", "oauth refresh", "oauth exchange", "oauth device", "oauth device_authorization", "oauth /oauth2/register",
-				"oauth /agent/identity", "oauth /agent/identity/claim", "oauth revoke an agent's", "page authorize", "app GET callback", "app GET /api/auth/sign-in",
-				"app POST /keys", "app POST /claim/confirm", "app POST /device/approve", "app POST /oauth/consent/allow", "app POST /agent-auth/claim", "app POST /api/auth/sign-out",
+				"oauth assertion", "oauth claim", "oauth code", "oauth refresh", "oauth exchange", "oauth device",
+				"oauth device_authorization", "oauth /oauth2/register",
+				"oauth /agent/identity", "oauth /agent/identity/claim", "oauth revoke an agent's", "page authorize",
+				"app GET callback", "app GET /api/auth/sign-in",
+				"app POST /keys", "app POST /claim/confirm", "app POST /device/approve", "app POST /oauth/consent/allow",
+				"app POST /agent-auth/claim", "app POST /api/auth/sign-out",
 				"member POST /v1/web/keys", "member PATCH /v1/web/settings",
 			},
 		},
 		"counters": {
 			func(r *chaos.Rule) *chaos.Rule { return r.If(counter).Always().Before(chaos.Hold(nil)) },
-			[]string{"oauth /agent/identity", "oauth device_authorization", "oauth /oauth2/register", "app GET /api/auth/sign-in", "page authorize", "oauth revoke an agent's"},
+			[]string{
+				"oauth /agent/identity", "oauth device_authorization", "oauth /oauth2/register", "app GET /api/auth/sign-in",
+				"page authorize", "oauth revoke an agent's",
+			},
 		},
 		"every call, for a second": {
 			func(r *chaos.Rule) *chaos.Rule { return r.Always().Before(chaos.Delay(time.Second)) }, nil,
@@ -288,17 +326,25 @@ func TestF45IdentityRefusesInTimeWhileOnlySomeCallsHang(t *testing.T) { // alone
 	}
 }
 
-// TestTheProviderMayDoWhatItLikes breaks each of its endpoints in each way, for people and for the exchange of ID tokens.
+// TestTheProviderMayDoWhatItLikes breaks each of its endpoints in each way, for people and for the exchange of ID
+// tokens.
 func TestTheProviderMayDoWhatItLikes(t *testing.T) { // alone: it looks at the clock
 	const discovery = "/.well-known/openid-configuration"
 	for _, endpoint := range []string{discovery, "/jwks", "/token"} {
-		for _, how := range []provider.Break{provider.Stalls, provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Slow} {
+		for _, how := range []provider.Break{
+			provider.Stalls, provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Slow,
+		} {
 			t.Run(endpoint+" "+string(how), func(t *testing.T) {
 				t.Parallel()
 				p := harness.NewAgentAuthEnv(t)
 				w := p.NewFakeBrowser()
 				idToken := harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t)
-				exchange := url.Values{"grant_type": {contract.GrantExchange}, "client_id": {"cli"}, "subject_token": {idToken}, "subject_token_type": {contract.TypeIDToken}}
+				exchange := url.Values{
+					"grant_type":         {contract.GrantExchange},
+					"client_id":          {"cli"},
+					"subject_token":      {idToken},
+					"subject_token_type": {contract.TypeIDToken},
+				}
 				p.Identity.Break(endpoint, how)
 				inTime := func(what string, ask func() wire.Answer, want int) {
 					t.Helper()
@@ -314,15 +360,22 @@ func TestTheProviderMayDoWhatItLikes(t *testing.T) { // alone: it looks at the c
 					}
 					return fine
 				}
-				inTime("exchange", func() wire.Answer { return p.PostForm(t, "/oauth2/token", exchange, nil) }, status(endpoint != "/token", 200))
+				inTime("exchange", func() wire.Answer {
+					return p.PostForm(t, "/oauth2/token", exchange, nil)
+				}, status(endpoint != "/token", 200))
 				inTime("sign-in", func() wire.Answer { return w.Get(t, "/api/auth/sign-in") }, status(endpoint == discovery, 303))
 				p.Identity.Heal()
 				if endpoint == discovery {
 					p.Clock.Advance(time.Minute)
 					if how == provider.Slow { // it was exchanged; where that failed, it still can be
-						exchange.Set("subject_token", harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t))
+						exchange.Set(
+							"subject_token",
+							harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t),
+						)
 					}
-					inTime("exchange, when it is back", func() wire.Answer { return p.PostForm(t, "/oauth2/token", exchange, nil) }, 200)
+					inTime("exchange, when it is back", func() wire.Answer {
+						return p.PostForm(t, "/oauth2/token", exchange, nil)
+					}, 200)
 					return
 				}
 				callback := w.Authenticate(t, w.BeginSignIn(t, "/"), harness.Identity{Email: "ada@example.org"})

@@ -18,7 +18,12 @@ import (
 
 // unattended are routes of the app host that ask the store nothing, or nothing about who asks.
 var unattended = map[string]bool{
-	"/healthz": true, "/robots.txt": true, "/.well-known/gpc.json": true, "/assets/{build}/{name}": true, "/al/{publicId}": true, "/signed-out": true,
+	"/healthz":                  true,
+	"/robots.txt":               true,
+	"/.well-known/gpc.json":     true,
+	"/assets/{build}/{name}":    true,
+	"/al/{publicId}":            true,
+	"/signed-out":               true,
 	"/api/access-links/resolve": true, "/api/auth/callback": true,
 }
 
@@ -27,7 +32,8 @@ func appRoutes(t testing.TB) map[string][]string {
 	t.Helper()
 	routes, words := map[string][]string{}, map[string]string{}
 	var literals []*ast.CompositeLit
-	for _, file := range harness.Must(filepath.Glob(filepath.Join(harness.Must(engine.Root())(t), "functions", "app", "*.go")))(t) {
+	sources := filepath.Join(harness.Must(engine.Root())(t), "functions", "app", "*.go")
+	for _, file := range harness.Must(filepath.Glob(sources))(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
@@ -92,8 +98,8 @@ var someone = strings.NewReplacer(
 	"{grantId}", string(id.NewPublic()), "{linkId}", string(id.NewLink()),
 )
 
-// formsOf are what changes something at the app host: the fields, by path. Those that need more than a path to do so have
-// everything that they need.
+// formsOf are what changes something at the app host: the fields, by path. Those that need more than a path to do so
+// have everything that they need.
 func formsOf(t testing.TB, w *harness.FakeBrowser) (forms map[string]url.Values, complete map[string]bool) {
 	t.Helper()
 	once := "page-" + strings.Repeat("x", 26)
@@ -105,10 +111,19 @@ func formsOf(t testing.TB, w *harness.FakeBrowser) (forms map[string]url.Values,
 	code := url.Values{"code": {w.StartDevice(t, "a laptop").UserCode}}
 	request := url.Values{"req": {app.authorize(t, app.request("read")).Query().Get("req")}}
 	forms, complete = map[string]url.Values{
-		"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {}, "/keys": {"name": {"K"}, "once": {once}}, "/settings": {"name": {"W"}, "days": {"2"}, "once": {once}},
-		"/claim":         {"claim_token": {made.ClaimToken}},
-		"/claim/confirm": {"claim_token": {made.ClaimToken}, "once": {once}}, "/agent-auth/claim": codeForm(w, s.UserCode), "/agent-auth/claim/deny": codeForm(w, ""),
-		"/device": code, "/device/approve": code, "/device/deny": code, "/oauth/consent/allow": request, "/oauth/consent/deny": request,
+		"/api/auth/sign-out":            {},
+		"/api/auth/sign-out-everywhere": {},
+		"/keys":                         {"name": {"K"}, "once": {once}},
+		"/settings":                     {"name": {"W"}, "days": {"2"}, "once": {once}},
+		"/claim":                        {"claim_token": {made.ClaimToken}},
+		"/claim/confirm":                {"claim_token": {made.ClaimToken}, "once": {once}},
+		"/agent-auth/claim":             codeForm(w, s.UserCode),
+		"/agent-auth/claim/deny":        codeForm(w, ""),
+		"/device":                       code,
+		"/device/approve":               code,
+		"/device/deny":                  code,
+		"/oauth/consent/allow":          request,
+		"/oauth/consent/deny":           request,
 	}, map[string]bool{}
 	for path := range forms {
 		complete[path] = true

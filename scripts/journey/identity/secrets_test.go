@@ -57,7 +57,11 @@ func (h secretStore) token(t testing.TB, name string, got contract.Token) contra
 func (h secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()
-	for name, how := range map[string]provider.Break{"failed": provider.Fails, "babbled": provider.Babbles, "": provider.Works} {
+	for name, how := range map[string]provider.Break{
+		"failed":  provider.Fails,
+		"babbled": provider.Babbles,
+		"":        provider.Works,
+	} {
 		at := w.BeginSignIn(t, "/device?code=x")
 		callback := w.Authenticate(t, at, harness.Identity{Email: "ada@example.org"})
 		q := harness.Must(url.Parse(callback))(t).Query()
@@ -121,8 +125,15 @@ func (h secretStore) apps(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 	app = h.token(t, "app's next", p.Token(t, refreshGrant(c.id, app.RefreshToken)))
 	p.Clock.Advance(limits.RefreshGrace + time.Second)
 	p.Token(t, refreshGrant(c.id, app.RefreshToken))
-	idToken := h.add(t, "ID token", harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t))
-	exchange := url.Values{"grant_type": {contract.GrantExchange}, "client_id": {"cli"}, "subject_token": {idToken}, "subject_token_type": {contract.TypeIDToken}}
+	idToken := h.add(
+		t, "ID token", harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t),
+	)
+	exchange := url.Values{
+		"grant_type":         {contract.GrantExchange},
+		"client_id":          {"cli"},
+		"subject_token":      {idToken},
+		"subject_token_type": {contract.TypeIDToken},
+	}
 	h.token(t, "exchanged", p.Token(t, exchange))
 	p.Identity.Break("/jwks", provider.Fails)
 	exchange.Set("subject_token", idToken+"x")
@@ -140,12 +151,16 @@ func (h secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 	for range 2 { // the second answer is the stored one
 		var made contract.CreatedKey
 		a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "K"}, key...)
-		if harness.NoError(t, json.Unmarshal(a.Body, &made)); a.Status != http.StatusCreated || h["made key"] != "" && h["made key"] != made.Secret {
+		harness.NoError(t, json.Unmarshal(a.Body, &made))
+		if a.Status != http.StatusCreated || h["made key"] != "" && h["made key"] != made.Secret {
 			t.Fatalf("making a key answers %d", a.Status)
 		}
 		h.add(t, "made key", made.Secret)
 	}
-	shown := shownSecret.FindSubmatch(w.Post(t, "/keys", url.Values{"name": {"K"}, "once": {"page-" + strings.Repeat("x", 26)}}).Body)
+	shown := shownSecret.FindSubmatch(w.Post(t, "/keys", url.Values{
+		"name": {"K"},
+		"once": {"page-" + strings.Repeat("x", 26)},
+	}).Body)
 	if shown == nil {
 		t.Fatal("the page shows no key")
 	}
@@ -173,7 +188,9 @@ func (h secretStore) stray(t testing.TB, p *harness.BackendEnv, w *harness.FakeB
 		w.Get(t, "/device?code="+s)
 		w.Get(t, "/"+s)
 		w.Get(t, "/api/auth/callback?state="+s+"&code="+s)
-		p.Get(t, p.Origins.API+"/oauth2/authorize?client_id="+s+"&state="+s, "Referer", p.Origins.App+"/claim#"+s, "User-Agent", s)
+		p.Get(
+			t, p.Origins.API+"/oauth2/authorize?client_id="+s+"&state="+s, "Referer", p.Origins.App+"/claim#"+s, "User-Agent", s,
+		)
 		p.Get(t, p.Origins.API+"/v1/web/workspace?access_token="+s, "Authorization", "Bearer "+s)
 		p.PostForm(t, "/oauth2/token?assertion="+s, url.Values{s: {secret}, "grant_type": {secret}}, nil)
 		p.PostForm(t, "/oauth2/revoke", url.Values{"token_type_hint": {secret}}, nil)

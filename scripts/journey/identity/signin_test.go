@@ -66,10 +66,14 @@ func TestT38ACallbackWorksOnlyInTheBrowserThatBegan(t *testing.T) {
 	harness.WantPage(t, "after ten minutes", a, 400, "Signing in did not work")
 	noSession(t, "after ten minutes", a)
 	for name, spoil := range map[string]func(q url.Values){
-		"no state": func(q url.Values) { q.Del("state") }, "another state": func(q url.Values) { q.Set("state", strings.Repeat("A", 43)) },
-		"no code": func(q url.Values) { q.Del("code") }, "another code": func(q url.Values) { q.Set("code", "c") },
-		"two states": func(q url.Values) { q.Add("state", q.Get("state")) }, "two codes": func(q url.Values) { q.Add("code", q.Get("code")) },
-		"nothing": func(q url.Values) { clear(q) }, "an error": func(q url.Values) { q.Set("error", "access_denied") },
+		"no state":       func(q url.Values) { q.Del("state") },
+		"another state":  func(q url.Values) { q.Set("state", strings.Repeat("A", 43)) },
+		"no code":        func(q url.Values) { q.Del("code") },
+		"another code":   func(q url.Values) { q.Set("code", "c") },
+		"two states":     func(q url.Values) { q.Add("state", q.Get("state")) },
+		"two codes":      func(q url.Values) { q.Add("code", q.Get("code")) },
+		"nothing":        func(q url.Values) { clear(q) },
+		"an error":       func(q url.Values) { q.Set("error", "access_denied") },
 		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
 	} {
 		w := p.NewFakeBrowser() // where it began, with the cookie and all else that belongs to it
@@ -86,13 +90,22 @@ func TestT39WhoSignsInStaysOnThisHost(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t, harness.Unlimited)
 	for back, want := range map[string]string{
-		"//evil.example": "/", `/\evil.example`: "/", "https:evil.example": "/", "https://evil.example/": "/", "/\r\nSet-Cookie: a=b": "/",
-		"/%0d%0aSet-Cookie:a=b": "/", "/..//evil.example": "/", "/%2f%2fevil.example": "/", "/%5cevil.example": "/", "javascript:alert(1)": "/",
-		"/api/auth/sign-out": "/", "": "/", "evil": "/", "/" + strings.Repeat("a", 2000): "/",
+		"//evil.example":        "/",
+		`/\evil.example`:        "/",
+		"https:evil.example":    "/",
+		"https://evil.example/": "/",
+		"/\r\nSet-Cookie: a=b":  "/",
+		"/%0d%0aSet-Cookie:a=b": "/",
+		"/..//evil.example":     "/",
+		"/%2f%2fevil.example":   "/",
+		"/%5cevil.example":      "/",
+		"javascript:alert(1)":   "/",
+		"/api/auth/sign-out":    "/", "": "/", "evil": "/", "/" + strings.Repeat("a", 2000): "/",
 		"/device?code=BCDF-BCDF": "/device?code=BCDF-BCDF", "/artifacts": "/artifacts",
 	} {
 		a := p.NewFakeBrowser().SignIn(t, back, harness.Identity{Email: "ada@example.org"})
-		if got := a.Header.Values("Location"); a.Status != http.StatusSeeOther || len(got) != 1 || got[0] != want || a.Header.Get("Set-Cookie") == "a=b" {
+		got := a.Header.Values("Location")
+		if a.Status != http.StatusSeeOther || len(got) != 1 || got[0] != want || a.Header.Get("Set-Cookie") == "a=b" {
 			t.Errorf("%.40q leads to %q with %d", back, got, a.Status)
 		}
 	}
@@ -103,11 +116,14 @@ func TestT40ASignInGivesASessionOfItsOwn(t *testing.T) {
 	p := harness.NewAgentAuthEnv(t)
 	mallory := p.SignedIn(t, "mallory@example.org")
 	for name, preset := range map[string]string{
-		"somebody's session": mallory.Cookies[harness.SessionCookie], "a made-up one": strings.Repeat("A", 43), "nonsense": "x",
+		"somebody's session": mallory.Cookies[harness.SessionCookie],
+		"a made-up one":      strings.Repeat("A", 43),
+		"nonsense":           "x",
 	} {
 		w := p.NewFakeBrowser()
 		w.Cookies[harness.SessionCookie] = preset
-		if a := w.SignIn(t, "/", harness.Identity{Email: "ada@example.org"}); a.Status != http.StatusSeeOther || w.Cookies[harness.SessionCookie] == preset {
+		a := w.SignIn(t, "/", harness.Identity{Email: "ada@example.org"})
+		if a.Status != http.StatusSeeOther || w.Cookies[harness.SessionCookie] == preset {
 			t.Errorf("%s: the sign-in answers %d and keeps the session", name, a.Status)
 		}
 		before := p.NewFakeBrowser()
@@ -120,7 +136,15 @@ func TestT40ASignInGivesASessionOfItsOwn(t *testing.T) {
 		}
 	}
 	// two sessions in one request are nobody's
-	a := p.NewFakeBrowser().Send(t, "GET", "/dashboard", nil, "Cookie", harness.SessionCookie+"=a; "+harness.SessionCookie+"="+p.SignedIn(t, "ada@example.org").Cookies[harness.SessionCookie])
+	a := p.NewFakeBrowser().Send(
+		t,
+		"GET",
+		"/dashboard",
+		nil,
+		"Cookie",
+		harness.SessionCookie+"=a; "+harness.SessionCookie+"="+
+			p.SignedIn(t, "ada@example.org").Cookies[harness.SessionCookie],
+	)
 	if a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/api/auth/sign-in") {
 		t.Errorf("two session cookies answer %d", a.Status)
 	}
@@ -132,11 +156,19 @@ func TestT40SigningOutEndsTheSessionAndEverywhereAll(t *testing.T) {
 	one, two := p.SignedIn(t, "ada@example.org"), p.SignedIn(t, "ada@example.org")
 	token := two.CLIToken(t)
 	var made contract.CreatedKey
-	a := harness.Do(t, p.WithBearer(token.AccessToken), "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "of the login"}, harness.KeyHeader()...)
+	a := harness.Do(
+		t,
+		p.WithBearer(token.AccessToken),
+		"POST",
+		p.Origins.API+"/v1/web/keys",
+		contract.CreateKey{Name: "of the login"},
+		harness.KeyHeader()...,
+	)
 	harness.NoError(t, json.Unmarshal(a.Body, &made))
 	login := p.WithBearer(made.Secret)
 	kept := one.Cookies[harness.SessionCookie]
-	if a := one.Post(t, "/api/auth/sign-out", nil); a.Status != http.StatusSeeOther || one.Cookies[harness.SessionCookie] != "" {
+	if a := one.Post(t, "/api/auth/sign-out", nil); a.Status != http.StatusSeeOther ||
+		one.Cookies[harness.SessionCookie] != "" {
 		t.Errorf("signing out answers %d and leaves %q", a.Status, one.Cookies[harness.SessionCookie])
 	}
 	if one.Cookies[harness.SessionCookie] = kept; !signedOut(t, one) || signedOut(t, two) {
@@ -185,10 +217,16 @@ func TestT44NothingIsSignedOutByALink(t *testing.T) {
 func TestT45TokensThatAreWrongSignNobodyIn(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t, harness.Unlimited)
-	p.NewFakeBrowser().SignIn(t, "/", harness.Identity{Email: "first@example.org"}) // what the provider publishes is known from now on
+	// what the provider publishes is known from now on
+	p.NewFakeBrowser().SignIn(t, "/", harness.Identity{Email: "first@example.org"})
 	members, sessions := countPeople(t, p)
 	status := map[provider.Hostile]int{
-		provider.Old: 303, provider.Unverified: 403, provider.VerifiedText: 403, provider.NoEmail: 403, provider.TokenStalls: 503, provider.TokenFails: 503,
+		provider.Old:          303,
+		provider.Unverified:   403,
+		provider.VerifiedText: 403,
+		provider.NoEmail:      403,
+		provider.TokenStalls:  503,
+		provider.TokenFails:   503,
 	}
 	for _, h := range provider.Hostilities {
 		want := status[h]
@@ -221,10 +259,18 @@ func TestT46AnAddressIsNoIdentity(t *testing.T) {
 		w := p.NewFakeBrowser()
 		w.SignIn(t, "/", who)
 		var out contract.WebWorkspace
-		harness.NoError(t, json.Unmarshal(harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &out))
+		harness.NoError(
+			t,
+			json.Unmarshal(
+				harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &out,
+			),
+		)
 		return out
 	}
-	one, other := at(harness.Identity{Email: "ada@example.org", Subject: "one"}), at(harness.Identity{Email: "ada@example.org", Subject: "other"})
+	one, other := at(harness.Identity{
+		Email:   "ada@example.org",
+		Subject: "one",
+	}), at(harness.Identity{Email: "ada@example.org", Subject: "other"})
 	renamed := at(harness.Identity{Email: "countess@example.org", Subject: "one"})
 	if one.Workspace.ID == other.Workspace.ID || one.WorkspaceMember.ID == other.WorkspaceMember.ID {
 		t.Error("one address makes two people one")
@@ -247,7 +293,9 @@ func TestT85NamesAreTextWhereverTheyAreShown(t *testing.T) {
 	d := p.StartDevice(t, name)
 	who := p.WithBearer(w.CLIToken(t).AccessToken)
 	named := contract.UpdateSettings{WorkspaceName: "<script>alert(1)</script>", AutoDeletionDays: 3}
-	if a := harness.Do(t, who, "PATCH", p.Origins.API+"/v1/web/settings", named, harness.KeyHeader()...); a.Status != http.StatusOK {
+	if a := harness.Do(
+		t, who, "PATCH", p.Origins.API+"/v1/web/settings", named, harness.KeyHeader()...,
+	); a.Status != http.StatusOK {
 		t.Fatalf("naming the workspace answers %d %s", a.Status, a.Body)
 	}
 	r := p.RegisterAgent(t)
@@ -257,15 +305,23 @@ func TestT85NamesAreTextWhereverTheyAreShown(t *testing.T) {
 	shown := harness.Must(agent.PublishFiles(ctx, "<script>alert(1)</script>", "", harness.Page("x"), file))(t)
 	a := p.Get(t, strings.TrimSuffix(shown.RevisionContentURL, "index.html")+url.PathEscape(file.Path))
 	kind, parameters, err := mime.ParseMediaType(a.Header.Get("Content-Disposition"))
-	if a.Status != http.StatusOK || err != nil || kind != "attachment" || len(parameters) != 1 || !strings.HasSuffix(parameters["filename"], "><script>;filename=evil.exe.bin") {
+	if a.Status != http.StatusOK || err != nil || kind != "attachment" || len(parameters) != 1 ||
+		!strings.HasSuffix(parameters["filename"], "><script>;filename=evil.exe.bin") {
 		t.Errorf("the file answers %d with Content-Disposition %q (%v)", a.Status, a.Header.Get("Content-Disposition"), err)
 	}
 	s := p.StartClaim(t, r)
 	consent := c.authorize(t, c.request("read"))
 	pages := map[string]wire.Answer{
-		"agent": openAttempt(t, w, s), "device": w.Post(t, "/device", url.Values{"code": {d.UserCode}}), "consent": w.Get(t, consent.RequestURI()),
-		"made":  w.Post(t, "/keys", url.Values{"name": {"<script>alert(1)</script>"}, "once": {"page-" + strings.Repeat("x", 26)}}),
-		"typed": w.Post(t, "/device", url.Values{"code": {`"><script>alert(1)</script>`}}), "keys": w.Get(t, "/keys"), "settings": w.Get(t, "/settings"),
+		"agent":   openAttempt(t, w, s),
+		"device":  w.Post(t, "/device", url.Values{"code": {d.UserCode}}),
+		"consent": w.Get(t, consent.RequestURI()),
+		"made": w.Post(t, "/keys", url.Values{
+			"name": {"<script>alert(1)</script>"},
+			"once": {"page-" + strings.Repeat("x", 26)},
+		}),
+		"typed":    w.Post(t, "/device", url.Values{"code": {`"><script>alert(1)</script>`}}),
+		"keys":     w.Get(t, "/keys"),
+		"settings": w.Get(t, "/settings"),
 	}
 	enterCode(t, w, s.UserCode)
 	w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}})

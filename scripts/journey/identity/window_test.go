@@ -39,7 +39,10 @@ func registerClient(t testing.TB, p *harness.BackendEnv, name string) client {
 	t.Helper()
 	c := client{p, "", "https://robot.example.com/callback", rand.Text() + rand.Text()}
 	var made contract.RegisteredClient
-	a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/oauth2/register", contract.RegisterClient{ClientName: name, RedirectURIs: []string{c.redirect}})
+	a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/oauth2/register", contract.RegisterClient{
+		ClientName:   name,
+		RedirectURIs: []string{c.redirect},
+	})
 	if harness.NoError(t, json.Unmarshal(a.Body, &made)); a.Status != http.StatusCreated {
 		t.Fatalf("registering answers %d %s", a.Status, a.Body)
 	}
@@ -51,7 +54,11 @@ func registerClient(t testing.TB, p *harness.BackendEnv, name string) client {
 func (c client) request(scope string) url.Values {
 	sum := sha256.Sum256([]byte(c.verifier))
 	return url.Values{
-		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {c.redirect}, "state": {"the state"}, "scope": {scope},
+		"response_type":  {"code"},
+		"client_id":      {c.id},
+		"redirect_uri":   {c.redirect},
+		"state":          {"the state"},
+		"scope":          {scope},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
 	}
 }
@@ -87,7 +94,11 @@ func (c client) allowed(t testing.TB, w *harness.FakeBrowser, scope string) url.
 // exchange is the request for the token of a code.
 func (c client) exchange(code string) url.Values {
 	return url.Values{
-		"grant_type": {contract.GrantCode}, "client_id": {c.id}, "redirect_uri": {c.redirect}, "code": {code}, "code_verifier": {c.verifier},
+		"grant_type":    {contract.GrantCode},
+		"client_id":     {c.id},
+		"redirect_uri":  {c.redirect},
+		"code":          {code},
+		"code_verifier": {c.verifier},
 	}
 }
 

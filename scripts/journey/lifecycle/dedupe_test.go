@@ -135,7 +135,8 @@ func TestAClaimedArtifactFindsAndCollectsWhereItsBytesLie(t *testing.T) {
 				s.RunJobs(t)
 			}
 			u := borrowOnlyLogo(t, s, m.Agent, second.ArtifactID)
-			if _, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
+			_, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"})
+			if statuses != "upload_required reused" {
 				t.Errorf("a new artifact lies elsewhere; its files are %s", statuses)
 			}
 			shown := finish(t, m.Agent, u)
@@ -172,7 +173,9 @@ func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 	first := publishWithLogo(t, s, m.Agent, "first")
 	u := borrowOnlyLogo(t, s, m.Agent, "")
 	never := s.Faults.On("BatchWriteItem").Unprocessed(1).Always()
-	harness.WantRefused(t, harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t, harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID), 503, fault.DatabaseUnavailable,
+	)
 	if never.Fired() < 2 || s.SessionStatus(t, u.UploadSessionID) != "pending" {
 		t.Errorf("tried %d times; the session is %s", never.Fired(), s.SessionStatus(t, u.UploadSessionID))
 	}
@@ -280,7 +283,10 @@ func TestAHintThatComesTooLateIsNotGiven(t *testing.T) {
 	gone := finish(t, m.Agent, u)
 	deleteArtifact(t, m.Agent, gone.ArtifactID)
 	s.RunCollector(t)
-	s.Update(t, "U#"+string(u.UploadSessionID), "META", map[string]any{"g2p": "DUE#HINT#0", "g2s": sortKey(s.Options.Now())})
+	s.Update(t, "U#"+string(u.UploadSessionID), "META", map[string]any{
+		"g2p": "DUE#HINT#0",
+		"g2s": sortKey(s.Options.Now()),
+	})
 	s.RunJobs(t)
 	if n := s.CountItems(t, s.Tables.Core, "B#"); n > 0 {
 		t.Errorf("%d hints lead to what is gone", n)

@@ -32,12 +32,15 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	s.RunJobs(t)
 	a := harness.TryCreate(t, m.Agent, wire.NewKey(), third)
 	harness.WantRefused(t, a, 409, fault.DraftRevisionConflict)
-	if until := s.Options.Now().Add(time.Second).UTC().Format(time.RFC3339)[:16]; !strings.Contains(a.Message(), string(d.RevisionID)) || !strings.Contains(a.Message(), until) {
+	until := s.Options.Now().Add(time.Second).UTC().Format(time.RFC3339)[:16]
+	if !strings.Contains(a.Message(), string(d.RevisionID)) || !strings.Contains(a.Message(), until) {
 		t.Errorf("the refusal does not tell which draft and until when (%s): %s", until, a.Message())
 	}
 	s.Clock.Advance(time.Second)
 	s.RunJobs(t)
-	harness.WantRefused(t, harness.TryPublish(t, m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID, nil), 404, fault.RevisionUnpublished)
+	harness.WantRefused(
+		t, harness.TryPublish(t, m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID, nil), 404, fault.RevisionUnpublished,
+	)
 	u, _ := declare(t, m.Agent, p.ArtifactID, harness.Page("third"))
 	harness.Must(m.Put(ctx, u.Files[0], harness.Page("third").Body))(t)
 	next := finish(t, m.Agent, u)
@@ -70,9 +73,12 @@ func TestTheStackDoesWhatFallsDue(t *testing.T) {
 	}
 	passes(0, "its bytes can be found", func() bool { return s.CountItems(t, s.Tables.Core, "B#") == 1 })
 	passes(limits.EphemeralArtifact, "it ends and is purged", func() bool {
-		return harness.Text(s.GetItem(t, "A#"+string(p.ArtifactID), "META")["status"]) == "expired" && s.CountItems(t, s.Tables.Core, "A#") == 2
+		return harness.Text(s.GetItem(t, "A#"+string(p.ArtifactID), "META")["status"]) == "expired" &&
+			s.CountItems(t, s.Tables.Core, "A#") == 2
 	})
-	passes(limits.CollectAfter, "its bytes are deleted", func() bool { return len(objectsOf(t, s, g))+s.CountItems(t, s.Tables.Core, "JOB#") == 0 })
+	passes(limits.CollectAfter, "its bytes are deleted", func() bool {
+		return len(objectsOf(t, s, g))+s.CountItems(t, s.Tables.Core, "JOB#") == 0
+	})
 }
 
 func TestF22PublishOrDiscardWinsAndNotBoth(t *testing.T) {
@@ -133,7 +139,9 @@ func TestF25PublishOrExpiryWinsAndNotBoth(t *testing.T) {
 	t.Run("the publication, while the expiry is under way", func(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		g, p, d := near(t, s)
-		publish := s.Hold(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID) })
+		publish := s.Hold(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return s.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID)
+		})
 		s.Clock.Advance(2 * time.Minute)
 		expire := runJobsUntil(t, s, "TransactWriteItems")
 		if a := publish(); a.Status != http.StatusOK {
@@ -216,8 +224,14 @@ func TestWhatFallsDueIsDoneWhereverTheJobsDie(t *testing.T) {
 		return func(t testing.TB) {
 			draft := s.GetItem(t, "A#"+string(d.ArtifactID), "R#"+string(d.RevisionID))
 			ended := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
-			if harness.Text(draft["status"]) != "retained" || harness.Text(ended["status"]) != "expired" || s.SessionStatus(t, u.UploadSessionID) != "expired" {
-				t.Errorf("the draft is %s, the artifact %s, the session %s", harness.Text(draft["status"]), harness.Text(ended["status"]), s.SessionStatus(t, u.UploadSessionID))
+			if harness.Text(draft["status"]) != "retained" || harness.Text(ended["status"]) != "expired" ||
+				s.SessionStatus(t, u.UploadSessionID) != "expired" {
+				t.Errorf(
+					"the draft is %s, the artifact %s, the session %s",
+					harness.Text(draft["status"]),
+					harness.Text(ended["status"]),
+					s.SessionStatus(t, u.UploadSessionID),
+				)
 			}
 			if done := s.Events(t, m.Agent); done["revision.retained"] != 1 {
 				t.Errorf("events %v", done)

@@ -55,11 +55,19 @@ func TestAnArtifactThatComesUpTooSoonGoesBackToItsPlace(t *testing.T) {
 	pinned := harness.PublishPage(t, m.Agent, "pinned")
 	place := dueAt(t, s, p.ArtifactID)
 	s.Update(t, "A#"+string(p.ArtifactID), "META", map[string]any{"g2s": sortKey(s.Options.Now())})
-	s.Update(t, "A#"+string(pinned.ArtifactID), "META", map[string]any{"pin_at": s.Options.Now(), "g2s": sortKey(s.Options.Now())})
+	s.Update(t, "A#"+string(pinned.ArtifactID), "META", map[string]any{
+		"pin_at": s.Options.Now(),
+		"g2s":    sortKey(s.Options.Now()),
+	})
 	s.Put(t, harness.Item{}, map[string]any{"pk": "W#" + string(m.Workspace), "sk": "PINS", "n": 1})
 	s.RunJobs(t)
 	if dueAt(t, s, p.ArtifactID) != place || dueAt(t, s, pinned.ArtifactID) != "" {
-		t.Errorf("one falls due at %s, want %s; the pinned one at %q", dueAt(t, s, p.ArtifactID), place, dueAt(t, s, pinned.ArtifactID))
+		t.Errorf(
+			"one falls due at %s, want %s; the pinned one at %q",
+			dueAt(t, s, p.ArtifactID),
+			place,
+			dueAt(t, s, pinned.ArtifactID),
+		)
 	}
 }
 
@@ -71,7 +79,8 @@ func TestADiscardKnowsTheEndThatAnArtifactHasWhenItCommits(t *testing.T) {
 	release := runJobsUntil(t, s, "TransactWriteItems")
 	meta := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
 	end := s.Options.Now().Add(9 * limits.Day)
-	s.Update(t, "A#"+string(p.ArtifactID), "META", map[string]any{"exp": end, "ver": parsedNumber(t, meta["ver"]) + 1}) // as pinned and let go
+	// as pinned and let go
+	s.Update(t, "A#"+string(p.ArtifactID), "META", map[string]any{"exp": end, "ver": parsedNumber(t, meta["ver"]) + 1})
 	release()
 	s.RunJobs(t)
 	if due := dueAt(t, s, p.ArtifactID); due != sortKey(end) {
@@ -85,7 +94,8 @@ func parsedNumber(t testing.TB, v any) (n int) {
 	return n
 }
 
-// TestWhatFailsIsPutOffAndInNobodysWay has more sessions that cannot be cleared away than a round takes, and one that can.
+// TestWhatFailsIsPutOffAndInNobodysWay has more sessions that cannot be cleared away than a round takes, and one that
+// can.
 func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 	t.Parallel()
 	const broken = 120
@@ -102,7 +112,8 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 		return !strings.Contains(prefix, string(last.UploadSessionID))
 	}).Before(chaos.Fail(errors.New("no bucket"))).Always()
 	err := s.Host.Run(ctx)
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("sessions failed %d times", broken)) || refuses.Fired() != broken {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("sessions failed %d times", broken)) ||
+		refuses.Fired() != broken {
 		t.Errorf("%d refusals, %v", refuses.Fired(), err)
 	}
 	if s.SessionStatus(t, last.UploadSessionID) != "expired" || len(objectsOf(t, s, m.Agent)) != 0 {

@@ -85,8 +85,8 @@ func deleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
 	}
 }
 
-// crashAtEachWrite prepares something due again and again, lets the jobs die after each of their calls that change something,
-// which is before the next one, and lets others end the work. prepare returns what has to hold then.
+// crashAtEachWrite prepares something due again and again, lets the jobs die after each of their calls that change
+// something, which is before the next one, and lets others end the work. prepare returns what has to hold then.
 func crashAtEachWrite(t *testing.T, s *harness.JobEnv, prepare func(testing.TB) (check func(testing.TB))) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -127,8 +127,11 @@ func retire(t testing.TB, s *harness.JobEnv, p contract.Published) {
 	meta := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
 	item := harness.Item{}
 	harness.SetAttributes(item, map[string]any{
-		"pk": "W#" + harness.Text(meta["own"]), "sk": sortKey(now) + "#" + string(id.NewEvent()), "action": "revision.retained", "by_type": "system",
-		"by_id": "vitrine", "on_type": "revision", "on_id": string(p.RevisionID),
+		"pk":      "W#" + harness.Text(meta["own"]),
+		"sk":      sortKey(now) + "#" + string(id.NewEvent()),
+		"action":  "revision.retained",
+		"by_type": "system",
+		"by_id":   "vitrine", "on_type": "revision", "on_id": string(p.RevisionID),
 	})
 	harness.Must(s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.Tables.Events, Item: item}))(t)
 }

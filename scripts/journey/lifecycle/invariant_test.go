@@ -25,8 +25,14 @@ func TestTheInvariantsSeeWhatKeepsNoBytesOrCollectsNone(t *testing.T) {
 		{"a hint at nothing", "B#", "H", map[string]any{"obj": "upl_X#0"}},
 		{"an object that nobody will delete", "JOB#DELETE#", "J", nil},
 		{"a deletion that never falls due", "JOB#DELETE#", "J", map[string]any{"g2p": nil}},
-		{"a retained revision that is not purged", "A#" + string(second.ArtifactID), "R#", map[string]any{"status": "retained"}},
-		{"an ended artifact that is not purged", "A#" + string(first.ArtifactID), "META", map[string]any{"status": "expired", "g2p": nil}},
+		{
+			"a retained revision that is not purged", "A#" + string(second.ArtifactID), "R#",
+			map[string]any{"status": "retained"},
+		},
+		{"an ended artifact that is not purged", "A#" + string(first.ArtifactID), "META", map[string]any{
+			"status": "expired",
+			"g2p":    nil,
+		}},
 	} {
 		t.Run(b.name, func(t *testing.T) {
 			repair := s.Damage(t, s.Tables.Core, b.pk, b.sk, b.set)

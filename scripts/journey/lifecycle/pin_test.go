@@ -83,11 +83,14 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	shown := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
 	s.WantContent(t, shown.Viewer.IframeSrc, harness.Page("shared").Body)
 	loose := unpins(t, s.Member, a)
-	fresh := harness.CallAs[contract.MintedLink](t, s.Member, 200, "POST", "/v1/web/access-links/"+string(share)+"/mint", nil).URL
+	fresh := harness.CallAs[contract.MintedLink](
+		t, s.Member, 200, "POST", "/v1/web/access-links/"+string(share)+"/mint", nil,
+	).URL
 	if r := harness.Must(s.Anyone.Resolve(ctx, fresh))(t); r.Pinned {
 		t.Errorf("a link says that it is still kept: %+v", r)
 	}
-	if want := s.Options.Now().Add(limits.UnpinnedLife).UTC().Truncate(time.Millisecond); loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) {
+	want := s.Options.Now().Add(limits.UnpinnedLife).UTC().Truncate(time.Millisecond)
+	if loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) {
 		t.Errorf("unpinned: %+v", loose.WebArtifactRow)
 	}
 	if again := unpins(t, s.Member, a); again.Pinned || s.PinCount(t) != "0" {
@@ -95,8 +98,12 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	}
 	s.Clock.Advance(limits.UnpinnedLife)
 	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.UnpinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound,
+	)
+	harness.WantRefused(
+		t, harness.TryAs(t, s.Member, "POST", harness.UnpinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound,
+	)
 }
 
 func TestUnpinningChangesNoTimeThatIsFarOff(t *testing.T) {
@@ -124,15 +131,41 @@ func TestWhatCannotBePinnedIsRefused(t *testing.T) {
 		"without revision": unpublished, "deleted": gone, "of nobody": id.NewArtifact(), "malformed": "art_1",
 	} {
 		t.Log(name)
-		harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
+		harness.WantRefused(
+			t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound,
+		)
 	}
-	harness.WantRefused(t, harness.TryAs(t, stranger, "POST", harness.PinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryAs(t, stranger, "POST", harness.UnpinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(s.Published.ArtifactID), nil), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Agent.At.APIURL+harness.PinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, stranger, "POST", harness.PinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...),
+		404,
+		fault.ArtifactNotFound,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, stranger, "POST", harness.UnpinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...),
+		404,
+		fault.ArtifactNotFound,
+	)
+	harness.WantRefused(
+		t, harness.TryAs(t, s.Member, "POST", harness.PinPath(s.Published.ArtifactID), nil), 400, fault.InvalidIdempotencyKey,
+	)
+	harness.WantRefused(
+		t,
+		harness.Do(
+			t, s.Agent, "POST", s.Agent.At.APIURL+harness.PinPath(s.Published.ArtifactID), nil, harness.KeyHeader()...,
+		),
+		401,
+		fault.NotAuthenticated,
+	)
 	pins(t, s.Member, s.Published.ArtifactID)
 	other := harness.PublishPage(t, s.Agent, "other").ArtifactID
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(other), nil, harness.KeyHeader()...), 409, fault.PinnedArtifactCap)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, s.Member, "POST", harness.PinPath(other), nil, harness.KeyHeader()...),
+		409,
+		fault.PinnedArtifactCap,
+	)
 	harness.TryDelete(t, s.Agent, s.Published.ArtifactID)
 	if got := pins(t, s.Member, other); !got.Pinned || s.PinCount(t) != "1" {
 		t.Errorf("after a pinned one was deleted: %+v, %s counted", got, s.PinCount(t))
@@ -144,12 +177,20 @@ func TestARepeatedPinIsAnsweredAsTheFirst(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a, idem := s.Published.ArtifactID, wire.NewKey()
 	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem), 503, fault.DatabaseUnavailable)
-	if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem); !got.Pinned || got.Viewer == nil {
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem),
+		503,
+		fault.DatabaseUnavailable,
+	)
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem)
+	if !got.Pinned || got.Viewer == nil {
 		t.Errorf("%+v", got)
 	}
 	unpins(t, s.Member, a)
-	if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem); !got.Pinned || s.PinCount(t) != "0" {
+	if got := harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem,
+	); !got.Pinned || s.PinCount(t) != "0" {
 		t.Errorf("%+v, %s counted", got, s.PinCount(t))
 	}
 }
@@ -187,7 +228,9 @@ func TestOneArtifactIsPinnedOnceByManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	for _, path := range []string{harness.PinPath(s.Published.ArtifactID), harness.UnpinPath(s.Published.ArtifactID)} {
-		for _, a := range harness.Together(func() wire.Answer { return harness.TryAs(t, s.Member, "POST", path, nil, harness.KeyHeader()...) }) {
+		for _, a := range harness.Together(func() wire.Answer {
+			return harness.TryAs(t, s.Member, "POST", path, nil, harness.KeyHeader()...)
+		}) {
 			if a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
 				t.Errorf("%s: %d %s", path, a.Status, a.Body)
 			}
@@ -208,12 +251,20 @@ func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	s.Clock.Advance(7 * limits.Day)
 	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
 	wantEnd(t, s, first, seen) // read before it was pinned
-	if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(first), nil); !got.Pinned || got.Status != "Published" {
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(first), nil)
+	if !got.Pinned || got.Status != "Published" {
 		t.Errorf("pinned first: %+v", got)
 	}
 	wantEnd(t, s, second, nil)
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", harness.PinPath(second), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound)
-	if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(second), nil); got.Status != "Expired" || s.PinCount(t) != "1" {
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, s.Member, "POST", harness.PinPath(second), nil, harness.KeyHeader()...),
+		404,
+		fault.ArtifactNotFound,
+	)
+	if got := harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(second), nil,
+	); got.Status != "Expired" || s.PinCount(t) != "1" {
 		t.Errorf("ended first: %+v", got)
 	}
 }
@@ -262,12 +313,20 @@ func TestAnArtifactIsRenamed(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	path := s.Origins.API + "/v1/artifacts/" + string(s.Published.ArtifactID) + "/display-metadata"
 	for _, title := range []string{"  Gallery  ", "Gallery"} {
-		got := harness.Call[contract.DisplayMetadata](t, s.Agent, 200, "PATCH", "/v1/artifacts/"+string(s.Published.ArtifactID)+"/display-metadata", contract.UpdateMetadata{Title: title})
+		got := harness.Call[contract.DisplayMetadata](
+			t,
+			s.Agent,
+			200,
+			"PATCH",
+			"/v1/artifacts/"+string(s.Published.ArtifactID)+"/display-metadata",
+			contract.UpdateMetadata{Title: title},
+		)
 		if got.Title != "Gallery" || got.Description != nil {
 			t.Errorf("%+v", got)
 		}
 	}
-	if rows := harness.Call[contract.ArtifactList](t, s.Agent, 200, "GET", "/v1/artifacts", nil).Data; rows[0].Title != "Gallery" {
+	rows := harness.Call[contract.ArtifactList](t, s.Agent, 200, "GET", "/v1/artifacts", nil).Data
+	if rows[0].Title != "Gallery" {
 		t.Errorf("%+v", rows)
 	}
 	if v := harness.Must(s.Agent.AgentView(ctx, s.Published.ArtifactID))(t); v.Title != "Gallery" {
@@ -276,8 +335,15 @@ func TestAnArtifactIsRenamed(t *testing.T) {
 	for _, body := range []string{`{}`, `{"title":"  "}`, `{"title":"x","description":"y"}`, `{"title":null}`, `[]`} {
 		harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, body), 400, fault.InvalidRequest)
 	}
-	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, contract.UpdateMetadata{Title: string(make([]rune, 161))}), 400, fault.InvalidRequest)
-	harness.WantRefused(t, harness.Do(t, s.NewKey(t, s.Agent, "read"), "PATCH", path, `{"title":"x"}`), 403, fault.Forbidden)
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "PATCH", path, contract.UpdateMetadata{Title: string(make([]rune, 161))}),
+		400,
+		fault.InvalidRequest,
+	)
+	harness.WantRefused(
+		t, harness.Do(t, s.NewKey(t, s.Agent, "read"), "PATCH", path, `{"title":"x"}`), 403, fault.Forbidden,
+	)
 	other, _, err := s.Anyone.Provision(ctx)
 	harness.NoError(t, err)
 	harness.WantRefused(t, harness.Do(t, other, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
@@ -297,5 +363,7 @@ func TestMembersSeeRevisionsAsKeysDo(t *testing.T) {
 	if len(mine.Items) != 1 || mine.Items[0].RevisionID != s.Published.RevisionID {
 		t.Errorf("%+v", mine)
 	}
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "GET", "/v1/web/artifacts/art_1/revisions", nil), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t, harness.TryAs(t, s.Member, "GET", "/v1/web/artifacts/art_1/revisions", nil), 404, fault.ArtifactNotFound,
+	)
 }

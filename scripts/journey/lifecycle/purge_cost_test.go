@@ -35,7 +35,8 @@ func countWork(t testing.TB, s *harness.JobEnv) (w work) {
 	return w
 }
 
-// republished publishes many revisions of one artifact that all have the same files, of which others brought none or all.
+// republished publishes many revisions of one artifact that all have the same files, of which others brought none or
+// all.
 func republished(t testing.TB, g *wire.Agent, revisions int, files []wire.File) (p contract.Published) {
 	t.Helper()
 	for range revisions {
@@ -103,7 +104,9 @@ func TestAPurgeThatDoesNotEndIsInNobodysWay(t *testing.T) {
 	const revisions = 4
 	s := harness.NewJobEnv(t, harness.Unlimited)
 	m := s.NewClaimant(t)
-	long, short := republished(t, m.Agent, revisions, []wire.File{{Path: "index.html"}}), harness.PublishPage(t, m.Agent, "short")
+	long, short := republished(
+		t, m.Agent, revisions, []wire.File{{Path: "index.html"}},
+	), harness.PublishPage(t, m.Agent, "short")
 	condemned := harness.PublishPage(t, m.Agent, "condemned")
 	deleteArtifact(t, m.Agent, condemned.ArtifactID)
 	s.RunJobs(t)
@@ -118,7 +121,9 @@ func TestAPurgeThatDoesNotEndIsInNobodysWay(t *testing.T) {
 	}
 	s.RunJobs(t)
 	if trees(long) != revisions-1 || len(objectsOf(t, s, m.Agent)) != 1 {
-		t.Errorf("after a round %d of %d revisions have files, and there are %v", trees(long), revisions, objectsOf(t, s, m.Agent))
+		t.Errorf(
+			"after a round %d of %d revisions have files, and there are %v", trees(long), revisions, objectsOf(t, s, m.Agent),
+		)
 	}
 	if s.RunJobs(t); trees(short) != 0 || trees(long) != revisions-1 {
 		t.Errorf("the next purge waits for one that does not end: %d files, %d of the other", trees(short), trees(long))

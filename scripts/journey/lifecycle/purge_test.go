@@ -47,12 +47,18 @@ func TestARetainedRevisionStaysInTheListAndNothingOfItIsRead(t *testing.T) {
 		t.Errorf("content of the retained revision answers %d", a.Status)
 	}
 	var list contract.RevisionList
-	harness.NoError(t, json.Unmarshal(harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil).Body, &list))
+	harness.NoError(
+		t,
+		json.Unmarshal(
+			harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil).Body, &list,
+		),
+	)
 	states := map[string]string{}
 	for _, r := range list.Items {
 		states[string(r.RevisionID)] = r.Status
 	}
-	if len(states) != 2 || states[string(first.RevisionID)] != "retained" || states[string(second.RevisionID)] != "published" {
+	if len(states) != 2 || states[string(first.RevisionID)] != "retained" ||
+		states[string(second.RevisionID)] != "published" {
 		t.Errorf("the list shows %v", states)
 	}
 	if left := objectsOf(t, s, m.Agent); len(left) != 2 {
@@ -140,7 +146,9 @@ func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	first := publishWithLogo(t, s, m.Agent, "first")
-	second, third := finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, "")), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
+	second, third := finish(
+		t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""),
+	), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
 	for _, p := range []contract.Published{first, second, third} {
 		deleteArtifact(t, m.Agent, p.ArtifactID)
 	}
@@ -155,15 +163,17 @@ func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 	wantNoObjects(t, s, m.Agent)
 }
 
-// TestAPurgeThatDiesAnywhereIsMadeUpFor ends the jobs after each call: while an owner and a borrower are purged beside one
-// that stays, and while the rest is deleted.
+// TestAPurgeThatDiesAnywhereIsMadeUpFor ends the jobs after each call: while an owner and a borrower are purged beside
+// one that stays, and while the rest is deleted.
 func TestAPurgeThatDiesAnywhereIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t, harness.Unlimited)
 	prepare := func(t testing.TB) (*harness.Claimant, contract.Published, contract.Published) {
 		m := s.NewClaimant(t)
 		first := publishWithLogo(t, s, m.Agent, "first")
-		second, kept := finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, "")), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
+		second, kept := finish(
+			t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""),
+		), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
 		deleteArtifact(t, m.Agent, first.ArtifactID)
 		deleteArtifact(t, m.Agent, second.ArtifactID)
 		return m, first, kept

@@ -38,7 +38,10 @@ func newRestorer(t testing.TB, change ...func(*stack.Options)) *restorer {
 	t.Helper()
 	s := harness.NewJobEnv(t, append([]func(*stack.Options){harness.Unlimited}, change...)...)
 	r := &restorer{JobEnv: s, Claimant: s.NewClaimant(t)}
-	r.first = harness.Must(r.PublishFiles(ctx, "First title", "", harness.Page("one"), wire.File{Path: "only-then.txt", Body: []byte("once")}))(t)
+	r.first = harness.Must(r.PublishFiles(ctx, "First title", "", harness.Page("one"), wire.File{
+		Path: "only-then.txt",
+		Body: []byte("once"),
+	}))(t)
 	r.now = harness.Must(r.PublishFiles(ctx, "Second title", r.first.ArtifactID, harness.Page("two")))(t)
 	return r
 }
@@ -61,7 +64,9 @@ func (r *restorer) restore(revision id.Revision, name string) (id.Revision, erro
 
 func (r *restorer) revisions(t testing.TB) []contract.RevisionSummary {
 	t.Helper()
-	return harness.Call[contract.RevisionList](t, r.Agent, 200, "GET", "/v1/artifacts/"+string(r.first.ArtifactID)+"/revisions", nil).Items
+	return harness.Call[contract.RevisionList](
+		t, r.Agent, 200, "GET", "/v1/artifacts/"+string(r.first.ArtifactID)+"/revisions", nil,
+	).Items
 }
 
 // wantRefused checks why a revision is not restored.
@@ -81,11 +86,13 @@ func TestAnOlderRevisionIsRestoredAsANewOne(t *testing.T) {
 		t.Errorf("the same command makes %s and %s", third, again)
 	}
 	list := r.revisions(t)
-	if len(list) != 3 || *list[0].RevisionNumber != 3 || list[0].Status != "published" || list[0].FileCount != 2 || list[0].RevisionID != third {
+	if len(list) != 3 || *list[0].RevisionNumber != 3 || list[0].Status != "published" || list[0].FileCount != 2 ||
+		list[0].RevisionID != third {
 		t.Fatalf("the revisions are %+v", list)
 	}
 	view := harness.Must(r.AgentView(ctx, r.first.ArtifactID))(t)
-	if view.RevisionID != third || view.Title != "Second title" || len(view.Files) != 2 || !view.ExpiresAt.Equal(before.ExpiresAt.Time) {
+	if view.RevisionID != third || view.Title != "Second title" || len(view.Files) != 2 ||
+		!view.ExpiresAt.Equal(before.ExpiresAt.Time) {
 		t.Errorf("shown is %+v", view)
 	}
 	for _, f := range view.Files {
@@ -96,7 +103,8 @@ func TestAnOlderRevisionIsRestoredAsANewOne(t *testing.T) {
 	// What follows builds on it as on any other, and a restored revision is restored again.
 	harness.Must(r.PublishFiles(ctx, "Third title", r.first.ArtifactID, harness.Page("three")))(t)
 	fifth := harness.Must(r.restore(third, wire.NewKey()))(t)
-	if now := harness.Must(r.AgentView(ctx, r.first.ArtifactID))(t); now.RevisionID != fifth || now.Title != "Third title" || len(now.Files) != 2 {
+	now := harness.Must(r.AgentView(ctx, r.first.ArtifactID))(t)
+	if now.RevisionID != fifth || now.Title != "Third title" || len(now.Files) != 2 {
 		t.Errorf("shown is %+v", now)
 	}
 	if same := harness.Must(r.restore(fifth, wire.NewKey()))(t); same != fifth || len(r.revisions(t)) != 5 {
@@ -166,7 +174,11 @@ func TestALostAnswerToARestorationIsAskedForAgain(t *testing.T) {
 func TestWhatStandsInTheWayOfARestoration(t *testing.T) {
 	t.Parallel()
 	r := newRestorer(t, withLimit(3))
-	r.wantRefused(t, harness.Must(r.PublishFiles(ctx, "Something else", "", harness.Page("else")))(t).RevisionID, fault.RevisionUnpublished)
+	r.wantRefused(
+		t,
+		harness.Must(r.PublishFiles(ctx, "Something else", "", harness.Page("else")))(t).RevisionID,
+		fault.RevisionUnpublished,
+	)
 	r.wantRefused(t, "rev_nothing", fault.RevisionUnpublished)
 	stranger := *r
 	stranger.Claimant = r.JobEnv.NewClaimant(t)
@@ -202,7 +214,8 @@ func TestRestorationsAndPublicationsAtOnceAreNumberedInARow(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			_, err := r.restore(r.first.RevisionID, wire.NewKey())
-			if code := fault.CodeOf(err); err != nil && code != fault.DraftRevisionConflict && code != fault.DatabaseUnavailable {
+			code := fault.CodeOf(err)
+			if err != nil && code != fault.DraftRevisionConflict && code != fault.DatabaseUnavailable {
 				t.Error(err)
 			}
 		})

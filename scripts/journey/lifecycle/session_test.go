@@ -49,11 +49,13 @@ func TestSessionsLeaveTheTablesWhenNobodyAsksForThemAgain(t *testing.T) {
 		return strconv.FormatInt(u.ExpiresAt.Add(limits.ReplayLife).Unix(), 10)
 	}
 	for name, u := range map[string]contract.Session{"one that reuses": reuses, "one that brings": brings} {
-		if man, meta := endOf(t, s, u.UploadSessionID, "MAN"), endOf(t, s, u.UploadSessionID, "META"); man != replay(u) || meta != "" {
+		man, meta := endOf(t, s, u.UploadSessionID, "MAN"), endOf(t, s, u.UploadSessionID, "META")
+		if man != replay(u) || meta != "" {
 			t.Errorf("%s: its entries end at %q, want %s; its gate at %q, want never", name, man, replay(u), meta)
 		}
 		deleteItem(t, s.FaultEnv, "U#"+string(u.UploadSessionID), "MAN")
-		if again := harness.Must(m.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t); again.RevisionID != u.RevisionID || again.FileCount == 0 {
+		again := harness.Must(m.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+		if again.RevisionID != u.RevisionID || again.FileCount == 0 {
 			t.Errorf("%s answers %+v without its entries", name, again)
 		}
 	}
@@ -62,7 +64,8 @@ func TestSessionsLeaveTheTablesWhenNobodyAsksForThemAgain(t *testing.T) {
 	}
 	s.Clock.Advance(sessionsEnd)
 	s.RunJobs(t)
-	if man, meta := endOf(t, s, never.UploadSessionID, "MAN"), endOf(t, s, never.UploadSessionID, "META"); man != replay(never) || meta != replay(never) {
+	man, meta := endOf(t, s, never.UploadSessionID, "MAN"), endOf(t, s, never.UploadSessionID, "META")
+	if man != replay(never) || meta != replay(never) {
 		t.Errorf("a session that nobody finalized ends at %q and %q, want %s", man, meta, replay(never))
 	}
 	for _, p := range []contract.Published{first, second, third} {
@@ -77,7 +80,10 @@ func TestDiffsGoWhenTheirSessionIsFinalized(t *testing.T) {
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	before := harness.Lines(20, "line")
-	first := harness.Must(m.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "log.txt", Body: []byte(before)}))(t)
+	first := harness.Must(m.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "log.txt",
+		Body: []byte(before),
+	}))(t)
 	s.RunJobs(t)
 	for name, after := range map[string]string{"some bytes": harness.Lines(21, "line"), "none": ""} {
 		r := harness.Revise(first, "T2")
@@ -107,15 +113,18 @@ func diffsLeft(t testing.TB, s *harness.JobEnv) (left []string) {
 	return left
 }
 
-// TestARepetitionOfFinalizeTellsWhatTheRevisionHolds repeats a request that read its session before the first one ended:
-// what the session declares is less than what the revision holds.
+// TestARepetitionOfFinalizeTellsWhatTheRevisionHolds repeats a request that read its session before the first one
+// ended: what the session declares is less than what the revision holds.
 func TestARepetitionOfFinalizeTellsWhatTheRevisionHolds(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"with the same key": true, "with another": false} {
 		t.Run(name, func(t *testing.T) {
 			s := harness.NewFaultEnv(t)
 			g := s.NewAgent(t)
-			first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "kept.txt", Body: []byte("stays")}))(t)
+			first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+				Path: "kept.txt",
+				Body: []byte("stays"),
+			}))(t)
 			r := harness.Revise(first, "T2")
 			r.Files = wire.Declare("", wire.File{Path: "empty.txt"}).Files
 			u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
@@ -125,7 +134,9 @@ func TestARepetitionOfFinalizeTellsWhatTheRevisionHolds(t *testing.T) {
 				other = wire.NewKey()
 			}
 			var done contract.Finalized
-			late := s.Overtake(t, "PutItem", func() (wire.Answer, error) { return s.Finalize(g, other, u.UploadSessionID) }, func() {
+			late := s.Overtake(t, "PutItem", func() (wire.Answer, error) {
+				return s.Finalize(g, other, u.UploadSessionID)
+			}, func() {
 				done = harness.Must(g.Finalize(ctx, key, u.UploadSessionID))(t)
 			})
 			var repeated contract.Finalized
@@ -143,7 +154,9 @@ func TestASessionThatVanishesIsNotFinalized(t *testing.T) {
 	g := s.NewAgent(t)
 	u := s.Upload(t, g, "", "vanishes")
 	whole := s.GetItem(t, "U#"+string(u.UploadSessionID), "META")
-	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Finalize(g, wire.NewKey(), u.UploadSessionID) }, func() {
+	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(g, wire.NewKey(), u.UploadSessionID)
+	}, func() {
 		deleteItem(t, s, "U#"+string(u.UploadSessionID), "META")
 	})
 	harness.WantRefused(t, a, 404, fault.UploadSessionNotFound)

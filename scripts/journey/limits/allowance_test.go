@@ -140,25 +140,38 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := s.DraftBlank(t, g, "")
 			s.Faults.On("TransactWriteItems").Before(falseConditions(tt.failed...))
-			if a := harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil); a.Status != tt.status || a.Code() != tt.code {
+			a := harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil)
+			if a.Status != tt.status || a.Code() != tt.code {
 				t.Errorf("%d %s, want %d %s", a.Status, a.Code(), tt.status, tt.code)
 			}
 		})
 	}
 	d := s.DraftBlank(t, g, "")
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID) }, func() {
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID)
+	}, func() {
 		if a := harness.TryDelete(t, g, d.ArtifactID); a.Status != http.StatusOK {
 			t.Errorf("deleting answers %d", a.Status)
 		}
 		for n := range 8 { // the workspace is closed, too
-			s.Put(t, harness.Item{}, map[string]any{"pk": "W#" + string(harness.TokenOf(t, g).Workspace), "sk": fmt.Sprint("FENCE#", n), "lock": "lkd_00000000000000000000000000"})
+			s.Put(t, harness.Item{}, map[string]any{
+				"pk":   "W#" + string(harness.TokenOf(t, g).Workspace),
+				"sk":   fmt.Sprint("FENCE#", n),
+				"lock": "lkd_00000000000000000000000000",
+			})
 		}
 	})
 	harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed"))), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t,
+		harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed"))),
+		401,
+		fault.NotAuthenticated,
+	)
 }
 
-// TestADraftPutsNothingOffThatFallsDueBefore has the invariants look at an artifact whose draft may live longer than it.
+// TestADraftPutsNothingOffThatFallsDueBefore has the invariants look at an artifact whose draft may live longer than
+// it.
 func TestADraftPutsNothingOffThatFallsDueBefore(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)

@@ -31,7 +31,8 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	g := p.NewAgent(t)
 	page := wire.File{Path: "index.html", Body: []byte("<h1>known</h1>")}
 	known := harness.Must(g.PublishFiles(ctx, "known", "", page))(t)
-	p.Clock.Advance(p.Clock.Now.UTC().Truncate(limits.Day).Add(limits.Day + 6*time.Hour).Sub(p.Clock.Now)) // 06:00, a new day
+	// 06:00, a new day
+	p.Clock.Advance(p.Clock.Now.UTC().Truncate(limits.Day).Add(limits.Day + 6*time.Hour).Sub(p.Clock.Now))
 	first := wire.NewKey()
 	opened, over := 0, wire.Answer{}
 	for n := range asked {

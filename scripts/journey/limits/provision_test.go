@@ -48,7 +48,10 @@ func TestT66AnAddressMakesTenWorkspacesAMinute(t *testing.T) {
 	provisionN(t, p, 10)
 	before := p.Snapshot(t)
 	harness.WantRefused(t, harness.ProvisionAgain(t, p, nil), 429, fault.ProvisionRateLimited)
-	harness.WantRefused(t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"), 429, fault.ProvisionRateLimited) // before the body
+	// before the body
+	harness.WantRefused(
+		t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"), 429, fault.ProvisionRateLimited,
+	)
 	p.WantUnchanged(t, before)
 	spendUntil(t, p, fault.ProvisionRateLimited, func() wire.Answer { return harness.ProvisionAgain(t, p, nil) })
 }
@@ -70,7 +73,10 @@ func TestT66TheGateLetsSeventeenThroughInACalendarMinute(t *testing.T) {
 	if harness.WantRefused(t, a, 429, fault.ProvisionRateLimited); harness.RetryAfter(t, a) != 40*time.Second {
 		t.Errorf("20 s into the minute Retry-After is %s", harness.RetryAfter(t, a))
 	}
-	harness.WantRefused(t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"), 400, fault.InvalidRequest) // a body that is none comes first
+	// a body that is none comes first
+	harness.WantRefused(
+		t, harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"), 400, fault.InvalidRequest,
+	)
 	p.Clock.Advance(harness.RetryAfter(t, a) - time.Millisecond)
 	if a := harness.ProvisionAgain(t, p, nil); harness.RetryAfter(t, a) != time.Second {
 		t.Errorf("at the end of the minute Retry-After is %s", harness.RetryAfter(t, a))
@@ -89,8 +95,13 @@ func TestF78NobodyPassesAGateThatIsNotSetWell(t *testing.T) {
 		"pk": &types.AttributeValueMemberS{Value: "CFG#provision"}, "sk": &types.AttributeValueMemberS{Value: "C"},
 	}}))(t).Item
 	for name, set := range map[string]map[string]any{
-		"missing": nil, "0": {"per_minute": 0}, "below 0": {"per_minute": -1}, "101": {"per_minute": 101}, "a text": {"per_minute": "many"}, "no number": {"per_minute": nil},
-		"expired": {"valid_until": p.Clock.Now.Add(-time.Hour)},
+		"missing":   nil,
+		"0":         {"per_minute": 0},
+		"below 0":   {"per_minute": -1},
+		"101":       {"per_minute": 101},
+		"a text":    {"per_minute": "many"},
+		"no number": {"per_minute": nil},
+		"expired":   {"valid_until": p.Clock.Now.Add(-time.Hour)},
 	} {
 		p.Put(t, good, map[string]any{"per_minute": 17, "valid_until": nil})
 		advanceToNextMinute(p) // a setting is kept for some seconds
@@ -116,11 +127,21 @@ func TestT66F79WithoutItsStoreNoWorkspaceIsMade(t *testing.T) {
 		rule func(*chaos.Injector) *chaos.Rule
 		code fault.Code
 	}{
-		"the gate's setting":   {func(i *chaos.Injector) *chaos.Rule { return i.On("GetItem").If(chaos.Key("pk", "CFG#provision")) }, fault.ProvisionUnavailable},
-		"the gate's counter":   {func(i *chaos.Injector) *chaos.Rule { return i.On("UpdateItem").If(chaos.Key("pk", "r:gate:")) }, fault.ProvisionUnavailable},
-		"the address' counter": {func(i *chaos.Injector) *chaos.Rule { return i.On("UpdateItem").If(chaos.Key("pk", "r:address:")) }, fault.ProvisionUnavailable},
-		"everybody's counter":  {func(i *chaos.Injector) *chaos.Rule { return i.On("UpdateItem").If(chaos.Key("pk", "r:provision:")) }, fault.ProvisionUnavailable},
-		"the transaction":      {func(i *chaos.Injector) *chaos.Rule { return i.On("TransactWriteItems") }, fault.DatabaseUnavailable},
+		"the gate's setting": {func(i *chaos.Injector) *chaos.Rule {
+			return i.On("GetItem").If(chaos.Key("pk", "CFG#provision"))
+		}, fault.ProvisionUnavailable},
+		"the gate's counter": {func(i *chaos.Injector) *chaos.Rule {
+			return i.On("UpdateItem").If(chaos.Key("pk", "r:gate:"))
+		}, fault.ProvisionUnavailable},
+		"the address' counter": {func(i *chaos.Injector) *chaos.Rule {
+			return i.On("UpdateItem").If(chaos.Key("pk", "r:address:"))
+		}, fault.ProvisionUnavailable},
+		"everybody's counter": {func(i *chaos.Injector) *chaos.Rule {
+			return i.On("UpdateItem").If(chaos.Key("pk", "r:provision:"))
+		}, fault.ProvisionUnavailable},
+		"the transaction": {func(i *chaos.Injector) *chaos.Rule {
+			return i.On("TransactWriteItems")
+		}, fault.DatabaseUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,8 +164,13 @@ func TestT67WhatComesFromElsewhereIsCountedTogether(t *testing.T) {
 			t.Fatal(a.Status, a.Code())
 		}
 	}
-	for _, spoof := range []string{"X-Forwarded-For: ::1", "X-Forwarded-For: 198.51.100.1, 198.51.100.2", "X-Real-IP: 198.51.100.1", "Forwarded: for=198.51.100.1"} {
-		harness.WantRefused(t, p.SendRaw(t, "api", "POST /v1/ephemeral/provision", "", spoof), 429, fault.ProvisionRateLimited)
+	for _, spoof := range []string{
+		"X-Forwarded-For: ::1", "X-Forwarded-For: 198.51.100.1, 198.51.100.2", "X-Real-IP: 198.51.100.1",
+		"Forwarded: for=198.51.100.1",
+	} {
+		harness.WantRefused(
+			t, p.SendRaw(t, "api", "POST /v1/ephemeral/provision", "", spoof), 429, fault.ProvisionRateLimited,
+		)
 	}
 	for _, item := range p.Scan(t, p.Tables.Hot) {
 		if key := harness.Text(item["pk"]); strings.HasPrefix(key, "r:address:") {

@@ -27,8 +27,8 @@ func newLimitEnv(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv 
 	return p
 }
 
-// spendUntil checks that asking is refused with the code, still a second before the time that Retry-After told, and works
-// again when that time has passed.
+// spendUntil checks that asking is refused with the code, still a second before the time that Retry-After told, and
+// works again when that time has passed.
 func spendUntil(t *testing.T, p *harness.BackendEnv, code fault.Code, ask func() wire.Answer) {
 	t.Helper()
 	a := ask()
@@ -69,7 +69,9 @@ func TestF56ACredentialWaitsAsLongAsItIsTold(t *testing.T) {
 	for range 3 {
 		harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	}
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedActor)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedActor,
+	)
 	spendUntil(t, p, fault.RateLimitedActor, who)
 }
 
@@ -79,7 +81,8 @@ func TestF56AWorkspaceWaitsAsLongAsItIsTold(t *testing.T) {
 	g, stranger := p.NewAgent(t), p.NewAgent(t)
 	other := p.NewKey(t, g, credential.Read)
 	for n := range 4 {
-		if a := harness.Do(t, []*wire.Agent{g, other}[n%2], "GET", p.Origins.API+"/v1/whoami", nil); a.Status != http.StatusOK {
+		a := harness.Do(t, []*wire.Agent{g, other}[n%2], "GET", p.Origins.API+"/v1/whoami", nil)
+		if a.Status != http.StatusOK {
 			t.Fatalf("request %d answers %d", n+1, a.Status)
 		}
 	}
@@ -88,7 +91,9 @@ func TestF56AWorkspaceWaitsAsLongAsItIsTold(t *testing.T) {
 	if a := harness.Do(t, stranger, "GET", p.Origins.API+"/v1/whoami", nil); a.Status != http.StatusOK {
 		t.Errorf("another workspace answers %d", a.Status)
 	}
-	spendUntil(t, p, fault.RateLimitedWorkspace, func() wire.Answer { return harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil) })
+	spendUntil(t, p, fault.RateLimitedWorkspace, func() wire.Answer {
+		return harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil)
+	})
 }
 
 func TestTheCredentialIsNamedBeforeTheWorkspace(t *testing.T) {
@@ -107,8 +112,12 @@ func TestARefusedRequestHasNoEffectAndIsRefusedAtOnce(t *testing.T) {
 	harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil)
 	harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	before := p.Snapshot(t)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedActor)
-	harness.WantRefused(t, harness.Do(t, g, "POST", p.Origins.API+"/v1/api-keys/current/revoke", nil), 429, fault.RateLimitedActor)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedActor,
+	)
+	harness.WantRefused(
+		t, harness.Do(t, g, "POST", p.Origins.API+"/v1/api-keys/current/revoke", nil), 429, fault.RateLimitedActor,
+	)
 	p.WantUnchanged(t, before)
 	writes := p.Faults.On("UpdateItem").If(chaos.Key("pk", "r:actor:")).Always()
 	for range 5 {
@@ -128,10 +137,12 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	a, other := harness.PublishPage(t, g, "popular"), harness.PublishPage(t, g, "other")
 	first := p.Get(t, a.RevisionContentURL)
 	for name, ask := range map[string]func() wire.Answer{
-		"HEAD":        func() wire.Answer { return harness.Do(t, p.Anyone, "HEAD", a.RevisionContentURL, nil) },
-		"conditional": func() wire.Answer { return p.Get(t, a.RevisionContentURL, "If-None-Match", first.Header.Get("ETag")) },
-		"range":       func() wire.Answer { return p.Get(t, a.RevisionContentURL, "Range", "bytes=0-0") },
-		"view":        func() wire.Answer { return p.Get(t, a.AgentViewURL) },
+		"HEAD": func() wire.Answer { return harness.Do(t, p.Anyone, "HEAD", a.RevisionContentURL, nil) },
+		"conditional": func() wire.Answer {
+			return p.Get(t, a.RevisionContentURL, "If-None-Match", first.Header.Get("ETag"))
+		},
+		"range": func() wire.Answer { return p.Get(t, a.RevisionContentURL, "Range", "bytes=0-0") },
+		"view":  func() wire.Answer { return p.Get(t, a.AgentViewURL) },
 		"link": func() wire.Answer {
 			return harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", linkOf(t, a.UnlistedURL))
 		},
@@ -145,8 +156,10 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 		}
 	}
 	for name, ask := range map[string]func() wire.Answer{
-		"conditional": func() wire.Answer { return p.Get(t, a.RevisionContentURL, "If-None-Match", first.Header.Get("ETag")) },
-		"view":        func() wire.Answer { return p.Get(t, a.AgentViewURL) },
+		"conditional": func() wire.Answer {
+			return p.Get(t, a.RevisionContentURL, "If-None-Match", first.Header.Get("ETag"))
+		},
+		"view": func() wire.Answer { return p.Get(t, a.AgentViewURL) },
 		"link": func() wire.Answer {
 			return harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/access-links/resolve", linkOf(t, a.UnlistedURL))
 		},
@@ -172,7 +185,9 @@ func TestT57ReadsThatAreRefusedAreNobodyElses(t *testing.T) {
 		o.Limits.Artifact.Limit, o.Limits.Refused.Limit = 9, 4
 	})
 	a := s.Published.ArtifactID
-	revoked, locked := harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID)), harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	revoked, locked := harness.CreateLink(
+		t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID),
+	), harness.CreateLink(t, s.Agent, a, harness.ShareLink)
 	had := s.OpenLink(t, harness.MintLink(t, s.Agent, revoked.ID), "shared") // 2 reads
 	url := harness.MintLink(t, s.Agent, locked.ID)
 	harness.RevokeLink(t, s.Agent, revoked.ID)
@@ -219,7 +234,9 @@ func TestF46WithoutItsCounterALimitRefuses(t *testing.T) {
 	down("actor")
 	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil), 429, fault.RateLimitedActor)
 	down("workspace")
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedWorkspace)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 429, fault.RateLimitedWorkspace,
+	)
 	down("artifact")
 	harness.WantRefused(t, p.Get(t, a.RevisionContentURL), 429, fault.RateLimitedArtifact)
 	p.WantUnchanged(t, before)
@@ -301,7 +318,8 @@ func TestF50AtTheLastPlaceOfTheDayOneOfTenWins(t *testing.T) {
 		harness.WantRefused(t, a, 429, fault.WriteAllowanceExceeded)
 		r := wire.Declare("again", empty)
 		r.ArtifactID = drafts[n].ArtifactID
-		harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), r), 409, fault.DraftRevisionConflict) // the draft is intact
+		// the draft is intact
+		harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), r), 409, fault.DraftRevisionConflict)
 	}
 	if won != 1 || remainingToday(t, g) != 0 {
 		t.Errorf("%d of ten publications took the last place", won)
@@ -326,9 +344,15 @@ func TestF51TheLastRevisionIsTheLast(t *testing.T) {
 	}
 	p.WantUnchanged(t, before)
 	third := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded) // its draft cannot be published either
+	// its draft cannot be published either
+	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded)
 	before = p.Snapshot(t)
-	harness.WantRefused(t, harness.TryPublish(t, g, wire.NewKey(), third.ArtifactID, third.RevisionID, nil), 429, fault.RevisionCeilingExceeded)
+	harness.WantRefused(
+		t,
+		harness.TryPublish(t, g, wire.NewKey(), third.ArtifactID, third.RevisionID, nil),
+		429,
+		fault.RevisionCeilingExceeded,
+	)
 	p.WantUnchanged(t, before)
 	p.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
 	harness.Must(g.Publish(ctx, wire.NewKey(), second.ArtifactID, second.RevisionID))(t) // published already
@@ -355,5 +379,7 @@ func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {
 		p.WantContent(t, a.RevisionContentURL, harness.Page("off").Body)
 	}
 	large := wire.File{Path: "large", Body: harness.RandomBytes(13, 101)}
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", large)), 400, fault.FileSizeCapExceeded)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", large)), 400, fault.FileSizeCapExceeded,
+	)
 }

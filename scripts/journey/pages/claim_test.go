@@ -21,7 +21,8 @@ func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
 	p := browser.Open(t)
 	bare := func(when string) {
 		t.Helper()
-		if at := browser.Eval[string](&p.Document, `location.href`); strings.Contains(at, "ap_ct_") || strings.Contains(at, "#") {
+		at := browser.Eval[string](&p.Document, `location.href`)
+		if strings.Contains(at, "ap_ct_") || strings.Contains(at, "#") {
 			t.Errorf("%s the token is in the address bar", when)
 		}
 	}
@@ -34,7 +35,10 @@ func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
 	p.WaitText("Moon phases")
 	bare("when it is shown")
 	p.Screenshot("journey-claim")
-	if kept := browser.Eval[bool](&p.Document, `Object.values(sessionStorage).concat(Object.values(localStorage)).some(v => v.includes("ap_ct_"))`); kept {
+	kept := browser.Eval[bool](
+		&p.Document, `Object.values(sessionStorage).concat(Object.values(localStorage)).some(v => v.includes("ap_ct_"))`,
+	)
+	if kept {
 		t.Error("the browser keeps the token although it was used")
 	}
 	if says := harness.Do(t, agent, "GET", d.Origins.API+"/v1/whoami", nil); says.Status != 200 {
@@ -49,7 +53,10 @@ func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
 	p.WaitText("Claimed")
 	p.Go(d.Origins.App + "/artifacts")
 	p.WaitText("Moon phases")
-	if n := browser.Eval[int](&p.Document, `[...document.querySelectorAll("main a")].filter(a => a.textContent.includes("Tide tables")).length`); n != 1 {
+	n := browser.Eval[int](
+		&p.Document, `[...document.querySelectorAll("main a")].filter(a => a.textContent.includes("Tide tables")).length`,
+	)
+	if n != 1 {
 		t.Errorf("the artifact is listed %d times", n)
 	}
 	p.Screenshot("journey-claim-list")

@@ -55,7 +55,16 @@ var built = sync.OnceValues(func() (string, error) {
 // command prepares a command, with nothing of the test's own login.
 func (c *terminal) command(t *testing.T, args ...string) *exec.Cmd {
 	run := exec.CommandContext(t.Context(), c.binary, args...)
-	run.Env = append(os.Environ(), "VITRINE_URL="+c.Origins.API, "VITRINE_API_KEY=", "XDG_CONFIG_HOME="+c.home, "HOME="+c.home, "NO_COLOR=1", "BROWSER=", "CI=1")
+	run.Env = append(
+		os.Environ(),
+		"VITRINE_URL="+c.Origins.API,
+		"VITRINE_API_KEY=",
+		"XDG_CONFIG_HOME="+c.home,
+		"HOME="+c.home,
+		"NO_COLOR=1",
+		"BROWSER=",
+		"CI=1",
+	)
 	return run
 }
 
@@ -142,7 +151,9 @@ func (c *terminal) agent(t *testing.T) *wire.Agent {
 			APIKey string `json:"api_key"`
 		}
 	}
-	harness.NoError(t, json.Unmarshal(harness.Must(os.ReadFile(filepath.Join(c.home, "vitrine", "credentials.json")))(t), &kept))
+	harness.NoError(
+		t, json.Unmarshal(harness.Must(os.ReadFile(filepath.Join(c.home, "vitrine", "credentials.json")))(t), &kept),
+	)
 	return c.WithBearer(kept.Credentials[c.Origins.API].APIKey)
 }
 
@@ -158,13 +169,20 @@ func TestAMemberRevisesAnArtifactWithTheCommand(t *testing.T) {
 
 	t.Log("a patch, and exactly its bytes")
 	after := strings.Replace(before, "entry 1500\n", "entry fifteen hundred\r\n", 1)
-	decode[revised](t, c, `[{"old_string":"entry 1500\n","new_string":"entry fifteen hundred\r\n"}]`, "edit", string(a), "log.txt")
+	decode[revised](
+		t, c, `[{"old_string":"entry 1500\n","new_string":"entry fifteen hundred\r\n"}]`, "edit", string(a), "log.txt",
+	)
 	c.wantFile(t, a, "log.txt", after)
 	c.wantFile(t, a, "log.txt", before, "--revision-id", string(first.RevisionID))
 	c.wantFile(t, a, "empty.txt", "")
 
 	t.Log("what did not change is inherited")
-	next := folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides of May</h1>\n", "log.txt": after, "empty.txt": "", "new.txt": "comes"})
+	next := folderOf(t, map[string]string{
+		"index.html": "<!doctype html><h1>Tides of May</h1>\n",
+		"log.txt":    after,
+		"empty.txt":  "",
+		"new.txt":    "comes",
+	})
 	third := decode[revised](t, c, "", "publish", next, "--artifact-id", string(a))
 	if s := third.UploadStats; s.Uploaded != 2 || s.Reused != 2 || third.Title != "Tide tables" {
 		t.Errorf("%q: %d files were sent and %d reused", third.Title, s.Uploaded, s.Reused)
@@ -205,7 +223,9 @@ func TestAMemberSharesWithTheCommandAndEndsItAtOnce(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	c := newTerminal(t, d)
 	c.signIn(t, "ada@example.org")
-	made := decode[revised](t, c, "", "publish", folderOf(t, map[string]string{"index.html": string(interactive.Body)}), "--title", "Tide tables")
+	made := decode[revised](
+		t, c, "", "publish", folderOf(t, map[string]string{"index.html": string(interactive.Body)}), "--title", "Tide tables",
+	)
 	link := decode[struct {
 		ID  string `json:"access_link_id"`
 		URL string `json:"url"`
@@ -244,7 +264,9 @@ func TestWhatAMemberPinsWithTheCommandOutlivesItsTime(t *testing.T) {
 	c.signIn(t, "ada@example.org")
 	var made [2]revised
 	for i := range made {
-		made[i] = decode[revised](t, c, "", "publish", folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides</h1>\n"}))
+		made[i] = decode[revised](
+			t, c, "", "publish", folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides</h1>\n"}),
+		)
 	}
 	kept, left := made[0].ArtifactID, made[1].ArtifactID
 	if out, _ := c.run(t, 0, "", "pin", string(kept)); !strings.Contains(out, "never, while it is pinned") {
@@ -265,7 +287,9 @@ func TestWhatAMemberPinsWithTheCommandOutlivesItsTime(t *testing.T) {
 
 func TestTheCommandProvesWorkByItself(t *testing.T) {
 	d := harness.NewEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAlways })
-	out, _ := newTerminal(t, d).run(t, 0, "", "publish", folderOf(t, map[string]string{"index.html": "<p>worked for"}), "--ephemeral")
+	out, _ := newTerminal(t, d).run(
+		t, 0, "", "publish", folderOf(t, map[string]string{"index.html": "<p>worked for"}), "--ephemeral",
+	)
 	link := linkForm.FindString(out)
 	if _, err := d.Anyone.Resolve(ctx, link); err != nil {
 		t.Error(err)

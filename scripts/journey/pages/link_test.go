@@ -14,7 +14,10 @@ import (
 // claimOnPage takes what an agent published over into the workspace of a window, with the form of the page.
 func claimOnPage(t testing.TB, w *harness.FakeBrowser, token string) {
 	t.Helper()
-	harness.WantPage(t, "the claim", w.Post(t, "/claim/confirm", url.Values{"claim_token": {token}, "once": {"page-" + wire.NewKey()}}), 200, "Claimed")
+	harness.WantPage(t, "the claim", w.Post(t, "/claim/confirm", url.Values{
+		"claim_token": {token},
+		"once":        {"page-" + wire.NewKey()},
+	}), 200, "Claimed")
 }
 
 // rowOf is the row of a list on a page that holds a text.
@@ -47,10 +50,19 @@ func TestThePageOfLinksTellsWhatEachOpens(t *testing.T) {
 			t.Fatalf("%s answers %d %s", path, a.Status, a.Body)
 		}
 	}
-	p.Update(t, "A#"+string(shown["Closed"].ArtifactID), "META", map[string]any{"lock": "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", "lock_at": p.Options.Now()})
+	p.Update(t, "A#"+string(shown["Closed"].ArtifactID), "META", map[string]any{
+		"lock":    "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9",
+		"lock_at": p.Options.Now(),
+	})
 	p.Update(t, "A#"+string(shown["Past"].ArtifactID), "META", map[string]any{"exp": p.Options.Now().Add(-time.Minute)})
 	list := w.Get(t, "/access-links")
-	for title, state := range map[string]string{"Open": "Live", "Shut": "Locked", "Closed": "Locked", "Past": "Ended", "Deleted": "Ended"} {
+	for title, state := range map[string]string{
+		"Open":    "Live",
+		"Shut":    "Locked",
+		"Closed":  "Locked",
+		"Past":    "Ended",
+		"Deleted": "Ended",
+	} {
 		row := rowOf(t, list, title+" exhibit")
 		if !strings.Contains(row, ">"+state+"</span>") || strings.Contains(row, "/address") != (state == "Live") {
 			t.Errorf("%s: the row is %s", title, row)
@@ -59,7 +71,9 @@ func TestThePageOfLinksTellsWhatEachOpens(t *testing.T) {
 			t.Errorf("%s: the link says %v", title, err)
 		}
 	}
-	if a := w.Get(t, "/v/"+string(shown["Closed"].ArtifactID)); a.Status != 404 || !strings.Contains(string(a.Body), "Closed by the operator") || strings.Contains(string(a.Body), p.Origins.Content) {
+	a := w.Get(t, "/v/"+string(shown["Closed"].ArtifactID))
+	if a.Status != 404 || !strings.Contains(string(a.Body), "Closed by the operator") ||
+		strings.Contains(string(a.Body), p.Origins.Content) {
 		t.Errorf("the viewer of what an operator closed answers %d %s", a.Status, a.Body)
 	}
 }

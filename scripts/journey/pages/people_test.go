@@ -145,7 +145,8 @@ func TestAPersonApprovesTheCommandOnAnotherDevice(t *testing.T) {
 		t.Errorf("whoami says %+v", w)
 	}
 	folder := folderOf(t, map[string]string{"index.html": "<!doctype html><title>T</title><p>hello"})
-	if made := decode[contract.Published](t, c, "", "publish", folder, "--title", "From the command"); made.PrivateURL == "" {
+	made := decode[contract.Published](t, c, "", "publish", folder, "--title", "From the command")
+	if made.PrivateURL == "" {
 		t.Errorf("publish prints %+v", made)
 	}
 	if out, _ := c.run(t, 0, "", "logout", "--json"); !strings.Contains(out, `"remote_revoked":true`) {
@@ -175,21 +176,35 @@ func callback(t testing.TB) (redirect string, answers chan url.Values) {
 func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	var server contract.ServerMetadata
-	harness.NoError(t, json.Unmarshal(harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil).Body, &server))
-	if server.Issuer != d.Origins.API || !slices.Contains(server.CodeChallengeMethods, "S256") || server.RegistrationEndpoint == "" {
+	harness.NoError(
+		t,
+		json.Unmarshal(
+			harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil).Body, &server,
+		),
+	)
+	if server.Issuer != d.Origins.API || !slices.Contains(server.CodeChallengeMethods, "S256") ||
+		server.RegistrationEndpoint == "" {
 		t.Fatalf("the metadata is %+v", server)
 	}
 	redirect, answers := callback(t)
 	var client contract.RegisteredClient
-	a := harness.Do(t, d.Anyone, "POST", server.RegistrationEndpoint, contract.RegisterClient{ClientName: "A <b>client</b>", RedirectURIs: []string{redirect}})
+	a := harness.Do(t, d.Anyone, "POST", server.RegistrationEndpoint, contract.RegisterClient{
+		ClientName:   "A <b>client</b>",
+		RedirectURIs: []string{redirect},
+	})
 	if harness.NoError(t, json.Unmarshal(a.Body, &client)); a.Status != http.StatusCreated {
 		t.Fatalf("registration answers %d %s", a.Status, a.Body)
 	}
 	verifier := rand.Text() + rand.Text()
 	sum := sha256.Sum256([]byte(verifier))
 	q := url.Values{
-		"response_type": {"code"}, "client_id": {string(client.ClientID)}, "redirect_uri": {redirect}, "state": {"some state"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "scope": {"read openid"},
+		"response_type":         {"code"},
+		"client_id":             {string(client.ClientID)},
+		"redirect_uri":          {redirect},
+		"state":                 {"some state"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(sum[:])},
+		"code_challenge_method": {"S256"},
+		"scope":                 {"read openid"},
 	}
 	p := browser.Open(t)
 	p.Go(server.AuthorizationEndpoint + "?" + q.Encode())
@@ -208,7 +223,10 @@ func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 		t.Fatalf("what came back is %v", back)
 	}
 	exchange := url.Values{
-		"grant_type": {"authorization_code"}, "client_id": {string(client.ClientID)}, "code": {back.Get("code")}, "redirect_uri": {redirect},
+		"grant_type":    {"authorization_code"},
+		"client_id":     {string(client.ClientID)},
+		"code":          {back.Get("code")},
+		"redirect_uri":  {redirect},
 		"code_verifier": {verifier},
 	}
 	token := d.Token(t, exchange)
@@ -218,13 +236,18 @@ func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 	who := d.WithBearer(token.AccessToken)
 	var self contract.MCPWhoami
 	answer := harness.Do(t, who, "GET", who.At.APIURL+"/v1/mcp/whoami", nil)
-	if harness.NoError(t, json.Unmarshal(answer.Body, &self)); answer.Status != http.StatusOK || self.WorkspaceMember.Email != "ada@example.org" {
+	harness.NoError(t, json.Unmarshal(answer.Body, &self))
+	if answer.Status != http.StatusOK || self.WorkspaceMember.Email != "ada@example.org" {
 		t.Errorf("whoami answers %d %s", answer.Status, answer.Body)
 	}
 	harness.WantRefused(t, harness.Do(t, who, "GET", who.At.APIURL+"/v1/whoami", nil), 401, fault.NotAuthenticated) // T03
 	harness.WantRefused(t, harness.Do(t, who, "GET", who.At.APIURL+"/v1/web/workspace", nil), 401, fault.NotAuthenticated)
 
-	newer := d.Token(t, url.Values{"grant_type": {"refresh_token"}, "client_id": {string(client.ClientID)}, "refresh_token": {token.RefreshToken}})
+	newer := d.Token(t, url.Values{
+		"grant_type":    {"refresh_token"},
+		"client_id":     {string(client.ClientID)},
+		"refresh_token": {token.RefreshToken},
+	})
 	if newer.RefreshToken == token.RefreshToken || newer.AccessToken == token.AccessToken {
 		t.Error("refreshing rotates nothing")
 	}

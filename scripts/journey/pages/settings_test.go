@@ -32,15 +32,18 @@ func TestWhatIsSetOnThePageHoldsAndIsToldInTheRecord(t *testing.T) {
 	}
 	harness.WantPage(t, "the page", w.Get(t, "/settings"), 200, `value="Harbour <b>Survey</b>"`)
 	who := &harness.Member{Agent: p.WithBearer(w.CLIToken(t).AccessToken)}
-	if s := harness.CallAs[contract.Settings](t, who, 200, "GET", "/v1/web/settings", nil); s.WorkspaceName != "Harbour <b>Survey</b>" || s.AutoDeletionDays != 5 {
+	s := harness.CallAs[contract.Settings](t, who, 200, "GET", "/v1/web/settings", nil)
+	if s.WorkspaceName != "Harbour <b>Survey</b>" || s.AutoDeletionDays != 5 {
 		t.Errorf("the API tells %+v", s)
 	}
-	if a := w.Post(t, "/settings", settings("Harbour", 8)); a.Status != 400 || !strings.Contains(string(a.Body), "choose 1 to 7 days") {
+	a := w.Post(t, "/settings", settings("Harbour", 8))
+	if a.Status != 400 || !strings.Contains(string(a.Body), "choose 1 to 7 days") {
 		t.Errorf("more days than may be: %d", a.Status)
 	}
 	record := w.Get(t, "/audit")
 	row := rowOf(t, record, "Changed the settings")
-	if !strings.Contains(row, html.EscapeString(`"Harbour <b>Survey</b>"`)) || !strings.Contains(row, "<dd>you</dd>") || strings.Count(string(record.Body), "Changed the settings") != 1 {
+	if !strings.Contains(row, html.EscapeString(`"Harbour <b>Survey</b>"`)) || !strings.Contains(row, "<dd>you</dd>") ||
+		strings.Count(string(record.Body), "Changed the settings") != 1 {
 		t.Errorf("the record is %s", record.Body)
 	}
 }
@@ -66,7 +69,8 @@ func TestTheRecordIsReadPageByPage(t *testing.T) {
 	second := w.Get(t, older)
 	all := string(first.Body) + string(second.Body)
 	for n := range limits.PageDefault {
-		if strings.Count(all, fmt.Sprintf("Name number %d.", n)) < 1 || strings.Count(all, html.EscapeString(fmt.Sprintf("name is now \"Name number %d.\"", n))) != 1 {
+		if strings.Count(all, fmt.Sprintf("Name number %d.", n)) < 1 ||
+			strings.Count(all, html.EscapeString(fmt.Sprintf("name is now \"Name number %d.\"", n))) != 1 {
 			t.Errorf("change %d is told otherwise than once", n)
 		}
 	}

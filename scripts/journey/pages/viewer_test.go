@@ -77,10 +77,13 @@ func TestThePrivateViewerIsForMembersOfTheWorkspace(t *testing.T) {
 	_, made := publishAsMember(t, d, "ada@example.org", interactive)
 	target := d.Origins.App + "/v/" + string(made.ArtifactID)
 	a := harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "text/html")
-	if want := "/api/auth/sign-in?returnPathname=%2Fv%2F" + string(made.ArtifactID); a.Status != http.StatusFound || a.Header.Get("Location") != want {
+	want := "/api/auth/sign-in?returnPathname=%2Fv%2F" + string(made.ArtifactID)
+	if a.Status != http.StatusFound || a.Header.Get("Location") != want {
 		t.Errorf("a browser that is signed out is sent to %d %q", a.Status, a.Header.Get("Location"))
 	}
-	harness.WantRefused(t, harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "application/json"), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t, harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "application/json"), 401, fault.NotAuthenticated,
+	)
 
 	other := browser.Open(t)
 	other.Go(target)

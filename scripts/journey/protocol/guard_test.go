@@ -58,8 +58,12 @@ func TestLimitsSpeakBeforeABodyThatIsTooLargeAndBeforeAListThatIsWrong(t *testin
 	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
 	g := p.NewAgent(t)
 	harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil)
-	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?limit=0", nil), 429, fault.RateLimitedActor)
-	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?cursor=x", nil), 429, fault.RateLimitedActor)
+	harness.WantRefused(
+		t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?limit=0", nil), 429, fault.RateLimitedActor,
+	)
+	harness.WantRefused(
+		t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?cursor=x", nil), 429, fault.RateLimitedActor,
+	)
 	harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	large := `{"title":"` + strings.Repeat("x", limits.JSONBody) + `"}`
 	limited := harness.TryCreate(t, g, wire.NewKey(), large)
@@ -95,7 +99,9 @@ func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	}
 	other := wire.Declare("other", harness.Page("p"))
 	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, other), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, strings.Repeat("x", limits.JSONBody+1)), 400, fault.InvalidRequest)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, done.CreateKey, strings.Repeat("x", limits.JSONBody+1)), 400, fault.InvalidRequest,
+	)
 	p.WantUnchanged(t, before)
 }
 
@@ -105,7 +111,14 @@ func TestAReplayIsComparedBeforeItsBodyIsJudged(t *testing.T) {
 	g := p.NewAgent(t)
 	done := harness.NewReplays(t, g)
 	before := p.Snapshot(t)
-	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, `{"title":"no files"}`), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, harness.TryPublish(t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, `{"unknown":1}`), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, done.CreateKey, `{"title":"no files"}`), 400, fault.InvalidIdempotencyKey,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryPublish(t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, `{"unknown":1}`),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	p.WantUnchanged(t, before)
 }

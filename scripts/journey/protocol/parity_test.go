@@ -63,7 +63,10 @@ func newParityEnv(t *testing.T) *parityEnv {
 	d := &parityEnv{Stack: s, handlers: map[string]http.Handler{}}
 	services := servicesOf(t, o, s)
 	for origin, assemble := range map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
-		s.Origins.API: api.Handler, s.Origins.Upload: upload.Handler, s.Origins.Content: content.Handler, s.Origins.App: app.Handler,
+		s.Origins.API:     api.Handler,
+		s.Origins.Upload:  upload.Handler,
+		s.Origins.Content: content.Handler,
+		s.Origins.App:     app.Handler,
 	} {
 		u, _ := url.Parse(origin)
 		if d.handlers[u.Host], err = assemble(services, o.Log); err != nil {
@@ -106,7 +109,8 @@ func servicesOf(t *testing.T, o stack.Options, s *stack.Stack) *boot.Services {
 	return services
 }
 
-// eventOf returns the event that a gateway makes of a request: of a REST API for content, of an HTTP API for the others.
+// eventOf returns the event that a gateway makes of a request: of a REST API for content, of an HTTP API for the
+// others.
 func (d *parityEnv) eventOf(t *testing.T, r *http.Request) any {
 	t.Helper()
 	var body string
@@ -239,7 +243,8 @@ func (d *parityEnv) wantContent(t *testing.T, view contract.AgentView, film stri
 	if whole := d.same(t, "GET", urls["film.mp4"], ""); whole.Body != film {
 		t.Errorf("%d bytes of the film", len(whole.Body))
 	}
-	if part := d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11"); part.Status != 206 || part.Body != "\xff\x00" {
+	part := d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11")
+	if part.Status != 206 || part.Body != "\xff\x00" {
 		t.Errorf("%+v", part)
 	}
 	if odd := d.same(t, "GET", urls["a b/été+1%.html"], ""); odd.Status != 200 || odd.Body != "odd" {
@@ -249,7 +254,8 @@ func (d *parityEnv) wantContent(t *testing.T, view contract.AgentView, film stri
 	d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=0-1,5-6")
 	d.same(t, "GET", urls["empty.txt"], "")
 	d.same(t, "HEAD", urls["film.mp4"], "")
-	if known := d.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag")); known.Status != 304 {
+	known := d.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag"))
+	if known.Status != 304 {
 		t.Errorf("%+v", known)
 	}
 	d.same(t, "GET", urls["index.html"], "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
@@ -267,10 +273,16 @@ func (d *parityEnv) wantContent(t *testing.T, view contract.AgentView, film stri
 
 func (d *parityEnv) wantAPI(t *testing.T, p contract.Published) {
 	base, key := d.Origins.API, []string{"Authorization", "Bearer " + d.agent.Key}
-	for _, path := range []string{"/v1/whoami", "/v1/artifacts?limit=1", "/v1/artifacts?limit=0&cursor=", "/v1/artifacts/" + string(p.ArtifactID) + "/revisions"} {
+	for _, path := range []string{
+		"/v1/whoami", "/v1/artifacts?limit=1", "/v1/artifacts?limit=0&cursor=",
+		"/v1/artifacts/" + string(p.ArtifactID) + "/revisions",
+	} {
 		d.same(t, "GET", base+path, "", key...)
 	}
-	for _, path := range []string{"/.well-known/vitrine", "/openapi.json", "/healthz", "/nothing", "/v1/whoami?api_key=x", "/v1/a%23b?x=1", "/v1//whoami"} {
+	for _, path := range []string{
+		"/.well-known/vitrine", "/openapi.json", "/healthz", "/nothing", "/v1/whoami?api_key=x", "/v1/a%23b?x=1",
+		"/v1//whoami",
+	} {
 		d.same(t, "GET", base+path, "")
 	}
 	if refused := d.same(t, "GET", base+"/v1/whoami", ""); refused.Status != 401 {
@@ -286,19 +298,30 @@ func (d *parityEnv) wantAPI(t *testing.T, p contract.Published) {
 		t.Fatal(err)
 	}
 	resolve := `{"public_id":"` + string(public) + `","blob":"` + blob + `"}`
-	if opened := d.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain"); opened.Status != 200 {
+	opened := d.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain")
+	if opened.Status != 200 {
 		t.Errorf("%+v", opened)
 	}
 	d.same(t, "POST", base+"/v1/access-links/resolve", "\xff{")
 	d.same(t, "GET", p.AgentViewURL, "")
-	if shown := d.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8"); !strings.HasPrefix(shown.Header.Get("Content-Type"), "text/html") {
+	shown := d.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8")
+	if !strings.HasPrefix(shown.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("%+v", shown)
 	}
 }
 
 func (d *parityEnv) wantUpload(t *testing.T) {
 	d.same(t, "POST", d.Origins.Upload+"/v1/upload-sessions", `{}`)
-	d.same(t, "POST", d.Origins.Upload+"/v1/upload-sessions", `{"title":7}`, "Authorization", "Bearer "+d.agent.Key, "Idempotency-Key", wire.NewKey())
+	d.same(
+		t,
+		"POST",
+		d.Origins.Upload+"/v1/upload-sessions",
+		`{"title":7}`,
+		"Authorization",
+		"Bearer "+d.agent.Key,
+		"Idempotency-Key",
+		wire.NewKey(),
+	)
 	d.same(t, "GET", d.Origins.Upload+"/openapi.json", "")
 	d.same(t, "GET", d.Origins.Upload+"/healthz", "")
 }
@@ -322,7 +345,9 @@ func (d *parityEnv) wantApp(t *testing.T, p contract.Published) {
 		status int
 		origin []string
 	}{
-		{200, []string{"Origin", d.Origins.App}}, {403, []string{"Origin", "https://evil.example"}}, {403, []string{"Sec-Fetch-Site", "cross-site"}},
+		{200, []string{"Origin", d.Origins.App}},
+		{403, []string{"Origin", "https://evil.example"}},
+		{403, []string{"Sec-Fetch-Site", "cross-site"}},
 	} {
 		if got := d.same(t, "POST", d.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.Status != c.status {
 			t.Errorf("%v: %+v", c.origin, got)
@@ -342,17 +367,20 @@ func (d *parityEnv) longest(t *testing.T, target string) any {
 	return d.eventOf(t, r)
 }
 
-// wantText reads back text of which the answer is about as long as a function may answer. Whether it carries the text must
-// not depend on how the host is served.
+// wantText reads back text of which the answer is about as long as a function may answer. Whether it carries the text
+// must not depend on how the host is served.
 func (d *parityEnv) wantText(t *testing.T) {
 	files := map[string]struct {
 		text string
 		body bool
 	}{
-		"quotes.json":      {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 840_000), ",") + "]", false}, // 5 MB as JSON, 6.7 MB in base64
-		"few-quotes.json":  {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 700_000), ",") + "]", true},  // 7 MB as JSON in JSON, 5.6 MB in base64
-		"plain.txt":        {strings.Repeat("plain text ", 475_000), true},                                // 5.2 MB, 7 MB in base64
-		"more-than-fits":   {strings.Repeat("plain text ", 477_000), false},                               // above 5 MiB
+		// 5 MB as JSON, 6.7 MB in base64
+		"quotes.json": {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 840_000), ",") + "]", false},
+		// 7 MB as JSON in JSON, 5.6 MB in base64
+		"few-quotes.json": {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 700_000), ",") + "]", true},
+		// 5.2 MB, 7 MB in base64
+		"plain.txt":        {strings.Repeat("plain text ", 475_000), true},
+		"more-than-fits":   {strings.Repeat("plain text ", 477_000), false}, // above 5 MiB
 		"lines.txt":        {strings.Repeat("a line of a log, with \"quotes\"\n", 140_000), true},
 		"markup/page.html": {strings.Repeat("<b>&</b>", 600_000), true},
 	}

@@ -46,21 +46,27 @@ var provocations = map[fault.Code]provocation{
 	fault.EntrypointNotInRevision: {422, nil, createWithoutEntrypoint},
 	fault.FileCountCapExceeded:    {400, harness.WithPolicy(func(p *limits.Policy) { p.FileCount = 1 }), createTwoFiles},
 	fault.FileSizeCapExceeded:     {400, harness.WithPolicy(func(p *limits.Policy) { p.FileSize = 5 }), createTwoFiles},
-	fault.RevisionSizeCapExceeded: {400, harness.WithPolicy(func(p *limits.Policy) { p.ArtifactSize = 11 }), createTwoFiles},
-	fault.RevisionCeilingExceeded: {429, harness.WithPolicy(func(p *limits.Policy) { p.Revisions = 1 }), reviseAtTheCeiling},
-	fault.WriteAllowanceExceeded:  {429, harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = limits.AllowanceShards }), harness.PublishTwiceADay},
-	fault.RateLimitedActor:        {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
-	fault.RateLimitedWorkspace:    {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
-	fault.RateLimitedArtifact:     {429, func(l *limits.Limits) { l.Artifact.Limit = 1 }, readTwice},
-	fault.ProvisionRateLimited:    {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, harness.ProvisionAgain},
-	fault.ProvisionUnavailable:    {503, nil, provisionWithoutGate},
-	fault.PowRequired:             {401, nil, provisionOften},
-	fault.PowInvalid:              {400, nil, provisionWithoutWork},
-	fault.DatabaseUnavailable:     {503, nil, askWithoutDatabase},
-	fault.PinnedArtifactCap:       {409, mayPinOne, pinAsAMember},
-	fault.StorageUnavailable:      {503, nil, finalizeWithoutStorage},
-	fault.PatchConflict:           {422, nil, reviseByAStrangePatch},
-	fault.Internal:                {500, nil, viewDamagedFiles},
+	fault.RevisionSizeCapExceeded: {400, harness.WithPolicy(func(p *limits.Policy) {
+		p.ArtifactSize = 11
+	}), createTwoFiles},
+	fault.RevisionCeilingExceeded: {429, harness.WithPolicy(func(p *limits.Policy) {
+		p.Revisions = 1
+	}), reviseAtTheCeiling},
+	fault.WriteAllowanceExceeded: {429, harness.WithPolicy(func(p *limits.Policy) {
+		p.NewArtifactsPerDay = limits.AllowanceShards
+	}), harness.PublishTwiceADay},
+	fault.RateLimitedActor:     {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
+	fault.RateLimitedWorkspace: {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
+	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { l.Artifact.Limit = 1 }, readTwice},
+	fault.ProvisionRateLimited: {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, harness.ProvisionAgain},
+	fault.ProvisionUnavailable: {503, nil, provisionWithoutGate},
+	fault.PowRequired:          {401, nil, provisionOften},
+	fault.PowInvalid:           {400, nil, provisionWithoutWork},
+	fault.DatabaseUnavailable:  {503, nil, askWithoutDatabase},
+	fault.PinnedArtifactCap:    {409, mayPinOne, pinAsAMember},
+	fault.StorageUnavailable:   {503, nil, finalizeWithoutStorage},
+	fault.PatchConflict:        {422, nil, reviseByAStrangePatch},
+	fault.Internal:             {500, nil, viewDamagedFiles},
 }
 
 // unprovokable are the codes that no request meets, with the reason.
@@ -146,7 +152,13 @@ func viewWithoutBytes(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.A
 	first := harness.PublishPage(t, g, "first")
 	harness.Must(g.PublishFiles(ctx, "second", first.ArtifactID, harness.Page("second")))(t)
 	p.Update(t, "A#"+string(first.ArtifactID), "R#"+string(first.RevisionID), map[string]any{"status": "retained"})
-	return harness.Do(t, g, "GET", g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions/"+string(first.RevisionID)+"/agent-view", nil)
+	return harness.Do(
+		t,
+		g,
+		"GET",
+		g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions/"+string(first.RevisionID)+"/agent-view",
+		nil,
+	)
 }
 
 func reviseADraft(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -212,7 +224,10 @@ func createWithoutEntrypoint(t *testing.T, _ *harness.BackendEnv, g *wire.Agent)
 }
 
 func createTwoFiles(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", wire.File{Path: "a", Body: []byte("sixsix")}, wire.File{Path: "b", Body: []byte("twelve")}))
+	return harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", wire.File{
+		Path: "a",
+		Body: []byte("sixsix"),
+	}, wire.File{Path: "b", Body: []byte("twelve")}))
 }
 
 func reviseByAStrangePatch(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {

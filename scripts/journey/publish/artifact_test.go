@@ -22,7 +22,10 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	g := d.NewAgent(t)
 	large := harness.RandomBytes(1, 10<<20)
 	files := []wire.File{
-		harness.Page("first"), {Path: "data/large.bin", Body: large}, {Path: "empty.txt"}, {Path: "a b/é%2F?#.txt", Body: []byte("odd name")},
+		harness.Page("first"), {
+			Path: "data/large.bin",
+			Body: large,
+		}, {Path: "empty.txt"}, {Path: "a b/é%2F?#.txt", Body: []byte("odd name")},
 	}
 	first, err := g.PublishFiles(ctx, "Report", "", files...)
 	if err != nil {
@@ -54,11 +57,14 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	}
 	d.WantContent(t, first.RevisionContentURL, files[0].Body)
 	d.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
-	if resolved, err := g.Resolve(ctx, first.UnlistedURL); err != nil || resolved.AgentView.RevisionID != second.RevisionID || resolved.Title != "Report, second" {
+	if resolved, err := g.Resolve(ctx, first.UnlistedURL); err != nil ||
+		resolved.AgentView.RevisionID != second.RevisionID || resolved.Title != "Report, second" {
 		t.Errorf("the old link shows %+v (%v)", resolved.AgentView.RevisionID, err)
 	}
 
-	links := []string{first.RevisionContentURL, second.RevisionContentURL, first.AgentViewURL, second.AgentViewURL, view.Files[1].URL}
+	links := []string{
+		first.RevisionContentURL, second.RevisionContentURL, first.AgentViewURL, second.AgentViewURL, view.Files[1].URL,
+	}
 	deleted, err := g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID), nil)
 	if err != nil || deleted.Status != http.StatusOK {
 		t.Fatal(deleted.Status, err)
@@ -101,12 +107,14 @@ func TestRangesGiveExactlyTheAskedBytes(t *testing.T) {
 		{"lines=1-2", 200, body, ""},
 	} {
 		a := d.Get(t, p.RevisionContentURL, "Range", tt.ask)
-		if a.Status != tt.status || a.Header.Get("Content-Range") != tt.says || (tt.want != nil && !bytes.Equal(a.Body, tt.want)) {
+		if a.Status != tt.status || a.Header.Get("Content-Range") != tt.says ||
+			(tt.want != nil && !bytes.Equal(a.Body, tt.want)) {
 			t.Errorf("%s: %d %q with %d bytes", tt.ask, a.Status, a.Header.Get("Content-Range"), len(a.Body))
 		}
 	}
 	etag := d.Get(t, p.RevisionContentURL).Header.Get("ETag")
-	if a := d.Get(t, p.RevisionContentURL, "If-None-Match", `"other", W/`+etag); a.Status != http.StatusNotModified || len(a.Body) != 0 {
+	a := d.Get(t, p.RevisionContentURL, "If-None-Match", `"other", W/`+etag)
+	if a.Status != http.StatusNotModified || len(a.Body) != 0 {
 		t.Errorf("a known ETag gets %d", a.Status)
 	}
 }
@@ -122,7 +130,9 @@ func TestARevokedKeyIsDeadAtOnce(t *testing.T) {
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatal(a.Status, err)
 	}
-	for _, host := range []string{g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts"} {
+	for _, host := range []string{
+		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts",
+	} {
 		if a, _ := g.Do(ctx, "GET", host, nil); a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
 			t.Errorf("%s answers %d %s", host, a.Status, a.Code())
 		}
@@ -186,8 +196,11 @@ func TestT48AnotherWorkspacesThingsAreNotThere(t *testing.T) {
 		t.Helper()
 		a, err1 := stranger.Do(ctx, method, foreign, body, "Idempotency-Key", wire.NewKey())
 		b, err2 := stranger.Do(ctx, method, random, body, "Idempotency-Key", wire.NewKey())
-		if err1 != nil || err2 != nil || a.Status != http.StatusNotFound || a.Code() != b.Code() || a.Message() != b.Message() {
-			t.Errorf("%s: foreign %d %s %q, random %d %s %q", method, a.Status, a.Code(), a.Message(), b.Status, b.Code(), b.Message())
+		if err1 != nil || err2 != nil || a.Status != http.StatusNotFound || a.Code() != b.Code() ||
+			a.Message() != b.Message() {
+			t.Errorf(
+				"%s: foreign %d %s %q, random %d %s %q", method, a.Status, a.Code(), a.Message(), b.Status, b.Code(), b.Message(),
+			)
 		}
 	}
 	api, none := owner.At.APIURL+"/v1/artifacts/", string(id.NewArtifact())
@@ -213,7 +226,8 @@ func TestT48AnotherWorkspacesThingsAreNotThere(t *testing.T) {
 func TestDiscoveryTellsTheHosts(t *testing.T) {
 	d := harness.NewEnv(t)
 	a := d.Get(t, d.Origins.API+"/.well-known/vitrine")
-	if a.Header.Get("Cache-Control") != "public, max-age=300" || d.Anyone.At.ContentURL != d.Origins.Content || d.Anyone.At.Version != contract.Version {
+	if a.Header.Get("Cache-Control") != "public, max-age=300" || d.Anyone.At.ContentURL != d.Origins.Content ||
+		d.Anyone.At.Version != contract.Version {
 		t.Errorf("%s %+v", a.Header.Get("Cache-Control"), d.Anyone.At)
 	}
 }

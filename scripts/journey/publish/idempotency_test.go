@@ -37,7 +37,9 @@ func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
 		return after
 	}
 	var s contract.Session
-	harness.NoError(t, json.Unmarshal(step("create", 1, func() wire.Answer { return harness.TryCreate(t, g, key, r) }).Body, &s))
+	harness.NoError(t, json.Unmarshal(step("create", 1, func() wire.Answer {
+		return harness.TryCreate(t, g, key, r)
+	}).Body, &s))
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("once").Body))(t)
 	step("finalize", 2, func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
 	publish := func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) }
@@ -65,7 +67,9 @@ func TestF21PublishingAtOnceWithOtherKeysPublishesOnce(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	d := harness.DraftPage(t, g, "raced")
-	answers := harness.Together(func() wire.Answer { return harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil) })
+	answers := harness.Together(func() wire.Answer {
+		return harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil)
+	})
 	for _, a := range answers {
 		if a.Status != http.StatusOK || harness.StableIDs(t, a) != harness.StableIDs(t, answers[0]) {
 			t.Errorf("%d %s", a.Status, a.Body)
@@ -91,12 +95,17 @@ func TestF77AKeyIsForOneTarget(t *testing.T) {
 		}
 	}
 	for _, s := range []contract.Session{one, two} {
-		if a := harness.Must(g.Publish(ctx, key, s.ArtifactID, s.RevisionID))(t); a.ArtifactID != s.ArtifactID || a.RevisionID != s.RevisionID {
+		a := harness.Must(g.Publish(ctx, key, s.ArtifactID, s.RevisionID))(t)
+		if a.ArtifactID != s.ArtifactID || a.RevisionID != s.RevisionID {
 			t.Errorf("publishing %s answers %s", s.ArtifactID, a.ArtifactID)
 		}
 	}
-	harness.WantRefused(t, harness.TryPublish(t, g, key, two.ArtifactID, one.RevisionID, nil), 404, fault.RevisionUnpublished)
-	harness.WantRefused(t, harness.TryPublish(t, g, key, id.NewArtifact(), one.RevisionID, nil), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, key, two.ArtifactID, one.RevisionID, nil), 404, fault.RevisionUnpublished,
+	)
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, key, id.NewArtifact(), one.RevisionID, nil), 404, fault.ArtifactNotFound,
+	)
 	for _, s := range []contract.Session{one, two} {
 		var gone contract.DeletedArtifact
 		harness.NoError(t, json.Unmarshal(harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key).Body, &gone))
@@ -113,15 +122,19 @@ func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
 	g := p.NewAgent(t)
 	done := harness.NewReplays(t, g)
 	now.Advance(time.Hour)
-	reordered := `{"files":[{"size_bytes":` + string(harness.Must(json.Marshal(done.Create.Files[0].SizeBytes))(t)) + `,"sha256":"` + done.Create.Files[0].SHA256 +
+	reordered := `{"files":[{"size_bytes":` + string(harness.Must(json.Marshal(
+		done.Create.Files[0].SizeBytes,
+	))(t)) + `,"sha256":"` + done.Create.Files[0].SHA256 +
 		`","path":"index.html"}],   "entrypoint":"index.html","title":"T"}`
 	for name, body := range map[string]any{"the same": done.Create, "with its keys in another order": reordered} {
 		var s contract.Session
 		harness.NoError(t, json.Unmarshal(harness.TryCreate(t, g, done.CreateKey, body).Body, &s))
-		if s.UploadSessionID != done.Session.UploadSessionID || s.ArtifactID != done.Session.ArtifactID || s.RevisionID != done.Session.RevisionID {
+		if s.UploadSessionID != done.Session.UploadSessionID || s.ArtifactID != done.Session.ArtifactID ||
+			s.RevisionID != done.Session.RevisionID {
 			t.Errorf("%s answers other ids", name)
 		}
-		if s.ExpiresAt != done.Session.ExpiresAt || s.Files[0].PutURL == done.Session.Files[0].PutURL || !s.Files[0].ExpiresAt.After(done.Session.Files[0].ExpiresAt.Time) {
+		if s.ExpiresAt != done.Session.ExpiresAt || s.Files[0].PutURL == done.Session.Files[0].PutURL ||
+			!s.Files[0].ExpiresAt.After(done.Session.Files[0].ExpiresAt.Time) {
 			t.Errorf("%s answers no fresh URL", name)
 		}
 		if a := harness.PutAs(t, g, s.Files[0], harness.Page("p").Body); a.Status != http.StatusPreconditionFailed {
@@ -129,7 +142,8 @@ func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
 		}
 	}
 	again := harness.Must(g.Publish(ctx, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID))(t)
-	if again.UnlistedURL == done.Published.UnlistedURL || again.ExpiresAt != done.Published.ExpiresAt || again.RevisionID != done.Published.RevisionID {
+	if again.UnlistedURL == done.Published.UnlistedURL || again.ExpiresAt != done.Published.ExpiresAt ||
+		again.RevisionID != done.Published.RevisionID {
 		t.Errorf("publishing again answers %+v", again.RevisionID)
 	}
 	now.Advance(limits.LinkURLLife - 30*time.Minute) // the first link has ended, the fresh one not
@@ -156,7 +170,12 @@ func TestT49AKeyIsItsCallersOwn(t *testing.T) {
 	if first := harness.TryDelete(t, g, a.ArtifactID, "Idempotency-Key", key); first.Status != http.StatusOK {
 		t.Fatal(first.Status)
 	}
-	harness.WantRefused(t, harness.TryDelete(t, p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t,
+		harness.TryDelete(t, p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key),
+		404,
+		fault.ArtifactNotFound,
+	)
 }
 
 func TestT51NoReplayForACallerWhoLostTheRight(t *testing.T) {
@@ -196,7 +215,9 @@ func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {
 	for _, refusal := range []string{"TransactWriteItems", "ListObjectsV2"} {
 		p.Faults.On(refusal).Before(chaos.Fail(harness.ErrDown))
 	}
-	harness.WantRefused(t, harness.TryCreate(t, g, key, wire.Declare("T", harness.Page("p"))), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("T", harness.Page("p"))), 503, fault.DatabaseUnavailable,
+	)
 	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 503, fault.StorageUnavailable)
 	p.WantUnchanged(t, before)
 	harness.Must(g.Create(ctx, key, wire.Declare("T", harness.Page("p"))))(t)
@@ -263,7 +284,8 @@ func TestF54ARecordThatEndedHasNoEffect(t *testing.T) {
 			harness.Must(p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.Tables.Hot, Item: item}))(t)
 		}
 	}
-	if s := harness.Must(g.Create(ctx, key, wire.Declare("second", harness.Page("p"))))(t); s.UploadSessionID == first.UploadSessionID {
+	s := harness.Must(g.Create(ctx, key, wire.Declare("second", harness.Page("p"))))(t)
+	if s.UploadSessionID == first.UploadSessionID {
 		t.Error("an ended record is replayed")
 	}
 }

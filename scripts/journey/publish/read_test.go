@@ -30,7 +30,10 @@ func TestFilesAreReadBackAsTextWhereTheyAreText(t *testing.T) {
 	g := d.NewAgent(t)
 	long := strings.Repeat("line\n", 1<<20) // 5 MiB of text do not fit an answer of 5 MiB
 	files := []wire.File{
-		harness.Page("one"), {Path: "empty.txt"}, {Path: "bin/noise.txt", Body: harness.RandomBytes(9, 3000)}, {Path: "long.txt", Body: []byte(long)},
+		harness.Page("one"), {Path: "empty.txt"}, {
+			Path: "bin/noise.txt",
+			Body: harness.RandomBytes(9, 3000),
+		}, {Path: "long.txt", Body: []byte(long)},
 		{Path: "escapes.json", Body: []byte(`{"a":"<&>\u2028"}`)},
 	}
 	first, err := g.PublishFiles(ctx, "Files", "", files...)
@@ -56,7 +59,8 @@ func TestFilesAreReadBackAsTextWhereTheyAreText(t *testing.T) {
 			t.Errorf("%s: %+v", f.Path, got)
 		}
 		text := f.Path != "bin/noise.txt"
-		if inline := text && f.Path != "long.txt"; got.IsBinary == text || (got.Body != nil) != inline || (inline && *got.Body != string(f.Body)) {
+		inline := text && f.Path != "long.txt"
+		if got.IsBinary == text || (got.Body != nil) != inline || (inline && *got.Body != string(f.Body)) {
 			t.Errorf("%s: binary %v, body %v", f.Path, got.IsBinary, got.Body != nil)
 		}
 	}
@@ -66,7 +70,13 @@ func TestFilesAreReadBackAsTextWhereTheyAreText(t *testing.T) {
 	if *newest.Body != string(harness.Page("two").Body) {
 		t.Error("without revision_id another revision than the newest is read")
 	}
-	for path, r := range map[string]id.Revision{"": "", "none.txt": "", "empty.txt": second.RevisionID, "index.html": id.NewRevision(), "../index.html": ""} {
+	for path, r := range map[string]id.Revision{
+		"":              "",
+		"none.txt":      "",
+		"empty.txt":     second.RevisionID,
+		"index.html":    id.NewRevision(),
+		"../index.html": "",
+	} {
 		if a, _ := read(path, r); a.Code() != fault.NotFound {
 			t.Errorf("%q of %s: %d %s", path, r, a.Status, a.Code())
 		}
@@ -107,23 +117,29 @@ func TestRevisionsAreListedDraftsFirst(t *testing.T) {
 
 func TestABrowserSeesThePublicAgentViewAsAPage(t *testing.T) {
 	d := harness.NewEnv(t)
-	p, err := d.NewAgent(t).PublishFiles(ctx, `<img src=x onerror=alert(1)>"`, "", wire.File{Path: `a"b'<c>.html`, Body: []byte("x")})
+	p, err := d.NewAgent(t).PublishFiles(ctx, `<img src=x onerror=alert(1)>"`, "", wire.File{
+		Path: `a"b'<c>.html`,
+		Body: []byte("x"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := d.Get(t, p.AgentViewURL, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 	text := string(a.Body)
-	if a.Status != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(text, "<img") || strings.Contains(text, "<c>") {
+	if a.Status != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
+		strings.Contains(text, "<img") || strings.Contains(text, "<c>") {
 		t.Errorf("T85: %d %s", a.Status, text)
 	}
-	if a.Header.Get("X-Robots-Tag") != "noindex, nofollow" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if a.Header.Get("X-Robots-Tag") != "noindex, nofollow" ||
+		!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("headers %v", a.Header)
 	}
 	if !strings.Contains(text, string(p.ArtifactID)) {
 		t.Error("the page does not name the artifact")
 	}
 	for _, accept := range []string{"application/json", "text/html, application/json", "*/*", ""} {
-		if a := d.Get(t, p.AgentViewURL, "Accept", accept); !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+		a := d.Get(t, p.AgentViewURL, "Accept", accept)
+		if !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("Accept %q gets %s", accept, a.Header.Get("Content-Type"))
 		}
 	}

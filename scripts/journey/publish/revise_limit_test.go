@@ -17,7 +17,9 @@ func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
 	made := harness.PublishPage(t, g, "revision 1")
 	all := []contract.Published{made}
 	publish := func(n int) {
-		all = append(all, harness.Must(g.PublishFiles(ctx, "T", made.ArtifactID, harness.Page(fmt.Sprint("revision ", n))))(t))
+		all = append(
+			all, harness.Must(g.PublishFiles(ctx, "T", made.ArtifactID, harness.Page(fmt.Sprint("revision ", n))))(t),
+		)
 	}
 	for n := 2; n <= 99; n++ {
 		publish(n)
@@ -27,9 +29,13 @@ func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
 	late := harness.Must(g.Create(ctx, wire.NewKey(), next))(t) // while there is room
 	harness.Must(g.Put(ctx, late.Files[0], harness.Page("revision 101").Body))(t)
 	publish(100)
-	list := harness.Call[contract.RevisionList](t, g, 200, "GET", "/v1/artifacts/"+string(made.ArtifactID)+"/revisions", nil)
+	list := harness.Call[contract.RevisionList](
+		t, g, 200, "GET", "/v1/artifacts/"+string(made.ArtifactID)+"/revisions", nil,
+	)
 	for i, r := range list.Items {
-		if want := len(list.Items) - i; r.RevisionNumber == nil || *r.RevisionNumber != want || r.RevisionID != all[want-1].RevisionID || r.Status != "published" {
+		want := len(list.Items) - i
+		if r.RevisionNumber == nil || *r.RevisionNumber != want || r.RevisionID != all[want-1].RevisionID ||
+			r.Status != "published" {
 			t.Errorf("entry %d is %+v", i, r)
 		}
 	}
@@ -38,7 +44,12 @@ func TestAnArtifactHasAHundredRevisionsAndNotOneMore(t *testing.T) {
 	}
 	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded)
 	draft := harness.Must(g.Finalize(ctx, wire.NewKey(), late.UploadSessionID))(t)
-	harness.WantRefused(t, harness.TryPublish(t, g, wire.NewKey(), made.ArtifactID, draft.RevisionID, nil), 429, fault.RevisionCeilingExceeded)
+	harness.WantRefused(
+		t,
+		harness.TryPublish(t, g, wire.NewKey(), made.ArtifactID, draft.RevisionID, nil),
+		429,
+		fault.RevisionCeilingExceeded,
+	)
 	for _, n := range []int{1, 50, 100} {
 		p.WantContent(t, all[n-1].RevisionContentURL, harness.Page(fmt.Sprint("revision ", n)).Body)
 	}

@@ -35,8 +35,14 @@ func TestARevisionInheritsReplacesDeletesAndPatches(t *testing.T) {
 	g := p.NewAgent(t)
 	before := harness.Lines(2000, "line")
 	after := strings.Replace(before, "line 1000\n", "another line\n", 1) + "no newline at the end"
-	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "log.txt", Body: []byte(before)},
-		wire.File{Path: "old.txt", Body: []byte("goes")}, wire.File{Path: "kept.txt", Body: []byte("stays")}, wire.File{Path: "empty.txt"}))(t)
+	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "log.txt",
+		Body: []byte(before),
+	},
+		wire.File{
+			Path: "old.txt",
+			Body: []byte("goes"),
+		}, wire.File{Path: "kept.txt", Body: []byte("stays")}, wire.File{Path: "empty.txt"}))(t)
 
 	r := harness.Revise(first, "T2")
 	declared, diff := harness.Patch("log.txt", before, after)
@@ -44,11 +50,18 @@ func TestARevisionInheritsReplacesDeletesAndPatches(t *testing.T) {
 	r.Files = append([]contract.DeclaredFile{declared}, wire.Declare("", added).Files...)
 	r.DeletedPaths = []string{"old.txt"}
 	draft := harness.Must(g.Draft(ctx, wire.NewKey(), r, diff, added))(t)
-	if draft.FileCount != 5 || draft.SizeBytes != int64(len(harness.Page("one").Body)+len(after)+len("stays")+len("comes")) {
+	if draft.FileCount != 5 ||
+		draft.SizeBytes != int64(len(harness.Page("one").Body)+len(after)+len("stays")+len("comes")) {
 		t.Errorf("the draft has %d files with %d bytes", draft.FileCount, draft.SizeBytes)
 	}
 	second := harness.Must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
-	want := map[string]string{"index.html": string(harness.Page("one").Body), "log.txt": after, "kept.txt": "stays", "new.txt": "comes", "empty.txt": ""}
+	want := map[string]string{
+		"index.html": string(harness.Page("one").Body),
+		"log.txt":    after,
+		"kept.txt":   "stays",
+		"new.txt":    "comes",
+		"empty.txt":  "",
+	}
 	if got := manifest(t, p, g, first.ArtifactID); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the revision holds %d files, want %d, or other bytes", len(got), len(want))
 	}
@@ -71,16 +84,25 @@ func TestABaseThatCannotServeIsRefusedInWordsThatClientsKnow(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "a.txt", Body: []byte("a\n")}))(t)
+	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "a.txt",
+		Body: []byte("a\n"),
+	}))(t)
 	other := harness.PublishPage(t, g, "other")
 	for name, tt := range map[string]struct {
 		change func(*contract.CreateSession)
 		want   string
 	}{
-		"unknown":             {func(r *contract.CreateSession) { r.BaseRevisionID = id.NewRevision() }, "base_revision_not_found"},
-		"of another artifact": {func(r *contract.CreateSession) { r.BaseRevisionID = other.RevisionID }, "base_revision_not_found"},
-		"without artifact":    {func(r *contract.CreateSession) { r.ArtifactID = "" }, "base_revision_artifact_mismatch"},
-		"deleting nothing":    {func(r *contract.CreateSession) { r.DeletedPaths = []string{"nothing"} }, "deleted_path_not_in_base"},
+		"unknown": {func(r *contract.CreateSession) {
+			r.BaseRevisionID = id.NewRevision()
+		}, "base_revision_not_found"},
+		"of another artifact": {func(r *contract.CreateSession) {
+			r.BaseRevisionID = other.RevisionID
+		}, "base_revision_not_found"},
+		"without artifact": {func(r *contract.CreateSession) { r.ArtifactID = "" }, "base_revision_artifact_mismatch"},
+		"deleting nothing": {func(r *contract.CreateSession) {
+			r.DeletedPaths = []string{"nothing"}
+		}, "deleted_path_not_in_base"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := harness.Revise(first, "T2")
@@ -104,7 +126,9 @@ func TestABaseThatCannotServeIsRefusedInWordsThatClientsKnow(t *testing.T) {
 		r := harness.Revise(first, "T2")
 		r.DeletedPaths = []string{"index.html"}
 		s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
-		harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 422, fault.EntrypointNotInRevision)
+		harness.WantRefused(
+			t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 422, fault.EntrypointNotInRevision,
+		)
 	})
 }
 
@@ -112,14 +136,18 @@ func TestF66ABaseThatLosesItsBytesBeforeFinalizeIsNotInherited(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "a.txt", Body: []byte("a\n")}))(t)
+	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "a.txt",
+		Body: []byte("a\n"),
+	}))(t)
 	harness.Must(g.PublishFiles(ctx, "T", first.ArtifactID, harness.Page("two")))(t)
 	r := harness.Revise(first, "T3")
 	r.DeletedPaths = []string{"a.txt"}
 	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 	p.Update(t, "A#"+string(first.ArtifactID), "R#"+string(first.RevisionID), map[string]any{"status": "retained"})
 	a := harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
-	if harness.WantRefused(t, a, 400, fault.InvalidRequest); !strings.Contains(a.Message(), "base_revision_not_publishable") {
+	harness.WantRefused(t, a, 400, fault.InvalidRequest)
+	if !strings.Contains(a.Message(), "base_revision_not_publishable") {
 		t.Error(a.Message())
 	}
 }
@@ -130,13 +158,18 @@ func TestF65OnePatchThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
 	g := p.NewAgent(t)
 	files := []wire.File{harness.Page("one")}
 	for n := range 9 {
-		files = append(files, wire.File{Path: fmt.Sprintf("f%d.txt", n), Body: []byte(harness.Lines(20, fmt.Sprint("file ", n)))})
+		files = append(files, wire.File{
+			Path: fmt.Sprintf("f%d.txt", n),
+			Body: []byte(harness.Lines(20, fmt.Sprint("file ", n))),
+		})
 	}
 	first := harness.Must(g.PublishFiles(ctx, "T", "", files...))(t)
 	for why, spoil := range map[string]func(*contract.DeclaredPatch, *wire.File){
 		"base_hash_mismatch":   func(d *contract.DeclaredPatch, _ *wire.File) { d.BaseSHA256 = wire.Digest([]byte("x")) },
 		"result_hash_mismatch": func(d *contract.DeclaredPatch, _ *wire.File) { d.ResultSHA256 = wire.Digest([]byte("x")) },
-		"parse_error":          func(_ *contract.DeclaredPatch, f *wire.File) { f.Body = []byte(strings.Repeat("?", len(f.Body))) },
+		"parse_error": func(_ *contract.DeclaredPatch, f *wire.File) {
+			f.Body = []byte(strings.Repeat("?", len(f.Body)))
+		},
 		"apply_failed": func(_ *contract.DeclaredPatch, f *wire.File) {
 			f.Body = []byte(strings.Replace(string(f.Body), "file 7 3", "file 9 3", 1))
 		},
@@ -178,15 +211,20 @@ func TestT64APatchBombIsCappedWhileItIsApplied(t *testing.T) {
 		cap  func(*limits.Policy)
 		want fault.Code
 	}{
-		"by the file":               {func(p *limits.Policy) { p.FileSize = 64 << 10 }, fault.FileSizeCapExceeded},
-		"by the revision":           {func(p *limits.Policy) { p.ArtifactSize = 64 << 10 }, fault.RevisionSizeCapExceeded},
-		"by what others leave free": {func(p *limits.Policy) { p.FileSize, p.ArtifactSize = 99<<10, 99<<10 }, fault.RevisionSizeCapExceeded},
+		"by the file":     {func(p *limits.Policy) { p.FileSize = 64 << 10 }, fault.FileSizeCapExceeded},
+		"by the revision": {func(p *limits.Policy) { p.ArtifactSize = 64 << 10 }, fault.RevisionSizeCapExceeded},
+		"by what others leave free": {func(p *limits.Policy) {
+			p.FileSize, p.ArtifactSize = 99<<10, 99<<10
+		}, fault.RevisionSizeCapExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := harness.NewBackendEnv(t, func(o *stack.Options) { harness.WithPolicy(tt.cap)(&o.Limits) })
 			g := p.NewAgent(t)
 			before := harness.Lines(3000, "line")
-			first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "log.txt", Body: []byte(before)}, wire.File{Path: "other", Body: harness.RandomBytes(3, 25<<10)}))(t)
+			first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+				Path: "log.txt",
+				Body: []byte(before),
+			}, wire.File{Path: "other", Body: harness.RandomBytes(3, 25<<10)}))(t)
 			r := harness.Revise(first, "T2")
 			declared, diff := harness.Patch("log.txt", before, before+harness.Lines(5000, "boom"))
 			r.Files = []contract.DeclaredFile{declared}
@@ -207,7 +245,10 @@ func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
 	})
 	g := s.NewAgent(t)
 	before := harness.Lines(2000, "line")
-	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{Path: "log.txt", Body: []byte(before)}, wire.File{Path: "big", Body: harness.RandomBytes(4, 30<<10)}))(t)
+	first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "log.txt",
+		Body: []byte(before),
+	}, wire.File{Path: "big", Body: harness.RandomBytes(4, 30<<10)}))(t)
 	unhashed := func(name string, n int) wire.File { return wire.File{Path: name, Body: harness.RandomBytes(5, n)} }
 	for name, tt := range map[string]struct {
 		files   []wire.File // declared without digest

@@ -46,7 +46,10 @@ func TestAFileWithoutDeclaredDigestIsHashedWhenTheSessionEnds(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	files := []wire.File{harness.Page("x"), {Path: "large.bin", Body: harness.RandomBytes(9, 3<<20)}, {Path: "b.bin", Body: harness.RandomBytes(10, 1000)}}
+	files := []wire.File{harness.Page("x"), {
+		Path: "large.bin",
+		Body: harness.RandomBytes(9, 3<<20),
+	}, {Path: "b.bin", Body: harness.RandomBytes(10, 1000)}}
 	r := wire.Declare("No digests", files...)
 	for i := range r.Files {
 		r.Files[i].SHA256 = ""
@@ -128,8 +131,8 @@ func TestASessionThatEndedCannotBeFinalized(t *testing.T) {
 	}
 }
 
-// TestARepeatedCreateAfterTheSessionEndedSaysSo moves the end of the session instead of the clock: signatures know only the
-// real time.
+// TestARepeatedCreateAfterTheSessionEndedSaysSo moves the end of the session instead of the clock: signatures know only
+// the real time.
 func TestARepeatedCreateAfterTheSessionEndedSaysSo(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
@@ -187,7 +190,11 @@ func TestF23ThereIsOneDraftAtATime(t *testing.T) {
 	p.WantUnchanged(t, before)
 	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
 	second := harness.Must(g.Finalize(ctx, key, two.UploadSessionID))(t)
-	p.WantContent(t, harness.Must(g.Publish(ctx, wire.NewKey(), second.ArtifactID, second.RevisionID))(t).RevisionContentURL, harness.Page("two").Body)
+	p.WantContent(
+		t,
+		harness.Must(g.Publish(ctx, wire.NewKey(), second.ArtifactID, second.RevisionID))(t).RevisionContentURL,
+		harness.Page("two").Body,
+	)
 }
 
 func TestKnownBytesAreNotAskedForAgain(t *testing.T) {
@@ -210,7 +217,8 @@ func TestKnownBytesAreNotAskedForAgain(t *testing.T) {
 	moved := wire.File{Path: "moved/elsewhere.bin", Body: shared.Body}
 	r := wire.Declare("second", harness.Page("second"), moved)
 	r.ArtifactID = a.ArtifactID
-	if got := statuses(harness.Must(g.Create(ctx, wire.NewKey(), r))(t)); got[0] != "upload_required" || got[1] != "reused" {
+	got := statuses(harness.Must(g.Create(ctx, wire.NewKey(), r))(t))
+	if got[0] != "upload_required" || got[1] != "reused" {
 		t.Errorf("a revision with known bytes: %v", got)
 	}
 	b := harness.Must(g.PublishFiles(ctx, "second", a.ArtifactID, harness.Page("second"), moved))(t)
@@ -240,7 +248,8 @@ func TestF66BytesOfARevisionThatIsGoneAreNotReused(t *testing.T) {
 	p.Update(t, "A#"+string(a.ArtifactID), "R#"+string(a.RevisionID), map[string]any{"status": "retained"})
 	before := p.Snapshot(t)
 	got := harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
-	if harness.WantRefused(t, got, 400, fault.InvalidRequest); !strings.Contains(got.Message(), "base_revision_not_publishable") {
+	harness.WantRefused(t, got, 400, fault.InvalidRequest)
+	if !strings.Contains(got.Message(), "base_revision_not_publishable") {
 		t.Errorf("the message is %q", got.Message())
 	}
 	p.WantUnchanged(t, before)
@@ -268,10 +277,18 @@ func TestCapsHoldExactlyAndInOrder(t *testing.T) {
 		return r
 	}
 	before := p.Snapshot(t)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 1, 101, 250)), 400, fault.FileCountCapExceeded)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 101, 200)), 400, fault.FileSizeCapExceeded)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 51)), 400, fault.RevisionSizeCapExceeded)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 50)), 422, fault.EntrypointNotInRevision)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 1, 101, 250)), 400, fault.FileCountCapExceeded,
+	)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 101, 200)), 400, fault.FileSizeCapExceeded,
+	)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 51)), 400, fault.RevisionSizeCapExceeded,
+	)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 50)), 422, fault.EntrypointNotInRevision,
+	)
 	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("../f0", 1)), 400, fault.InvalidRequest)
 	p.WantUnchanged(t, before)
 	harness.Must(g.PublishFiles(ctx, "At the caps", "", sized(100, 100, 50)...))(t)
@@ -283,7 +300,10 @@ func TestAHundredFilesAreOneArtifact(t *testing.T) {
 	g := p.NewAgent(t)
 	files := make([]wire.File, limits.FilesPerTree)
 	for i := range files {
-		files[i] = wire.File{Path: fmt.Sprintf("d%d/file %02d.txt", i%10, i), Body: bytes.Repeat([]byte{byte('a' + i%26)}, 1+i*97%4000)}
+		files[i] = wire.File{
+			Path: fmt.Sprintf("d%d/file %02d.txt", i%10, i),
+			Body: bytes.Repeat([]byte{byte('a' + i%26)}, 1+i*97%4000),
+		}
 	}
 	a := harness.Must(g.PublishFiles(ctx, "Hundred", "", files...))(t)
 	view := harness.Must(g.AgentView(ctx, a.ArtifactID))(t)
@@ -310,12 +330,16 @@ func TestWhatASessionSaysFitsTheRequest(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for i, u := range s.Files {
-		if u.Path != files[i].Path || u.RequiredHeaders["content-length"] != fmt.Sprint(len(files[i].Body)) || u.RequiredHeaders["if-none-match"] != "*" {
+		if u.Path != files[i].Path || u.RequiredHeaders["content-length"] != fmt.Sprint(len(files[i].Body)) ||
+			u.RequiredHeaders["if-none-match"] != "*" {
 			t.Errorf("%s wants %v", u.Path, u.RequiredHeaders)
 		}
 		names := slices.Sorted(maps.Keys(u.RequiredHeaders))
-		if signed := strings.Join(append(names[:1:1], append([]string{"host"}, names[1:]...)...), "%3B"); !strings.Contains(u.PutURL, "X-Amz-SignedHeaders="+signed+"&") {
-			t.Errorf("F14: %v are to be sent, signed is %s", names, u.PutURL[strings.Index(u.PutURL, "X-Amz-SignedHeaders"):][:100])
+		signed := strings.Join(append(names[:1:1], append([]string{"host"}, names[1:]...)...), "%3B")
+		if !strings.Contains(u.PutURL, "X-Amz-SignedHeaders="+signed+"&") {
+			t.Errorf(
+				"F14: %v are to be sent, signed is %s", names, u.PutURL[strings.Index(u.PutURL, "X-Amz-SignedHeaders"):][:100],
+			)
 		}
 		if left := time.Until(u.ExpiresAt.Time); left > limits.PutURLLife || left < limits.PutURLLife-time.Minute {
 			t.Errorf("the URL lives for %s", left)
@@ -325,6 +349,8 @@ func TestWhatASessionSaysFitsTheRequest(t *testing.T) {
 	if strings.Contains(string(a.Body), string(s.ArtifactID)) || a.Status != http.StatusOK {
 		t.Error("an artifact is listed before its first session ended")
 	}
-	harness.WantRefused(t, harness.TryPublish(t, g, wire.NewKey(), s.ArtifactID, s.RevisionID, nil), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, wire.NewKey(), s.ArtifactID, s.RevisionID, nil), 404, fault.ArtifactNotFound,
+	)
 	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), id.NewSession()), 404, fault.NotFound)
 }

@@ -69,8 +69,10 @@ func TestF12T61OtherBytesOfALargeFileAreRefused(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		"other bytes, same length":   {other, nil, 400},
-		"other bytes, their digest":  {other, []string{"x-amz-checksum-sha256", base64.StdEncoding.EncodeToString(otherDigest[:])}, 403},
+		"other bytes, same length": {other, nil, 400},
+		"other bytes, their digest": {
+			other, []string{"x-amz-checksum-sha256", base64.StdEncoding.EncodeToString(otherDigest[:])}, 403,
+		},
 		"shorter":                    {file.Body[:len(file.Body)-1], nil, 403},
 		"longer":                     {append(bytes.Clone(file.Body), 'x'), nil, 403},
 		"empty":                      {nil, nil, 403},
@@ -177,11 +179,20 @@ func TestT61ASignedURLIsGoodForItsPutOnly(t *testing.T) {
 	}
 	elsewhere := func(target string) string { to, _, _ := strings.Cut(target, "?"); return to + "?" + query }
 	for name, ask := range map[string]struct{ method, target string }{
-		"without signature": {"PUT", path}, "another entry": {"PUT", elsewhere(s.Files[1].PutURL)}, "another session": {"PUT", elsewhere(other.Files[0].PutURL)},
-		"an extra parameter": {"PUT", signed + "&x=1"}, "an extra ACL": {"PUT", signed + "&acl"}, "a longer life": {"PUT", strings.Replace(signed, "X-Amz-Expires=", "X-Amz-Expires=9", 1)},
-		"no entry": {"PUT", elsewhere(path + "x")}, "the bucket": {"PUT", elsewhere(p.Origins.Upload + "/o/")}, "GET": {"GET", signed}, "HEAD": {"HEAD", signed},
-		"DELETE": {"DELETE", signed}, "a list": {"GET", p.Origins.Upload + "/o/?list-type=2&" + query},
-		"an unsigned list": {"GET", p.Origins.Upload + "/o/?list-type=2"}, "an unsigned GET": {"GET", path}, "dots": {"PUT", elsewhere(p.Origins.Upload + "/o/../d/x")},
+		"without signature":  {"PUT", path},
+		"another entry":      {"PUT", elsewhere(s.Files[1].PutURL)},
+		"another session":    {"PUT", elsewhere(other.Files[0].PutURL)},
+		"an extra parameter": {"PUT", signed + "&x=1"},
+		"an extra ACL":       {"PUT", signed + "&acl"},
+		"a longer life":      {"PUT", strings.Replace(signed, "X-Amz-Expires=", "X-Amz-Expires=9", 1)},
+		"no entry":           {"PUT", elsewhere(path + "x")},
+		"the bucket":         {"PUT", elsewhere(p.Origins.Upload + "/o/")},
+		"GET":                {"GET", signed},
+		"HEAD":               {"HEAD", signed},
+		"DELETE":             {"DELETE", signed}, "a list": {"GET", p.Origins.Upload + "/o/?list-type=2&" + query},
+		"an unsigned list": {"GET", p.Origins.Upload + "/o/?list-type=2"},
+		"an unsigned GET":  {"GET", path},
+		"dots":             {"PUT", elsewhere(p.Origins.Upload + "/o/../d/x")},
 	} {
 		body := one.Body
 		if ask.method == "GET" || ask.method == "HEAD" || ask.method == "DELETE" {
@@ -191,7 +202,8 @@ func TestT61ASignedURLIsGoodForItsPutOnly(t *testing.T) {
 			t.Errorf("%s: %d %.200s, want 403", name, a.Status, a.Body)
 		}
 	}
-	if a := harness.SendSigned(t, p.Anyone, "POST", signed, headers, one.Body); a.Status != http.StatusMethodNotAllowed && a.Status != http.StatusForbidden {
+	a := harness.SendSigned(t, p.Anyone, "POST", signed, headers, one.Body)
+	if a.Status != http.StatusMethodNotAllowed && a.Status != http.StatusForbidden {
 		t.Errorf("POST: %d", a.Status)
 	}
 	for entry := range s.Files {

@@ -29,8 +29,12 @@ func linkRequests(t testing.TB, g *wire.Agent, a id.Artifact, l id.Link, r id.Re
 		"list":            ask("GET", harness.LinksPath(a), nil),
 		"mint":            ask("POST", harness.LinkPath(l, "mint"), nil),
 		"revoke":          ask("POST", harness.LinkPath(l, "revoke"), nil),
-		"private":         ask("PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "private"}),
-		"unlisted":        ask("PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "unlisted"}),
+		"private": ask(
+			"PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "private"},
+		),
+		"unlisted": ask(
+			"PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "unlisted"},
+		),
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 
 func lift(t testing.TB, op *harness.Member, scope, target string) contract.Lockdown {
 	t.Helper()
-	return harness.CallAs[contract.Lockdown](t, op, 200, "DELETE", harness.LocksPath+"/"+scope+"/"+target, nil, harness.KeyHeader()...)
+	return harness.CallAs[contract.Lockdown](
+		t, op, 200, "DELETE", harness.LocksPath+"/"+scope+"/"+target, nil, harness.KeyHeader()...,
+	)
 }
 
 // claimEnv is the stand with every way to read an artifact.
@@ -38,7 +40,9 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	claimEnv(s).WantClosed(t, s.Agent, s.Published)
 	s.WantLinksClosed(t, link)
 	harness.WantRefused(t, harness.Do(t, s.Agent, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
-	harness.WantRefused(t, harness.TryCreate(t, s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t, harness.TryCreate(t, s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated,
+	)
 	harness.WantRefused(t, harness.TryAs(t, s.Member, "GET", "/v1/web/workspace", nil), 401, fault.NotAuthenticated)
 	s.Clock.Advance(time.Second)
 	up := lift(t, op, "workspace", w)
@@ -48,7 +52,12 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
 	harness.DraftPage(t, s.Agent, "writes again")
-	harness.WantRefused(t, harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, harness.KeyHeader()...), 404, fault.NotFound)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, harness.KeyHeader()...),
+		404,
+		fault.NotFound,
+	)
 	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
 		t.Errorf("%v", n)
 	}
@@ -71,10 +80,13 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 	harness.Lock(t, op, "artifact", a)
 	claimEnv(s).WantClosed(t, s.Agent, s.Published)
 	claimEnv(s).WantOpen(t, s.Agent, other)
-	harness.WantRefused(t, harness.TryPublish(t, s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID, nil), 404, fault.ArtifactNotFound)
+	harness.WantRefused(
+		t, harness.TryPublish(t, s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID, nil), 404, fault.ArtifactNotFound,
+	)
 	path := s.Origins.API + "/v1/artifacts/" + a + "/display-metadata"
 	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
-	if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+a, nil); got.Viewer != nil {
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+a, nil)
+	if got.Viewer != nil {
 		t.Errorf("%+v", got)
 	}
 	lift(t, op, "artifact", a)
@@ -89,7 +101,9 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	a := string(s.Published.ArtifactID)
 	w := string(s.Member.Workspace)
 	url := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
-	harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown", nil, harness.KeyHeader()...)
+	harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown", nil, harness.KeyHeader()...,
+	)
 	harness.Lock(t, op, "artifact", a)
 	harness.Lock(t, op, "workspace", w)
 	lift(t, op, "artifact", a)
@@ -101,7 +115,9 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
 	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
 	s.WantGone(t, s.Published.AgentViewURL)
-	harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown/lift", nil, harness.KeyHeader()...)
+	harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown/lift", nil, harness.KeyHeader()...,
+	)
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
 }
@@ -111,25 +127,43 @@ func TestWhatCannotBeLockedIsRefused(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	op, a := s.NewOperator(t), string(s.Published.ArtifactID)
 	for name, body := range map[string]any{
-		"another scope": harness.LockdownOf("revision", a), "no target": harness.LockdownOf("artifact", "  "), "nothing": `{}`,
+		"another scope": harness.LockdownOf("revision", a),
+		"no target":     harness.LockdownOf("artifact", "  "),
+		"nothing":       `{}`,
 		"no reason":     contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: " "},
 		"a long reason": contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: strings.Repeat("x", 121)},
 	} {
 		t.Log(name)
-		harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 400, fault.InvalidRequest)
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 400, fault.InvalidRequest,
+		)
 	}
-	own := harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(op.Workspace)), harness.KeyHeader()...)
+	own := harness.TryAs(
+		t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(op.Workspace)), harness.KeyHeader()...,
+	)
 	if harness.WantRefused(t, own, 400, fault.InvalidRequest); !strings.Contains(own.Message(), "your own workspace") {
 		t.Error(own.Message())
 	}
 	for _, body := range []contract.SetLockdown{
-		harness.LockdownOf("artifact", string(id.NewArtifact())), harness.LockdownOf("artifact", "x"), harness.LockdownOf("workspace", a), harness.LockdownOf("workspace", string(id.NewWorkspace())),
+		harness.LockdownOf("artifact", string(id.NewArtifact())), harness.LockdownOf("artifact", "x"),
+		harness.LockdownOf("workspace", a), harness.LockdownOf("workspace", string(id.NewWorkspace())),
 	} {
-		harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 404, fault.NotFound)
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 404, fault.NotFound,
+		)
 	}
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)), 400, fault.InvalidIdempotencyKey)
-	for _, path := range []string{"/artifact/" + a, "/revision/" + a, "/workspace/x", "/workspace/" + string(s.Member.Workspace)} {
-		harness.WantRefused(t, harness.TryAs(t, op, "DELETE", harness.LocksPath+path, nil, harness.KeyHeader()...), 404, fault.NotFound)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
+	for _, path := range []string{
+		"/artifact/" + a, "/revision/" + a, "/workspace/x", "/workspace/" + string(s.Member.Workspace),
+	} {
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "DELETE", harness.LocksPath+path, nil, harness.KeyHeader()...), 404, fault.NotFound,
+		)
 	}
 	if s.CountItems(t, s.Tables.Core, "LOCK#") != 0 {
 		t.Error("something was locked")
@@ -143,11 +177,25 @@ func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	w := string(s.Member.Workspace)
 	idem := []string{"Idempotency-Key", wire.NewKey()}
 	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...), 503, fault.DatabaseUnavailable)
-	first := harness.CallAs[contract.Lockdown](t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...)
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", w), idem...), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...),
+		503,
+		fault.DatabaseUnavailable,
+	)
+	first := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", w), idem...),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(t, harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t, harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...), 503, fault.DatabaseUnavailable,
+	)
 	up := harness.CallAs[contract.Lockdown](t, op, 200, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...)
 	if !up.SetAt.Equal(first.SetAt.Time) || up.LiftedAt == nil {
 		t.Errorf("%+v, then %+v", first, up)
@@ -165,12 +213,18 @@ func TestT50ALockdownThatIsInEffectIsAnsweredOnceToo(t *testing.T) {
 	idem := harness.KeyHeader()
 	set := harness.Lock(t, op, "artifact", a)
 	s.Clock.Advance(time.Second)
-	kept := harness.CallAs[contract.Lockdown](t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...)
+	kept := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
+	)
 	other := harness.LockdownOf("artifact", a)
 	other.ReasonCode = "malware"
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, other, idem...), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t, harness.TryAs(t, op, "POST", harness.LocksPath, other, idem...), 400, fault.InvalidIdempotencyKey,
+	)
 	lift(t, op, "artifact", a)
-	again := harness.CallAs[contract.Lockdown](t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...)
+	again := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
+	)
 	if kept != set || again != set {
 		t.Errorf("%+v, then %+v, then %+v", set, kept, again)
 	}
@@ -230,7 +284,14 @@ func TestF33ALockHoldsForWhatIsStillMovedAfterAClaim(t *testing.T) {
 	s.WantClosed(t, c.Agent, shown)
 	s.Migrate(t, src.WorkspaceID)
 	s.WantClosed(t, c.Agent, shown)
-	harness.WantRefused(t, harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(src.WorkspaceID)), harness.KeyHeader()...), 400, fault.InvalidRequest)
+	harness.WantRefused(
+		t,
+		harness.TryAs(
+			t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(src.WorkspaceID)), harness.KeyHeader()...,
+		),
+		400,
+		fault.InvalidRequest,
+	)
 	lift(t, op, "workspace", string(c.Workspace))
 	s.WantOpen(t, c.Agent, shown)
 }
@@ -272,7 +333,9 @@ func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
 				_, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken)
 				claimed <- err
 			}()
-			locked := harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(target)), harness.KeyHeader()...)
+			locked := harness.TryAs(
+				t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(target)), harness.KeyHeader()...,
+			)
 			err := <-claimed
 			switch {
 			case locked.Status == http.StatusCreated && (of == "destination" || err != nil):

@@ -68,7 +68,9 @@ func TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	var sooner, later contract.CreatedLink
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return createAsync(s, s.Agent, s.Published.ArtifactID, harness.ShareLink) }, func() {
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return createAsync(s, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	}, func() {
 		sooner = harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
 	})
 	harness.NoError(t, json.Unmarshal(late.Body, &later))
@@ -107,9 +109,13 @@ func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
 	}{
 		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { ok(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
 		"a lock": {fault.NotFound, func(a id.Artifact) {
-			harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", "/v1/web/artifacts/"+string(a)+"/access-link-lockdown", nil, harness.KeyHeader()...)
+			harness.CallAs[contract.WebArtifact](
+				t, s.Member, 200, "POST", "/v1/web/artifacts/"+string(a)+"/access-link-lockdown", nil, harness.KeyHeader()...,
+			)
 		}},
-		"an operator's lock": {fault.ArtifactNotFound, func(a id.Artifact) { s.Update(t, "A#"+string(a), "META", map[string]any{"lock": "lkd_1"}) }},
+		"an operator's lock": {fault.ArtifactNotFound, func(a id.Artifact) {
+			s.Update(t, "A#"+string(a), "META", map[string]any{"lock": "lkd_1"})
+		}},
 	} {
 		for _, kind := range []string{"share", "revision"} {
 			p := harness.PublishPage(t, s.Agent, "overtaken")
@@ -117,7 +123,9 @@ func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
 			if kind == "revision" {
 				wanted.RevisionID = p.RevisionID
 			}
-			late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return createAsync(s, s.Agent, p.ArtifactID, wanted) }, func() { ends.do(p.ArtifactID) })
+			late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+				return createAsync(s, s.Agent, p.ArtifactID, wanted)
+			}, func() { ends.do(p.ArtifactID) })
 			if late.Status != http.StatusNotFound || late.Code() != ends.code {
 				t.Errorf("a %s link that %s overtakes: %d %s", kind, name, late.Status, late.Body)
 			}
@@ -138,20 +146,28 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 		if kind == "revision" {
 			wanted.RevisionID = p.RevisionID
 		}
-		old := s.OpenLink(t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, p.ArtifactID, harness.ShareLink).ID), "raced")
+		old := s.OpenLink(
+			t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, p.ArtifactID, harness.ShareLink).ID), "raced",
+		)
 		var made contract.CreatedLink
-		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return createAsync(s, s.Agent, p.ArtifactID, wanted) }, func() {
+		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return createAsync(s, s.Agent, p.ArtifactID, wanted)
+		}, func() {
 			harness.SetVisibility(t, s.Agent, p.ArtifactID, "private")
 		})
 		harness.NoError(t, json.Unmarshal(late.Body, &made))
 		s.WantLinksClosed(t, old)
 		s.OpenLink(t, harness.MintLink(t, s.Agent, made.ID), "raced") // it was made after the closing
 		var next contract.CreatedLink
-		closed := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return setVisibilityAsync(s, s.Agent, p.ArtifactID, "private") }, func() {
+		closed := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return setVisibilityAsync(s, s.Agent, p.ArtifactID, "private")
+		}, func() {
 			next = harness.CreateLink(t, s.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID))
 		})
 		ok(t, "private", closed)
-		harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(next.ID, "mint"), nil), 404, fault.NotFound)
+		harness.WantRefused(
+			t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(next.ID, "mint"), nil), 404, fault.NotFound,
+		)
 		if row := harness.LinkRows(t, s.Agent, p.ArtifactID)[next.ID]; row.RevokedAt == nil {
 			t.Errorf("a link from before the closing is listed as live: %+v", row)
 		}

@@ -16,8 +16,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// TestARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL. That is what there
-// is of F74: no viewer polls.
+// TestARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL. That is what
+// there is of F74: no viewer polls.
 func TestARevokedLinkOpensNothingFromThenOn(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
@@ -27,13 +27,20 @@ func TestARevokedLinkOpensNothingFromThenOn(t *testing.T) {
 		had := s.OpenLink(t, harness.MintLink(t, s.Agent, l.ID), "shared")
 		first := harness.RevokeLink(t, s.Agent, l.ID)
 		s.WantLinksClosed(t, had)
-		harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil), 404, fault.NotFound)
+		harness.WantRefused(
+			t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil), 404, fault.NotFound,
+		)
 		s.Clock.Advance(time.Minute)
 		again := harness.RevokeLink(t, s.Agent, l.ID)
-		member := harness.CallAs[contract.RevokedLink](t, s.Member, 200, "POST", "/v1/web/access-links/"+string(l.ID)+"/revoke", nil)
+		member := harness.CallAs[contract.RevokedLink](
+			t, s.Member, 200, "POST", "/v1/web/access-links/"+string(l.ID)+"/revoke", nil,
+		)
 		row := harness.LinkRows(t, s.Agent, a)[l.ID]
-		if !again.RevokedAt.Equal(first.RevokedAt.Time) || !member.RevokedAt.Equal(first.RevokedAt.Time) || row.RevokedAt == nil || !row.RevokedAt.Equal(first.RevokedAt.Time) {
-			t.Errorf("revoked at %s, then %s and %s, listed %v", first.RevokedAt, again.RevokedAt, member.RevokedAt, row.RevokedAt)
+		if !again.RevokedAt.Equal(first.RevokedAt.Time) || !member.RevokedAt.Equal(first.RevokedAt.Time) ||
+			row.RevokedAt == nil || !row.RevokedAt.Equal(first.RevokedAt.Time) {
+			t.Errorf(
+				"revoked at %s, then %s and %s, listed %v", first.RevokedAt, again.RevokedAt, member.RevokedAt, row.RevokedAt,
+			)
 		}
 	}
 	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body) // no link is named there
@@ -51,7 +58,10 @@ func TestT60T57ALinkIsBoundToItsIdAndItsRow(t *testing.T) {
 	two := harness.MintLink(t, s.Agent, pinned.ID)
 	_, blob, err := wire.SplitLink(one)
 	harness.NoError(t, err)
-	mixed := harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: harness.PublicID(t, two), Blob: blob})
+	mixed := harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
+		PublicID: harness.PublicID(t, two),
+		Blob:     blob,
+	})
 	harness.WantRefused(t, mixed, 404, fault.NotFound)
 	had := s.OpenLink(t, two, "shared")
 	harness.RevokeLink(t, s.Agent, pinned.ID)
@@ -62,7 +72,8 @@ func TestT60T57ALinkIsBoundToItsIdAndItsRow(t *testing.T) {
 	s.OpenLink(t, one, "shared")
 }
 
-// TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt deletes the artifact and locks it, its links and the workspace.
+// TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt deletes the artifact and locks it, its links and the
+// workspace.
 func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
@@ -73,7 +84,9 @@ func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 		s.Update(t, pk, "META", set)
 		s.WantLinksClosed(t, had)
 		if pk == gate {
-			harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil), 404, fault.NotFound)
+			harness.WantRefused(
+				t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil), 404, fault.NotFound,
+			)
 			harness.WantRefused(t, tryLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink), 404, fault.ArtifactNotFound)
 		}
 		s.Update(t, pk, "META", map[string]any{"lock": nil})
@@ -104,10 +117,15 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
-	share, pinned := harness.CreateLink(t, s.Agent, a, harness.ShareLink), harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
-	had := []harness.OpenedLink{s.OpenLink(t, harness.MintLink(t, s.Agent, share.ID), "shared"), s.OpenLink(t, harness.MintLink(t, s.Agent, pinned.ID), "shared")}
+	share, pinned := harness.CreateLink(t, s.Agent, a, harness.ShareLink), harness.CreateLink(
+		t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID),
+	)
+	had := []harness.OpenedLink{s.OpenLink(
+		t, harness.MintLink(t, s.Agent, share.ID), "shared",
+	), s.OpenLink(t, harness.MintLink(t, s.Agent, pinned.ID), "shared")}
 	idem := harness.KeyHeader()
-	if set := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock, nil, idem...); !set.Lockdown || set.ID != a {
+	set := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock, nil, idem...)
+	if !set.Lockdown || set.ID != a {
 		t.Errorf("%+v", set)
 	}
 	s.WantLinksClosed(t, had...)
@@ -119,13 +137,17 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 			harness.WantRefused(t, ask(), 404, fault.NotFound)
 		}
 	}
-	if again := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock, nil, harness.KeyHeader()...); !again.Lockdown {
+	again := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock, nil, harness.KeyHeader()...)
+	if !again.Lockdown {
 		t.Errorf("%+v", again)
 	}
-	if lifted := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...); lifted.Lockdown {
+	lifted := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...)
+	if lifted.Lockdown {
 		t.Errorf("%+v", lifted)
 	}
-	if again := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...); again.Lockdown {
+	if again := harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...,
+	); again.Lockdown {
 		t.Errorf("%+v", again)
 	}
 	if replayed := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", lock, nil, idem...); !replayed.Lockdown {
@@ -149,7 +171,8 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 	}
 }
 
-// TestACommandThatFindsNothingToDoIsDoneOnceToo repeats locks and pins that were there, and ends of those that were not.
+// TestACommandThatFindsNothingToDoIsDoneOnceToo repeats locks and pins that were there, and ends of those that were
+// not.
 func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
@@ -255,7 +278,13 @@ func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	told := harness.Do(t, s.Agent, "PUT", s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "private"})
+	told := harness.Do(
+		t,
+		s.Agent,
+		"PUT",
+		s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility",
+		contract.SetVisibility{Visibility: "private"},
+	)
 	if got := keysOf(t, told); got != "artifact_id private_url revoked_access_link_ids visibility" {
 		t.Errorf("private answers %s", got)
 	}
@@ -263,11 +292,21 @@ func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 	s.OpenLink(t, harness.SetVisibility(t, s.Agent, a, "unlisted").UnlistedURL, "shared") // in the same instant
-	told = harness.Do(t, s.Agent, "PUT", s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "unlisted"})
+	told = harness.Do(
+		t,
+		s.Agent,
+		"PUT",
+		s.Origins.API+"/v1/artifacts/"+string(a)+"/visibility",
+		contract.SetVisibility{Visibility: "unlisted"},
+	)
 	if got := keysOf(t, told); got != "access_link_id artifact_id unlisted_url visibility" {
 		t.Errorf("unlisted answers %s", got)
 	}
-	s.OpenLink(t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID)).ID), "shared")
+	s.OpenLink(
+		t,
+		harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID)).ID),
+		"shared",
+	)
 	s.WantLinksClosed(t, had...)
 	if done := s.Events(t, s.Agent); done["artifact.visibility.updated"] != 1 {
 		t.Errorf("%v", done)
@@ -287,7 +326,15 @@ func TestAnArtifactWithoutAccountMayBePrivateToo(t *testing.T) {
 	if _, err := s.Anyone.Resolve(ctx, p.UnlistedURL); err == nil {
 		t.Error("the link opens")
 	}
-	again := harness.Call[contract.Published](t, g, http.StatusOK, "POST", "/v1/artifacts/"+string(p.ArtifactID)+"/revisions/"+string(p.RevisionID)+"/publish", nil, harness.KeyHeader()...)
+	again := harness.Call[contract.Published](
+		t,
+		g,
+		http.StatusOK,
+		"POST",
+		"/v1/artifacts/"+string(p.ArtifactID)+"/revisions/"+string(p.RevisionID)+"/publish",
+		nil,
+		harness.KeyHeader()...,
+	)
 	if again.UnlistedURL != "" || again.PrivateURL == "" {
 		t.Errorf("published already, and private: %+v", again)
 	}

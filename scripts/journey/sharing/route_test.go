@@ -23,18 +23,22 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	a := s.Published.ArtifactID
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
 	pinned := harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
-	if share.Type != "share" || share.RevisionID != nil || share.ArtifactID != a || pinned.RevisionID == nil || *pinned.RevisionID != s.Published.RevisionID {
+	if share.Type != "share" || share.RevisionID != nil || share.ArtifactID != a || pinned.RevisionID == nil ||
+		*pinned.RevisionID != s.Published.RevisionID {
 		t.Errorf("%+v %+v", share, pinned)
 	}
 	harness.Must(s.Agent.PublishFiles(ctx, "newer", a, harness.Page("newer")))(t)
 	s.OpenLink(t, harness.MintLink(t, s.Agent, share.ID), "newer")
 	s.OpenLink(t, harness.MintLink(t, s.Agent, pinned.ID), "shared")
 	rows := harness.LinkRows(t, s.Agent, a)
-	if len(rows) != 2 || rows[share.ID].RevokedAt != nil || rows[pinned.ID].ExpiresAt != nil || *rows[pinned.ID].RevisionID != s.Published.RevisionID {
+	if len(rows) != 2 || rows[share.ID].RevokedAt != nil || rows[pinned.ID].ExpiresAt != nil ||
+		*rows[pinned.ID].RevisionID != s.Published.RevisionID {
 		t.Errorf("%+v", rows)
 	}
 	all := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", "/v1/web/access-links", nil)
-	of := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a)+"/access-links", nil)
+	of := harness.CallAs[contract.WebLinkList](
+		t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a)+"/access-links", nil,
+	)
 	if len(all.Items) != 2 || len(of.Items) != 2 || all.Items[0].Revoked || all.PageInfo.HasMore {
 		t.Errorf("%+v %+v", all, of)
 	}
@@ -50,14 +54,25 @@ func TestAShareLinkIsSingleAndRevisionLinksAreNot(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	first := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	if again := harness.CreateLink(t, s.Agent, a, harness.ShareLink); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt.Time) {
+	again := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	if again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt.Time) {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	member := harness.CallAs[contract.CreatedLink](t, s.Member, 201, "POST", "/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"), harness.ShareLink, harness.KeyHeader()...)
+	member := harness.CallAs[contract.CreatedLink](
+		t,
+		s.Member,
+		201,
+		"POST",
+		"/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"),
+		harness.ShareLink,
+		harness.KeyHeader()...,
+	)
 	if v := harness.SetVisibility(t, s.Agent, a, "unlisted"); member.ID != first.ID || v.AccessLinkID != first.ID {
 		t.Errorf("a member has %s, and unlisted is %s", member.ID, v.AccessLinkID)
 	}
-	one, two := harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID)), harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
+	one, two := harness.CreateLink(
+		t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID),
+	), harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
 	if one.ID == two.ID {
 		t.Error("two links to a revision are one")
 	}
@@ -76,22 +91,36 @@ func TestACreationIsRepeatedByItsKey(t *testing.T) {
 	pinned.ExpiresAt = &end
 	first := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), pinned, idem...)
 	s.Clock.Advance(2 * time.Hour) // its end is no future any more
-	if again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), pinned, idem...); again.ID != first.ID {
+	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), pinned, idem...)
+	if again.ID != first.ID {
 		t.Errorf("%s, then %s", first.ID, again.ID)
 	}
-	harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, idem...), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, idem...),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	kept := harness.KeyHeader()
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	if found := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...); found.ID != share.ID {
+	found := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...)
+	if found.ID != share.ID {
 		t.Error("another share link")
 	}
 	harness.RevokeLink(t, s.Agent, share.ID)
-	if again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...); again.ID != share.ID {
+	if again := harness.Call[contract.CreatedLink](
+		t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...,
+	); again.ID != share.ID {
 		t.Error("a repetition makes another link")
 	}
 	lost := harness.KeyHeader()
 	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, lost...), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, lost...),
+		503,
+		fault.DatabaseUnavailable,
+	)
 	made := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, lost...)
 	if rows := harness.LinkRows(t, s.Agent, a); len(rows) != 3 || rows[made.ID].RevokedAt != nil {
 		t.Errorf("%+v", rows)
@@ -105,12 +134,21 @@ func TestRequestsForLinksThatAreWrong(t *testing.T) {
 	past := contract.At(s.Options.Now())
 	before := s.Snapshot(t)
 	for name, body := range map[string]any{
-		"nothing": nil, "no type": "{}", "another type": `{"type":"public"}`, "a revision for a share link": contract.CreateLink{Type: "share", RevisionID: s.Published.RevisionID},
-		"no revision": `{"type":"revision"}`, "a malformed revision": `{"type":"revision","revision_id":"rev_1"}`, "an unknown member": `{"type":"share","x":1}`,
-		"an end that is over": contract.CreateLink{Type: "share", ExpiresAt: &past}, "an end that is no time": `{"type":"share","expires_at":"soon"}`,
+		"nothing":                     nil,
+		"no type":                     "{}",
+		"another type":                `{"type":"public"}`,
+		"a revision for a share link": contract.CreateLink{Type: "share", RevisionID: s.Published.RevisionID},
+		"no revision":                 `{"type":"revision"}`,
+		"a malformed revision":        `{"type":"revision","revision_id":"rev_1"}`,
+		"an unknown member":           `{"type":"share","x":1}`,
+		"an end that is over":         contract.CreateLink{Type: "share", ExpiresAt: &past},
+		"an end that is no time":      `{"type":"share","expires_at":"soon"}`,
 	} {
 		for host, answer := range map[string]wire.Answer{
-			"api": tryLink(t, s.Agent, a, body), "web": harness.TryAs(t, s.Member, "POST", "/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"), body, harness.KeyHeader()...),
+			"api": tryLink(t, s.Agent, a, body),
+			"web": harness.TryAs(
+				t, s.Member, "POST", "/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"), body, harness.KeyHeader()...,
+			),
 		} {
 			if answer.Status != 400 || answer.Code() != fault.InvalidRequest {
 				t.Errorf("%s, %s: %d %s", host, name, answer.Status, answer.Body)
@@ -121,9 +159,19 @@ func TestRequestsForLinksThatAreWrong(t *testing.T) {
 	for _, body := range []any{nil, "{}", `{"visibility":"public"}`, `{"visibility":1}`, "["} {
 		harness.WantRefused(t, harness.Do(t, s.Agent, "PUT", visibility, body), 400, fault.InvalidRequest)
 	}
-	harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
 	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(id.NewRevision())), 404, fault.NotFound)
-	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(harness.PublishPage(t, s.Agent, "other").RevisionID)), 404, fault.NotFound)
+	harness.WantRefused(
+		t,
+		tryLink(t, s.Agent, a, harness.RevisionLink(harness.PublishPage(t, s.Agent, "other").RevisionID)),
+		404,
+		fault.NotFound,
+	)
 	drafted := harness.DraftPage(t, s.Agent, "draft")
 	for name, ask := range linkRequests(t, s.Agent, drafted.ArtifactID, "al_1", drafted.RevisionID) {
 		if strings.HasPrefix(name, "create") || name == "unlisted" {
@@ -152,7 +200,8 @@ func TestRoutesOfLinksNeedTheirScope(t *testing.T) {
 			t.Errorf("%s as a reader: %d %s", name, a.Status, a.Code())
 		}
 	}
-	for name, ask := range webLinkRequests(t, s.AddMember(t, s.Member.Workspace, credential.Publish), s.Published.ArtifactID, l.ID) {
+	publisher := s.AddMember(t, s.Member.Workspace, credential.Publish)
+	for name, ask := range webLinkRequests(t, publisher, s.Published.ArtifactID, l.ID) {
 		if a := ask(); a.Status != 403 || a.Code() != fault.Forbidden {
 			t.Errorf("%s without scope: %d %s", name, a.Status, a.Code())
 		}
@@ -176,7 +225,9 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	harness.TryAs(t, other, "GET", "/v1/web/workspace", nil)
 	harness.Do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
 	harness.Do(t, claimed, "GET", s.Origins.API+"/v1/whoami", nil)
-	foreign, unknown := linkRequests(t, stranger, s.Published.ArtifactID, l.ID, s.Published.RevisionID), linkRequests(t, stranger, id.NewArtifact(), id.NewLink(), id.NewRevision())
+	foreign, unknown := linkRequests(
+		t, stranger, s.Published.ArtifactID, l.ID, s.Published.RevisionID,
+	), linkRequests(t, stranger, id.NewArtifact(), id.NewLink(), id.NewRevision())
 	maps.Copy(foreign, webLinkRequests(t, other, s.Published.ArtifactID, l.ID))
 	maps.Copy(unknown, webLinkRequests(t, other, id.NewArtifact(), id.NewLink()))
 	wantSameCalls(t, s, foreign, unknown)
@@ -185,13 +236,14 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	for name, ask := range linkRequests(t, s.Agent, "art_1", "al_1", s.Published.RevisionID) {
 		harness.WantRefused(t, ask(), 404, missingCode(name))
 	}
-	if list := harness.CallAs[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil); len(list.Items) != 0 {
+	list := harness.CallAs[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil)
+	if len(list.Items) != 0 {
 		t.Errorf("others see %+v", list.Items)
 	}
 }
 
-// wantSameCalls checks that requests about links of others are refused with the same calls as those about links that never
-// were.
+// wantSameCalls checks that requests about links of others are refused with the same calls as those about links that
+// never were.
 func wantSameCalls(t *testing.T, s *harness.LinkEnv, foreign, unknown map[string]func() wire.Answer) {
 	t.Helper()
 	for name := range foreign {
@@ -214,13 +266,16 @@ func TestLinksEndByThemselves(t *testing.T) {
 	a := s.Published.ArtifactID
 	end := contract.At(s.Options.Now().Add(time.Hour))
 	short := harness.CreateLink(t, s.Agent, a, contract.CreateLink{Type: "share", ExpiresAt: &end})
-	if row := harness.LinkRows(t, s.Agent, a)[short.ID]; row.ExpiresAt == nil || !row.ExpiresAt.Equal(end.Truncate(time.Millisecond)) {
+	row := harness.LinkRows(t, s.Agent, a)[short.ID]
+	if row.ExpiresAt == nil || !row.ExpiresAt.Equal(end.Truncate(time.Millisecond)) {
 		t.Errorf("%+v", row)
 	}
 	had := s.OpenLink(t, harness.MintLink(t, s.Agent, short.ID), "shared")
 	s.Clock.Advance(time.Hour)
 	s.WantLinksClosed(t, had)
-	harness.WantRefused(t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(short.ID, "mint"), nil), 404, fault.NotFound)
+	harness.WantRefused(
+		t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(short.ID, "mint"), nil), 404, fault.NotFound,
+	)
 	next := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
 	if next.ID == short.ID {
 		t.Fatal("a link that is over is the answer")
@@ -248,7 +303,9 @@ func TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd(t *testing.T) {
 		return contract.CreateLink{Type: "share", ExpiresAt: &end}
 	}
 	hour, idem := until(time.Hour), harness.KeyHeader()
-	endless := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...)
+	endless := harness.Call[contract.CreatedLink](
+		t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...,
+	)
 	for _, path := range []string{harness.LinksPath(a), "/v1/web" + strings.TrimPrefix(harness.LinksPath(a), "/v1")} {
 		who := s.Agent
 		if strings.HasPrefix(path, "/v1/web") {
@@ -259,12 +316,17 @@ func TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd(t *testing.T) {
 			t.Errorf("%s does not say which link is in the way", got.Message())
 		}
 	}
-	if again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...); again.ID != endless.ID {
+	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...)
+	if again.ID != endless.ID {
 		t.Errorf("a repetition answers %s", again.ID)
 	}
 	harness.RevokeLink(t, s.Agent, endless.ID)
 	ends := harness.CreateLink(t, s.Agent, a, hour)
-	for name, ask := range map[string]contract.CreateLink{"no end": harness.ShareLink, "the same end": hour, "a later one": until(2 * time.Hour)} {
+	for name, ask := range map[string]contract.CreateLink{
+		"no end":       harness.ShareLink,
+		"the same end": hour,
+		"a later one":  until(2 * time.Hour),
+	} {
 		if got := harness.CreateLink(t, s.Agent, a, ask); got.ID != ends.ID {
 			t.Errorf("%s: %s, not %s", name, got.ID, ends.ID)
 		}
