@@ -24,7 +24,7 @@ func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {
 		"another title": harness.TryCreate(t, g, done.CreateKey, wire.Declare("other", harness.Page("p"))),
 		"another file":  harness.TryCreate(t, g, done.CreateKey, wire.Declare("T", harness.Page("q"))),
 		"another route": harness.TryPublish(
-			t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, map[string]any{},
+			t, g, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID, map[string]any{},
 		),
 	} {
 		t.Run(name, func(t *testing.T) { harness.WantRefused(t, a, 400, fault.InvalidIdempotencyKey) })

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// NewAgentAuthEnv is a deployment with a clock where as many agents may register as like.
+// NewAgentAuthEnv starts a deployment with a clock of its own in which any number of agents may register.
 func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	t.Helper()
 	now := &Clock{Now: time.Now()}
@@ -33,7 +33,7 @@ func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wi
 	return a
 }
 
-// Token asks for a token and wants it.
+// Token asks the token endpoint for a token, which it has to give.
 func (d *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
 	t.Helper()
 	if a := d.PostForm(t, "/oauth2/token", values, &out); a.Status != http.StatusOK || out.TokenType != "Bearer" {
@@ -42,7 +42,7 @@ func (d *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
 	return out
 }
 
-// OAuthError is the code of a refusal of the token endpoint.
+// OAuthError returns the code with which the token endpoint refuses.
 func (d *Env) OAuthError(t testing.TB, values url.Values) string {
 	t.Helper()
 	var e contract.OAuthError
@@ -52,7 +52,7 @@ func (d *Env) OAuthError(t testing.TB, values url.Values) string {
 	return e.Error
 }
 
-// WithBearer is a client with a credential.
+// WithBearer returns a client that sends this credential.
 func (d *Env) WithBearer(bearer string) *wire.Agent {
 	return &wire.Agent{HTTP: d.Anyone.HTTP, At: d.Anyone.At, Key: bearer}
 }
@@ -68,7 +68,7 @@ func (d *Env) RegisterAgent(t testing.TB) (r contract.RegisteredAgent) {
 	return r
 }
 
-// StartClaim asks for the code that a person types.
+// StartClaim starts a claim of a registration, which gives the code that a person types.
 func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.StartedClaim) {
 	t.Helper()
 	a := Do(t, d.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
@@ -79,10 +79,12 @@ func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.S
 	return s
 }
 
+// ClaimGrant is the token request of an agent that waits for its claim.
 func ClaimGrant(token string) url.Values {
 	return url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {token}}
 }
 
+// JWTBearer is the token request of an agent with an identity assertion.
 func JWTBearer(assertion string) url.Values {
 	return url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {assertion}}
 }

@@ -21,7 +21,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Together asks the same eight times at once.
+// Together sends the same request eight times in parallel.
 func Together(ask func() wire.Answer) []wire.Answer {
 	answers := make([]wire.Answer, 8)
 	var askers sync.WaitGroup
@@ -32,7 +32,7 @@ func Together(ask func() wire.Answer) []wire.Answer {
 	return answers
 }
 
-// Call sends a request to the api host and unpacks its answer, which has to have this status.
+// Call sends a request to the api host and decodes the answer, which has to have this status.
 func Call[T any](t testing.TB, g *wire.Agent, status int, method, path string, body any, headers ...string) (out T) {
 	t.Helper()
 	a := Do(t, g, method, g.At.APIURL+path, body, headers...)
@@ -43,7 +43,7 @@ func Call[T any](t testing.TB, g *wire.Agent, status int, method, path string, b
 	return out
 }
 
-// retryable are the codes that tell how long to wait.
+// retryable are the codes that come with a Retry-After.
 var retryable = []fault.Code{
 	fault.RateLimitedActor, fault.RateLimitedWorkspace, fault.RateLimitedArtifact, fault.WriteAllowanceExceeded,
 	fault.ProvisionRateLimited,
@@ -72,14 +72,15 @@ func WantRefused(t testing.TB, a wire.Answer, status int, code fault.Code) {
 	}
 }
 
-// RetryAfter is what Retry-After asks for.
+// RetryAfter returns the delay that the answer asks for.
 func RetryAfter(t testing.TB, a wire.Answer) time.Duration {
 	t.Helper()
 	return time.Duration(Must(strconv.Atoi(a.Header.Get("Retry-After")))(t)) * time.Second
 }
 
-// SendRaw sends bytes as no HTTP library would: the request line and headers as they are, and Host, Content-Length and
-// Connection unless the headers have them. The answer is held against the document of its host.
+// SendRaw sends a request that no HTTP library would send: the request line and the headers go out as they are. Host,
+// Content-Length and Connection are added unless the headers have them. The answer is checked against the document of
+// its host.
 func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, headers ...string) wire.Answer {
 	t.Helper()
 	u := Must(url.Parse(p.origin(host)))(t)
@@ -115,13 +116,13 @@ func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, heade
 	return wire.Answer{Status: answer.StatusCode, Header: answer.Header, Body: got}
 }
 
-// Do sends a request with the agent's credential.
+// Do sends a request with the credential of an agent.
 func Do(t testing.TB, g *wire.Agent, method, target string, body any, headers ...string) wire.Answer {
 	t.Helper()
 	return Must(g.Do(ctx, method, target, body, headers...))(t)
 }
 
-// Get reads a URL without credential.
+// Get reads a URL without a credential.
 func (d *Env) Get(t testing.TB, url string, headers ...string) wire.Answer {
 	t.Helper()
 	a, err := d.Anyone.Do(ctx, "GET", url, nil, headers...)
@@ -131,7 +132,7 @@ func (d *Env) Get(t testing.TB, url string, headers ...string) wire.Answer {
 	return a
 }
 
-// WantContent checks that a URL gives exactly these bytes.
+// WantContent checks that a URL serves exactly these bytes.
 func (d *Env) WantContent(t testing.TB, url string, want []byte) {
 	t.Helper()
 	if a := d.Get(t, url); a.Status != http.StatusOK || !bytes.Equal(a.Body, want) {
@@ -139,7 +140,7 @@ func (d *Env) WantContent(t testing.TB, url string, want []byte) {
 	}
 }
 
-// WantGone checks that a URL is not found.
+// WantGone checks that a URL answers 404.
 func (d *Env) WantGone(t testing.TB, url string) {
 	t.Helper()
 	if a := d.Get(t, url); a.Status != http.StatusNotFound || a.Code() != fault.NotFound {

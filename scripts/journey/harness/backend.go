@@ -15,7 +15,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// BackendEnv is a deployment with a hand in its tables, objects and AWS clients, for what no client can see or do.
+// BackendEnv is an Env with access to the tables, the bucket and the AWS calls behind it, for state that no client can
+// see or make.
 type BackendEnv struct {
 	*Env
 	Faults *chaos.Injector
@@ -25,7 +26,7 @@ type BackendEnv struct {
 	Clock  *Clock // of the deployment, if the test moves it
 }
 
-// NewBackendEnv starts a deployment of its own that the test can look into.
+// NewBackendEnv starts a deployment whose AWS calls go through its Faults.
 func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	t.Helper()
 	p := &BackendEnv{Faults: chaos.For(t)}
@@ -40,7 +41,7 @@ func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	return p
 }
 
-// PutObject puts an object into a session's folder past the signed URLs.
+// PutObject stores an object under an upload session without a signed URL.
 func (p *BackendEnv) PutObject(t testing.TB, g *wire.Agent, s id.Session, name, body string) {
 	t.Helper()
 	key := "o/" + string(TokenOf(t, g).Workspace) + "/" + string(s) + "/" + name

@@ -14,25 +14,27 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
+// Cookies of the app host.
 const (
 	SessionCookie = "__Host-session"
 	SignInCookie  = "__Host-signin"
 	AttemptCookie = "__Host-aclaim"
 )
 
-// FakeBrowser is a browser without scripts: it keeps the cookies of the app host, also those that want TLS, and says
-// about itself what browsers say.
+// FakeBrowser is a browser without scripts. It keeps the cookies of the app host, Secure ones too, and sends the
+// headers by which browsers say where a request comes from.
 type FakeBrowser struct {
 	*BackendEnv
 	Cookies map[string]string
 	Given   []string // every value that a cookie ever had
 }
 
+// NewFakeBrowser returns a browser without cookies.
 func (p *BackendEnv) NewFakeBrowser() *FakeBrowser {
 	return &FakeBrowser{BackendEnv: p, Cookies: map[string]string{}}
 }
 
-// Send asks the app host with the cookies of the window.
+// Send sends a request to the app host and keeps the cookies of the answer.
 func (w *FakeBrowser) Send(t testing.TB, method, path string, body any, headers ...string) wire.Answer {
 	t.Helper()
 	a := Must(w.Try(method, path, body, headers...))(t)
@@ -48,7 +50,7 @@ func (w *FakeBrowser) Send(t testing.TB, method, path string, body any, headers 
 	return a
 }
 
-// Try is the same in a goroutine, where cookies stay as they are.
+// Try sends a request to the app host. It may run in a goroutine, because it leaves the cookies as they are.
 func (w *FakeBrowser) Try(method, path string, body any, headers ...string) (wire.Answer, error) {
 	var cookies []string
 	for _, name := range slices.Sorted(maps.Keys(w.Cookies)) {
@@ -60,31 +62,32 @@ func (w *FakeBrowser) Try(method, path string, body any, headers ...string) (wir
 	return w.Anyone.Do(ctx, method, w.Origins.App+path, body, headers...)
 }
 
+// Get opens a page of the app host from another one.
 func (w *FakeBrowser) Get(t testing.TB, path string) wire.Answer {
 	t.Helper()
 	return w.Send(t, "GET", path, nil, "Sec-Fetch-Site", "same-origin")
 }
 
-// FormHeaders is what goes with a form of a page of the app host.
+// FormHeaders are the headers of a form that a page of the app host sends.
 func (w *FakeBrowser) FormHeaders() []string {
 	return []string{
 		"Content-Type", "application/x-www-form-urlencoded", "Origin", w.Origins.App, "Sec-Fetch-Site", "same-origin",
 	}
 }
 
-// Post sends a form as the page that has it does.
+// Post sends a form as a page of the app host does.
 func (w *FakeBrowser) Post(t testing.TB, path string, fields url.Values) wire.Answer {
 	t.Helper()
 	return w.Send(t, "POST", path, fields.Encode(), w.FormHeaders()...)
 }
 
-// Identity is somebody at the identity provider, with what is wrong about them.
+// Identity is a person at the identity provider, and how the provider misbehaves for this person.
 type Identity struct {
 	Email, Subject string
 	Hostile        provider.Hostile
 }
 
-// BeginSignIn starts a sign-in and answers where the provider is asked.
+// BeginSignIn starts a sign-in and returns the URL at the identity provider.
 func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
 	t.Helper()
 	a := w.Get(t, "/api/auth/sign-in?"+url.Values{"returnPathname": {back}}.Encode())
@@ -94,7 +97,7 @@ func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
 	return Must(url.Parse(a.Header.Get("Location")))(t)
 }
 
-// Authenticate has the provider say who it is; the result is the path of the callback.
+// Authenticate lets the identity provider authenticate a person and returns the path of the callback.
 func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, who Identity) string {
 	t.Helper()
 	q := at.Query()
@@ -113,13 +116,13 @@ func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, who Identity) stri
 	return path
 }
 
-// SignIn goes through the provider and answers what the callback says.
+// SignIn goes through the identity provider and returns the answer of the callback.
 func (w *FakeBrowser) SignIn(t testing.TB, back string, who Identity) wire.Answer {
 	t.Helper()
 	return w.Get(t, w.Authenticate(t, w.BeginSignIn(t, back), who))
 }
 
-// SignedIn is a window of somebody who is signed in.
+// SignedIn returns a browser in which a person is signed in.
 func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()
@@ -130,7 +133,7 @@ func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 	return w
 }
 
-// CLIToken signs the command in on behalf of the window, by a device code.
+// CLIToken signs the command in by a device code, which the person of this browser approves.
 func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 	t.Helper()
 	d := w.StartDevice(t, "vitrine on test")
@@ -140,7 +143,7 @@ func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 	return w.Token(t, DeviceGrant("cli", d.DeviceCode))
 }
 
-// StartDevice begins a sign-in of the command on another device.
+// StartDevice starts a sign-in of the command on another device.
 func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {
 	t.Helper()
 	a := p.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d)
@@ -150,11 +153,12 @@ func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAu
 	return d
 }
 
+// DeviceGrant is the token request of a device that waits for its approval.
 func DeviceGrant(client, code string) url.Values {
 	return url.Values{"grant_type": {contract.GrantDevice}, "client_id": {client}, "device_code": {code}}
 }
 
-// WantPage checks the status of a page and a part of its text.
+// WantPage checks the status of a page and that its text holds a part.
 func WantPage(t testing.TB, what string, a wire.Answer, status int, part string) {
 	t.Helper()
 	if a.Status != status || !strings.Contains(html.UnescapeString(string(a.Body)), part) {

@@ -24,18 +24,20 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// ClaimPath is the route by which members claim workspaces.
 const ClaimPath = "/v1/ephemeral/claim"
 
-// ClaimEnv is a deployment in which members claim workspaces, and whose artifacts the test moves itself. Claims and
-// moves go through an injector of their own: faults of one do not meet the requests of the other.
+// ClaimEnv is a FaultEnv in which members claim workspaces, and the test runs the migrator itself. Claims and moves go
+// through JobFaults, so that their faults do not meet requests.
 type ClaimEnv struct {
 	*FaultEnv
 	Store     *dynamo.Store
 	JobFaults *chaos.Injector // of claims and moves
 	Migrator  *claim.Migrator
-	Lists     sync.RWMutex // held by who lists meanwhile: no list takes as long as rests
+	Lists     sync.RWMutex // read-locked while a list is read, because no list takes as long as Rest
 }
 
+// NewClaimEnv starts a deployment for claims.
 func NewClaimEnv(t testing.TB, change ...func(*stack.Options)) *ClaimEnv {
 	t.Helper()
 	s := &ClaimEnv{FaultEnv: NewFaultEnv(t, change...), JobFaults: chaos.For(t)}
@@ -55,7 +57,7 @@ type Claimant struct {
 	Actor     credential.Actor
 }
 
-// NewClaimant makes a workspace that a member has.
+// NewClaimant makes a claimed workspace with a member and an API key.
 func (s *ClaimEnv) NewClaimant(t testing.TB) *Claimant {
 	t.Helper()
 	g := s.NewAgent(t)
@@ -70,12 +72,13 @@ func (s *ClaimEnv) NewClaimant(t testing.TB) *Claimant {
 	return c
 }
 
-// Source is a workspace that waits to be claimed.
+// Source is an unclaimed workspace with its agent and its claim token.
 type Source struct {
 	*wire.Agent
 	contract.Provisioned
 }
 
+// NewSource provisions an unclaimed workspace.
 func (s *ClaimEnv) NewSource(t testing.TB) Source {
 	t.Helper()
 	g, p, err := s.Anyone.Provision(ctx)
@@ -83,6 +86,7 @@ func (s *ClaimEnv) NewSource(t testing.TB) Source {
 	return Source{g, p}
 }
 
+// ClaimService returns the service that claims workspaces, on the tables of this deployment.
 func (s *ClaimEnv) ClaimService(t testing.TB) *claim.Service {
 	return &claim.Service{
 		Store:       s.Store,
@@ -92,7 +96,7 @@ func (s *ClaimEnv) ClaimService(t testing.TB) *claim.Service {
 	}
 }
 
-// Claim makes a claim under a key.
+// Claim claims the workspace of a token, under an idempotency key.
 func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
 	t.Helper()
 	return s.ClaimService(t).Claim(ctx, c.Actor, idempotency.Command{
@@ -103,23 +107,23 @@ func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract
 	}, nil, token)
 }
 
-// MustClaim makes a claim that has to work.
+// MustClaim claims the workspace of a token, which has to succeed.
 func (s *ClaimEnv) MustClaim(t testing.TB, c *Claimant, token string) contract.Claimed {
 	t.Helper()
 	return Must(s.Claim(t, c, wire.NewKey(), token))(t)
 }
 
-// BetweenSteps passes after each step of a move: twice until the index is believed.
+// BetweenSteps is how far the clock goes on after each step of a move. The migrator trusts the index after two of them.
 const BetweenSteps = 3 * time.Second
 
-// Rest lets time pass in which lists end that were begun.
+// Rest advances the clock when no list is being read, because a list takes less time than that.
 func (s *ClaimEnv) Rest(d time.Duration) {
 	s.Lists.Lock()
 	defer s.Lists.Unlock()
 	s.Clock.Advance(d)
 }
 
-// Migrate runs the migrator until nothing is left to do.
+// Migrate runs the migrator until a claimed workspace is moved.
 func (s *ClaimEnv) Migrate(t testing.TB, w id.Workspace) {
 	t.Helper()
 	for range 1000 {
@@ -132,7 +136,7 @@ func (s *ClaimEnv) Migrate(t testing.TB, w id.Workspace) {
 	t.Fatal("the move does not end")
 }
 
-// ListArtifacts are the artifacts of a list, all pages.
+// ListArtifacts returns all pages of the list of artifacts, and checks that none is listed twice.
 func ListArtifacts(t testing.TB, g *wire.Agent, limit int) []id.Artifact {
 	t.Helper()
 	ids, err := ListAllArtifacts(g, limit)
@@ -145,7 +149,7 @@ func ListArtifacts(t testing.TB, g *wire.Agent, limit int) []id.Artifact {
 	return ids
 }
 
-// ListAllArtifacts may be called from a goroutine.
+// ListAllArtifacts returns all pages of the list of artifacts. It may run in a goroutine.
 func ListAllArtifacts(g *wire.Agent, limit int) (ids []id.Artifact, err error) {
 	for cursor := ""; ; {
 		var page contract.ArtifactList
@@ -163,8 +167,8 @@ func ListAllArtifacts(g *wire.Agent, limit int) (ids []id.Artifact, err error) {
 	}
 }
 
-// WantOpen checks that an artifact can be read in every way, by strangers with the URLs of its publication and by its
-// owner.
+// WantOpen checks that an artifact can be read in every way: by the URLs of its publication without a credential, and
+// by its owner.
 func (s *ClaimEnv) WantOpen(t testing.TB, owner *wire.Agent, p contract.Published) {
 	t.Helper()
 	for what, a := range s.readAll(t, owner, p) {
@@ -184,6 +188,7 @@ func (s *ClaimEnv) WantClosed(t testing.TB, owner *wire.Agent, p contract.Publis
 	}
 }
 
+// readAll reads an artifact in every way and returns the answers by name.
 func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published) map[string]wire.Answer {
 	t.Helper()
 	view := s.Origins.API + "/v1/artifacts/" + string(p.ArtifactID)
@@ -209,6 +214,7 @@ func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published
 	return out
 }
 
+// DeclareRevision declares a revision of one small file; an empty a makes a new artifact.
 func DeclareRevision(a id.Artifact, words string) contract.CreateSession {
 	r := wire.Declare(words, Page(words))
 	r.ArtifactID = a

@@ -7,12 +7,13 @@ import (
 	"vitrine/scripts/internal/local/stack"
 )
 
-// Clock is a deployment's clock that a test moves.
+// Clock is the clock of a deployment; the test moves it.
 type Clock struct {
 	mu  sync.Mutex
 	Now time.Time
 }
 
+// Use makes this the clock of a deployment.
 func (c *Clock) Use(o *stack.Options) {
 	o.Now = func() time.Time {
 		c.mu.Lock()
@@ -21,6 +22,7 @@ func (c *Clock) Use(o *stack.Options) {
 	}
 }
 
+// Advance moves the clock on.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

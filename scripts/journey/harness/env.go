@@ -22,7 +22,7 @@ import (
 // ctx is the context of every request; some of them outlast the test that sends them.
 var ctx = context.Background()
 
-// Env is a running stack with a client that holds every answer against the golden documents.
+// Env is a running deployment, and a client that checks every answer against the golden documents.
 type Env struct {
 	*stack.Stack
 	Options stack.Options
@@ -30,8 +30,8 @@ type Env struct {
 	Log     *logBuffer
 }
 
-// NewEnv starts a stack of its own tables for a test; change may set options first. It is the one place where journeys
-// start a stack in their own process, because its end scans the whole log for secrets.
+// NewEnv starts a deployment with tables of its own; change may set options first. It makes every deployment that runs
+// in the process of a test, so that the end of each scans its log for secrets.
 func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	t.Helper()
 	d := &Env{Log: &logBuffer{}}
@@ -70,7 +70,8 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	return d
 }
 
-// newClient comes from one address and checks every answer of api, upload and content against their documents.
+// newClient returns a client that checks every answer of api, upload and content against its document. All its requests
+// come from one address.
 func (d *Env) newClient(t testing.TB) *http.Client {
 	t.Helper()
 	documents := map[string]*conform.Document{}
@@ -92,7 +93,7 @@ func (d *Env) origin(host string) string {
 	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content}[host]
 }
 
-// NewAgent provisions a workspace.
+// NewAgent provisions a workspace and returns the agent that has its key.
 func (d *Env) NewAgent(t testing.TB) *wire.Agent {
 	t.Helper()
 	g, _, err := d.Anyone.Provision(ctx)

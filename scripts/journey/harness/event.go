@@ -10,6 +10,7 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
+// Actions of events.
 const (
 	WorkspaceMade     = "ephemeral.workspace.provisioned"
 	SessionMade       = "upload_session.created"
@@ -20,7 +21,7 @@ const (
 	KeyRevoked        = "api_key.revoked"
 )
 
-// Events counts what was done in the workspace of an agent.
+// Events counts the events of an agent's workspace by action.
 func (s *FaultEnv) Events(t testing.TB, g *wire.Agent) map[string]int {
 	t.Helper()
 	out := Must(s.DB.Query(ctx, &dynamodb.QueryInput{

@@ -19,13 +19,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// StampKey is the call that tells when a key was used. Nobody waits for it long.
+// StampKey is the call that records when a key was last used. Requests do not wait long for it.
 const StampKey = "UpdateItem K K"
 
-// FaultEnv is a deployment for faults: its clock is the test's, nobody has to prove work, and every workspace may be
-// made. When the test ends, the invariants have to hold.
+// FaultEnv is a BackendEnv for faults: the test moves its clock, provisioning needs no proof of work and has room for
+// 100 workspaces a minute. The invariants are checked when the test ends.
 type FaultEnv struct{ *BackendEnv }
 
+// NewFaultEnv starts a deployment for faults.
 func NewFaultEnv(t testing.TB, change ...func(*stack.Options)) *FaultEnv {
 	t.Helper()
 	now := &Clock{Now: time.Now()}
@@ -37,7 +38,7 @@ func NewFaultEnv(t testing.TB, change ...func(*stack.Options)) *FaultEnv {
 	return s
 }
 
-// CheckInvariants checks the invariants.
+// CheckInvariants reports every breach of the invariants.
 func (s *FaultEnv) CheckInvariants(t testing.TB) {
 	t.Helper()
 	for _, breach := range invariant.Check(ctx, s.Deployment()) {
@@ -45,6 +46,7 @@ func (s *FaultEnv) CheckInvariants(t testing.TB) {
 	}
 }
 
+// Deployment is what the checks of invariants read.
 func (s *FaultEnv) Deployment() invariant.Deployment {
 	return invariant.Deployment{
 		DynamoDB: s.DB,
@@ -55,7 +57,7 @@ func (s *FaultEnv) Deployment() invariant.Deployment {
 	}
 }
 
-// Revive ends all faults: the next request meets a process that has just started.
+// Revive ends all faults. The next request meets a process that has just started.
 func (s *FaultEnv) Revive() {
 	s.Faults.Clear()
 	s.Faults.Revive()
@@ -103,7 +105,7 @@ func CallName(input any) string {
 	return "another call"
 }
 
-// Calls are the AWS calls of what is done, sorted.
+// Calls returns the sorted names of the AWS calls that do makes.
 func (s *FaultEnv) Calls(t testing.TB, do func()) []string {
 	t.Helper()
 	var mu sync.Mutex
@@ -122,7 +124,7 @@ func (s *FaultEnv) Calls(t testing.TB, do func()) []string {
 	return names
 }
 
-// Async sends a request from a goroutine of its own, where a test may not end.
+// Async sends a request from a goroutine of its own, which may not end the test.
 func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan wire.Answer {
 	answer := make(chan wire.Answer, 1)
 	go func() {
@@ -135,8 +137,8 @@ func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan w
 	return answer
 }
 
-// Hold sends a request and returns when it is about to make a call of an operation. The result lets it go on, with that
-// call or with what happens to it, and gives its answer.
+// Hold sends a request and returns when it is about to make a call of an operation. Calling release lets it go on, with
+// that call or with the given actions instead, and returns its answer.
 func (s *FaultEnv) Hold(
 	t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action,
 ) (release func() wire.Answer) {
@@ -153,7 +155,7 @@ func (s *FaultEnv) Hold(
 	}
 }
 
-// Overtake holds a request, does something meanwhile, and lets it go on.
+// Overtake holds a request before a call of an operation, runs meanwhile, and lets the request go on.
 func (s *FaultEnv) Overtake(
 	t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func(),
 ) wire.Answer {
@@ -177,4 +179,5 @@ func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answe
 	return answers
 }
 
+// ErrDown is the failure of an AWS call whose engine is down.
 var ErrDown = errors.New("the engine is down")

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// RewriteItem stores an item with changes, or removes it.
+// RewriteItem stores an item with changes; a nil set removes it.
 func (s *FaultEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
 	t.Helper()
 	if set == nil {
@@ -34,12 +34,13 @@ func (s *FaultEnv) RewriteItem(t testing.TB, table string, item Item, set map[st
 	Must(s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
 }
 
-// SessionStatus is what the gate of a session says.
+// SessionStatus returns the stored status of an upload session.
 func (s *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
 	t.Helper()
 	return Text(s.GetItem(t, "U#"+string(u), "META")["status"])
 }
 
+// GetItem reads an item of the core table; it is nil if there is none.
 func (s *FaultEnv) GetItem(t testing.TB, pk, sk string) Item {
 	t.Helper()
 	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
@@ -52,9 +53,10 @@ func (s *FaultEnv) GetItem(t testing.TB, pk, sk string) Item {
 	return out.Item
 }
 
+// Item is a stored item.
 type Item = map[string]types.AttributeValue
 
-// Scan reads a whole table.
+// Scan returns all items of a table.
 func (p *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
 	t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
@@ -70,7 +72,7 @@ func (p *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
 	}
 }
 
-// Text is an attribute as text that equals only for equal values.
+// Text returns an attribute as text. Only equal values have equal texts.
 func Text(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -85,7 +87,8 @@ func Text(v types.AttributeValue) string {
 	return fmt.Sprintf("%#v", v)
 }
 
-// Snapshot is everything that is stored, by key, except rate counters and when a key was used last: refusals may count.
+// Snapshot returns all items as text by key. It leaves out rate counters and the time at which a key was last used,
+// because refusals change them.
 func (p *BackendEnv) Snapshot(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -109,7 +112,7 @@ func (p *BackendEnv) Snapshot(t testing.TB) map[string]string {
 	return out
 }
 
-// WantUnchanged checks that nothing was stored since before.
+// WantUnchanged checks that nothing was stored since a snapshot.
 func (p *BackendEnv) WantUnchanged(t testing.TB, before map[string]string) {
 	t.Helper()
 	if diff := cmp.Diff(before, p.Snapshot(t)); diff != "" {
@@ -117,7 +120,7 @@ func (p *BackendEnv) WantUnchanged(t testing.TB, before map[string]string) {
 	}
 }
 
-// CountItems is how many items of a table have a key with the prefix.
+// CountItems counts the items of a table whose key has a prefix.
 func (p *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
 	t.Helper()
 	for _, item := range p.Scan(t, table) {
@@ -128,7 +131,8 @@ func (p *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
 	return n
 }
 
-// Update rewrites one item of core; nil removes an attribute, a nil map the item.
+// Update changes an item of the core table, which has to be there: a nil value removes an attribute, a nil set the
+// item.
 func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
 	t.Helper()
 	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
@@ -149,7 +153,7 @@ func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
 	p.Put(t, found.Item, set)
 }
 
-// SetAttributes changes an item; nil removes an attribute.
+// SetAttributes sets attributes of an item; a nil value removes one.
 func SetAttributes(item Item, set map[string]any) {
 	for name, value := range set {
 		switch v := value.(type) {
@@ -167,7 +171,7 @@ func SetAttributes(item Item, set map[string]any) {
 	}
 }
 
-// Put writes an item of core with changes.
+// Put sets attributes of an item and stores it in the core table.
 func (p *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
 	t.Helper()
 	SetAttributes(item, set)

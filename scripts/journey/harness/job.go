@@ -15,16 +15,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// WithJobs lets the stack do by itself what falls due.
+// WithJobs lets the stack run its jobs itself.
 func WithJobs(o *stack.Options) { o.Still = false }
 
-// JobEnv is a deployment whose jobs the test runs itself. Their calls go through an injector of their own: s.worn.
+// JobEnv is a ClaimEnv whose jobs the test runs. Their calls go through JobFaults, too.
 type JobEnv struct {
 	*ClaimEnv
 	Services *boot.Services
 	Host     *jobs.Host
 }
 
+// NewJobEnv starts a deployment for jobs.
 func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	t.Helper()
 	s := &JobEnv{ClaimEnv: NewClaimEnv(t, change...)}
@@ -46,14 +47,14 @@ func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	return s
 }
 
-// RunJobs runs all jobs until nothing is due.
+// RunJobs runs all jobs until nothing is due, and checks the invariants.
 func (s *JobEnv) RunJobs(t testing.TB) {
 	t.Helper()
 	NoError(t, s.Host.Run(ctx))
 	s.CheckInvariants(t)
 }
 
-// RunCollector runs all jobs at once and once more when everything may be collected that nothing needs now.
+// RunCollector runs all jobs now, and again when unreferenced objects may be deleted. No such object may be left.
 func (s *JobEnv) RunCollector(t testing.TB) {
 	t.Helper()
 	s.RunJobs(t)
@@ -64,7 +65,7 @@ func (s *JobEnv) RunCollector(t testing.TB) {
 	}
 }
 
-// IsWrite tells a call from one that only reads.
+// IsWrite reports whether an AWS call changes something.
 func IsWrite(input any) bool {
 	switch input.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput:

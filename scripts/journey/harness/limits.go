@@ -9,10 +9,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Unlimited lets one agent send as much as it wants; sizes and counts still hold.
+// Unlimited lifts the rate limits; sizes and counts still hold.
 func Unlimited(o *stack.Options) { o.Limits.Off = true }
 
-// WithPolicy changes the numbers of unclaimed workspaces.
+// WithPolicy changes the policy of unclaimed workspaces.
 func WithPolicy(change func(*limits.Policy)) func(*limits.Limits) {
 	return func(l *limits.Limits) {
 		l.Tiers = maps.Clone(l.Tiers)
@@ -22,6 +22,7 @@ func WithPolicy(change func(*limits.Policy)) func(*limits.Limits) {
 	}
 }
 
+// PublishTwiceADay publishes as many new artifacts as a day has and returns the answer to one more.
 func PublishTwiceADay(t *testing.T, _ *BackendEnv, g *wire.Agent) wire.Answer {
 	for range limits.AllowanceShards {
 		PublishPage(t, g, "today")
@@ -30,6 +31,7 @@ func PublishTwiceADay(t *testing.T, _ *BackendEnv, g *wire.Agent) wire.Answer {
 	return TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
 }
 
+// ProvisionAgain provisions a workspace and returns the answer.
 func ProvisionAgain(t *testing.T, p *BackendEnv, _ *wire.Agent) wire.Answer {
 	return Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", nil)
 }

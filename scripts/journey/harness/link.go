@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// LinkEnv is a deployment with a workspace that a member has, an API key of it, and an artifact in it.
+// LinkEnv is a FaultEnv with a claimed workspace, a member and an API key of it, and a published artifact.
 type LinkEnv struct {
 	*FaultEnv
 	Member    *Member
@@ -18,6 +18,7 @@ type LinkEnv struct {
 	Published contract.Published
 }
 
+// NewLinkEnv starts a deployment for access links, without rate limits.
 func NewLinkEnv(t testing.TB, change ...func(*stack.Options)) *LinkEnv {
 	t.Helper()
 	s := &LinkEnv{FaultEnv: NewFaultEnv(t, append([]func(*stack.Options){Unlimited}, change...)...)}
@@ -30,33 +31,39 @@ func NewLinkEnv(t testing.TB, change ...func(*stack.Options)) *LinkEnv {
 	return s
 }
 
+// LinksPath is the route of the access links of an artifact.
 func LinksPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) + "/access-links" }
 
+// LinkPath is the route of an action on an access link.
 func LinkPath(l id.Link, verb string) string { return "/v1/access-links/" + string(l) + "/" + verb }
 
-// CreateLink makes a link of an artifact.
+// CreateLink makes an access link of an artifact.
 func CreateLink(t testing.TB, g *wire.Agent, a id.Artifact, r contract.CreateLink) contract.CreatedLink {
 	t.Helper()
 	return Call[contract.CreatedLink](t, g, 201, "POST", LinksPath(a), r, KeyHeader()...)
 }
 
+// ShareLink asks for the share link of an artifact.
 var ShareLink = contract.CreateLink{Type: "share"}
 
+// RevisionLink asks for a link to a revision.
 func RevisionLink(r id.Revision) contract.CreateLink {
 	return contract.CreateLink{Type: "revision", RevisionID: r}
 }
 
-// MintLink is a fresh URL of a link.
+// MintLink returns a new URL of an access link.
 func MintLink(t testing.TB, g *wire.Agent, l id.Link) string {
 	t.Helper()
 	return Call[contract.MintedLink](t, g, 200, "POST", LinkPath(l, "mint"), nil).URL
 }
 
+// RevokeLink revokes an access link.
 func RevokeLink(t testing.TB, g *wire.Agent, l id.Link) contract.RevokedLink {
 	t.Helper()
 	return Call[contract.RevokedLink](t, g, 200, "POST", LinkPath(l, "revoke"), nil)
 }
 
+// SetVisibility makes an artifact private or unlisted.
 func SetVisibility(t testing.TB, g *wire.Agent, a id.Artifact, word string) contract.Visibility {
 	t.Helper()
 	return Call[contract.Visibility](
@@ -80,13 +87,13 @@ func LinkRows(t testing.TB, g *wire.Agent, a id.Artifact) map[id.Link]contract.L
 	return rows
 }
 
-// OpenedLink is what somebody without an account has of a link.
+// OpenedLink is what a reader without an account has of a link.
 type OpenedLink struct {
 	URL     string
 	Content string // signed URL that the link gave
 }
 
-// OpenLink opens a link as the viewer page does.
+// OpenLink opens a link as the viewer page does and checks what it shows.
 func (s *LinkEnv) OpenLink(t testing.TB, url string, words string) OpenedLink {
 	t.Helper()
 	r := Must(s.Anyone.Resolve(ctx, url))(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// secretForms are what no log line may hold: bearer secrets, presigned URLs, signed tokens and link blobs.
+// secretForms are the secrets that no log line may hold: credentials, presigned URLs, signed tokens and link blobs.
 var secretForms = map[string]*regexp.Regexp{
 	"a credential": regexp.MustCompile(
 		`ap_[a-z]{2}_(preview|production)_[0-9A-Z]{16}[^\s"]*_[A-Za-z0-9_-]{60,}`,
@@ -17,10 +17,10 @@ var secretForms = map[string]*regexp.Regexp{
 	"an Authorization":       regexp.MustCompile(`(?i)bearer [A-Za-z0-9_-]{20,}`),
 }
 
-// loggedRequestID is left out of the scan, because callers choose them.
+// loggedRequestID is left out of the scan, because callers may choose the id of a request.
 var loggedRequestID = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// WantNoSecrets scans the whole log of a deployment, whatever its test did.
+// WantNoSecrets scans the log of a deployment for secrets.
 func WantNoSecrets(t testing.TB, text string) {
 	t.Helper()
 	text = loggedRequestID.ReplaceAllLiteralString(text, "")
@@ -31,7 +31,7 @@ func WantNoSecrets(t testing.TB, text string) {
 	}
 }
 
-// logBuffer keeps what the hosts logged.
+// logBuffer keeps the log of a deployment.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

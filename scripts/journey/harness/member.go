@@ -37,7 +37,7 @@ func (who *Member) WithToken(bearer string) *Member {
 	return &other
 }
 
-// Member is a member of a workspace whose credential is an access token.
+// Member is a member of a workspace who sends an access token.
 type Member struct {
 	*wire.Agent
 	ID        id.Member
@@ -48,7 +48,7 @@ type Member struct {
 // allScopes is what members may do as a rule.
 var allScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 
-// NewMember writes a workspace with a member for whom the CLI acts.
+// NewMember stores a claimed workspace with a member, for whom the command line client acts.
 func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member {
 	t.Helper()
 	now := p.Options.Now()
@@ -64,7 +64,7 @@ func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member
 	return p.AddMember(t, w, scopes...)
 }
 
-// AddMember writes another member of a workspace.
+// AddMember stores another member of a workspace; without scopes the member has all of them.
 func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credential.Scope) *Member {
 	t.Helper()
 	if scopes == nil {
@@ -83,7 +83,7 @@ func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credentia
 	return p.GrantTo(t, who, oauth.CLI, p.Origins.API)
 }
 
-// GrantTo gives a client a grant of the member for a host; what it returns acts with its access token.
+// GrantTo stores a grant of the member to a client for a host. The result sends its access token.
 func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audience string) *Member {
 	t.Helper()
 	now := p.Options.Now()
@@ -107,7 +107,7 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 	}
 }
 
-// CallAs sends a request to the api host and unpacks its answer, which has to have this status.
+// CallAs sends a request of a member to the api host and decodes the answer, which has to have this status.
 func CallAs[T any](t testing.TB, who *Member, status int, method, path string, body any, headers ...string) (out T) {
 	t.Helper()
 	a := Do(t, who.Agent, method, who.At.APIURL+path, body, headers...)
@@ -118,11 +118,11 @@ func CallAs[T any](t testing.TB, who *Member, status int, method, path string, b
 	return out
 }
 
-// TryAs sends a request to the api host.
+// TryAs sends a request of a member to the api host and returns the answer.
 func TryAs(t testing.TB, who *Member, method, path string, body any, headers ...string) wire.Answer {
 	t.Helper()
 	return Do(t, who.Agent, method, who.At.APIURL+path, body, headers...)
 }
 
-// KeyHeader is the header of a repeatable command, with a fresh key.
+// KeyHeader is the header of a repeatable command, with a new key.
 func KeyHeader() []string { return []string{"Idempotency-Key", wire.NewKey()} }

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Must is the value of a call that may not fail: must(call())(t).
+// Must returns the value of a call that has to succeed: Must(call())(t).
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -13,6 +13,7 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
+// NoError ends the test on an error.
 func NoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

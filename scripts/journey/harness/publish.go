@@ -16,27 +16,29 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// The commands of an agent follow as requests that a goroutine may send.
-
+// Create opens an upload session. Create, Finalize, Publish and Delete may run in a goroutine.
 func (s *FaultEnv) Create(g *wire.Agent, idem string, r contract.CreateSession) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
 }
 
+// Finalize finalizes an upload session.
 func (s *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(u)+"/finalize", nil, "Idempotency-Key", idem)
 }
 
+// Publish publishes a draft.
 func (s *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
 	return g.Do(
 		ctx, "POST", g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish", nil, "Idempotency-Key", idem,
 	)
 }
 
+// Delete deletes an artifact.
 func (s *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
 	return g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil)
 }
 
-// Upload opens a session for one file, of a new artifact unless a is given, and uploads it.
+// Upload opens a session for one file and uploads it; an empty a makes a new artifact.
 func (s *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words string) contract.Session {
 	t.Helper()
 	r := wire.Declare(words, Page(words))
@@ -48,7 +50,7 @@ func (s *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words stri
 	return u
 }
 
-// DraftBlank makes a draft of a file without bytes, which costs no upload; of a new artifact unless a is given.
+// DraftBlank makes a draft of an empty file, which needs no upload; an empty a makes a new artifact.
 func (s *FaultEnv) DraftBlank(t testing.TB, g *wire.Agent, a id.Artifact) contract.Finalized {
 	t.Helper()
 	r := wire.Declare("blank", wire.File{Path: "blank.txt"})
@@ -56,16 +58,19 @@ func (s *FaultEnv) DraftBlank(t testing.TB, g *wire.Agent, a id.Artifact) contra
 	return Must(g.Draft(ctx, wire.NewKey(), r, wire.File{Path: "blank.txt"}))(t)
 }
 
+// TryCreate opens an upload session and returns the answer.
 func TryCreate(t testing.TB, g *wire.Agent, idem string, body any) wire.Answer {
 	t.Helper()
 	return Do(t, g, "POST", g.At.UploadURL+"/v1/upload-sessions", body, "Idempotency-Key", idem)
 }
 
+// TryFinalize finalizes an upload session and returns the answer.
 func TryFinalize(t testing.TB, g *wire.Agent, idem string, s id.Session) wire.Answer {
 	t.Helper()
 	return Do(t, g, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil, "Idempotency-Key", idem)
 }
 
+// TryPublish publishes a draft and returns the answer.
 func TryPublish(t testing.TB, g *wire.Agent, idem string, a id.Artifact, r id.Revision, body any) wire.Answer {
 	t.Helper()
 	return Do(
@@ -79,6 +84,7 @@ func TryPublish(t testing.TB, g *wire.Agent, idem string, a id.Artifact, r id.Re
 	)
 }
 
+// TryDelete deletes an artifact and returns the answer.
 func TryDelete(t testing.TB, g *wire.Agent, a id.Artifact, headers ...string) wire.Answer {
 	t.Helper()
 	return Do(t, g, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil, headers...)
@@ -96,7 +102,7 @@ func PublishPage(t testing.TB, g *wire.Agent, words string) contract.Published {
 	return Must(g.PublishFiles(ctx, words, "", Page(words)))(t)
 }
 
-// RandomBytes is n bytes that do not compress, the same for the same seed.
+// RandomBytes returns n bytes that do not compress, the same for the same seed.
 func RandomBytes(seed uint64, n int) []byte {
 	var key [32]byte
 	key[0] = byte(seed)
@@ -105,11 +111,12 @@ func RandomBytes(seed uint64, n int) []byte {
 	return b
 }
 
+// Page is an HTML page with a text, the entrypoint of most artifacts here.
 func Page(text string) wire.File {
 	return wire.File{Path: "index.html", Body: []byte("<!doctype html><title>T</title><p>" + text + "</p>")}
 }
 
-// Revise is a partial manifest of an artifact on one of its revisions.
+// Revise declares a revision that inherits the files of a base revision.
 func Revise(base contract.Published, title string) contract.CreateSession {
 	return contract.CreateSession{
 		ArtifactID:     base.ArtifactID,
@@ -120,7 +127,7 @@ func Revise(base contract.Published, title string) contract.CreateSession {
 	}
 }
 
-// Patch declares a file that comes as a diff, and the diff.
+// Patch declares a file as a diff, and returns the declaration and the diff.
 func Patch(path, before, after string) (contract.DeclaredFile, wire.File) {
 	diff := udiff.Unified(path, path, before, after)
 	return contract.DeclaredFile{Path: path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
@@ -128,6 +135,7 @@ func Patch(path, before, after string) (contract.DeclaredFile, wire.File) {
 	}}, wire.File{Path: path, Body: []byte(diff)}
 }
 
+// Lines is a text of n different lines.
 func Lines(n int, word string) string {
 	var b strings.Builder
 	for i := range n {
@@ -136,12 +144,13 @@ func Lines(n int, word string) string {
 	return b.String()
 }
 
-// PutAs sends a PUT with the signed headers, changed by the given ones; an empty value removes a header.
+// PutAs uploads a file with the signed headers, changed by the given ones; an empty value removes a header.
 func PutAs(t testing.TB, g *wire.Agent, u contract.UploadTarget, body []byte, headers ...string) wire.Answer {
 	t.Helper()
 	return SendSigned(t, g, "PUT", u.PutURL, u.RequiredHeaders, body, headers...)
 }
 
+// SendSigned sends a request to a signed URL, as PutAs does.
 func SendSigned(
 	t testing.TB, g *wire.Agent, method, target string, required map[string]string, body []byte, headers ...string,
 ) wire.Answer {

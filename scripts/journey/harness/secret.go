@@ -18,11 +18,12 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
+// ParseClaimToken parses a claim token of this environment.
 func ParseClaimToken(text string) (credential.Token, error) {
 	return credential.Parse(text, credential.ClaimToken, credential.Preview)
 }
 
-// Inflated is everything that an attribute says: bytes as they are, and unpacked.
+// Inflated returns the text of an attribute; of bytes, as they are and decompressed.
 func Inflated(v types.AttributeValue) string {
 	b, ok := v.(*types.AttributeValueMemberB)
 	if !ok {
@@ -37,8 +38,8 @@ const (
 	base62   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// Relabel is a credential that says something else about itself, with the checksum that goes with it: nothing but the
-// label is wrong.
+// Relabel replaces a part of a credential and gives it the checksum of its new text, so that nothing but this part is
+// wrong.
 func Relabel(t testing.TB, text, was, is string) string {
 	t.Helper()
 	body := text[:len(text)-checkLen]
@@ -49,7 +50,7 @@ func Relabel(t testing.TB, text, was, is string) string {
 	return body + withCheck(body)
 }
 
-// withCheck is the checksum of a credential.
+// withCheck returns the checksum of the text of a credential.
 func withCheck(body string) string {
 	sum, out := crc32.ChecksumIEEE([]byte(body)), make([]byte, checkLen)
 	for n := checkLen - 1; n >= 0; n-- {
@@ -59,6 +60,7 @@ func withCheck(body string) string {
 	return string(out)
 }
 
+// peppers returns the keys under which the deployment hashes credentials.
 func (p *BackendEnv) peppers(t testing.TB) keyring.Derived {
 	t.Helper()
 	rings, err := keyring.Parse(Must(os.ReadFile(filepath.Join(p.Options.Data, "rings.json")))(t))
@@ -66,13 +68,13 @@ func (p *BackendEnv) peppers(t testing.TB) keyring.Derived {
 	return Must(rings.Pepper.Derive("credential"))(t)
 }
 
-// TokenOf takes the key of an agent apart.
+// TokenOf parses the API key of an agent.
 func TokenOf(t testing.TB, g *wire.Agent) credential.Token {
 	t.Helper()
 	return Must(credential.Parse(g.Key, credential.APIKey, credential.Preview))(t)
 }
 
-// NewKey gives the agent's workspace a second key with its own scopes.
+// NewKey gives the workspace of an agent another API key, with these scopes.
 func (p *BackendEnv) NewKey(t testing.TB, g *wire.Agent, scopes ...credential.Scope) *wire.Agent {
 	t.Helper()
 	first := TokenOf(t, g)

@@ -116,7 +116,7 @@ func TestAReplayIsComparedBeforeItsBodyIsJudged(t *testing.T) {
 	)
 	harness.WantRefused(
 		t,
-		harness.TryPublish(t, g, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID, `{"unknown":1}`),
+		harness.TryPublish(t, g, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID, `{"unknown":1}`),
 		400,
 		fault.InvalidIdempotencyKey,
 	)

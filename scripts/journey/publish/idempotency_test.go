@@ -141,7 +141,7 @@ func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
 			t.Errorf("its URL answers %d", a.Status)
 		}
 	}
-	again := harness.Must(g.Publish(ctx, done.PubKey, done.Published.ArtifactID, done.Published.RevisionID))(t)
+	again := harness.Must(g.Publish(ctx, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID))(t)
 	if again.UnlistedURL == done.Published.UnlistedURL || again.ExpiresAt != done.Published.ExpiresAt ||
 		again.RevisionID != done.Published.RevisionID {
 		t.Errorf("publishing again answers %+v", again.RevisionID)
