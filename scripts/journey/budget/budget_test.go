@@ -26,7 +26,7 @@ type budget struct {
 	rru, wru     float64
 }
 
-// callDelay lets calls that are made in parallel overlap, however fast the engines are and however busy the machine is.
+// callDelay lets calls that are made in parallel overlap, on fast engines and on busy machines.
 const callDelay = 20 * time.Millisecond
 
 // budgetEnv holds requests of one deployment against their budgets.
@@ -65,7 +65,7 @@ func (l *lastAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// wantStatus makes a request whose answer has this status; a path is one of the api host.
+// wantStatus sends a request and wants this status; a path is one of the api host.
 func (l *budgetEnv) wantStatus(t *testing.T, g *wire.Agent, status int, method, target string, headers ...string) {
 	t.Helper()
 	if strings.HasPrefix(target, "/") {

@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// backend is a hand in the tables of the ledger's deployment, past what is counted.
+// backend returns access to the tables that is not metered.
 func (l *budgetEnv) backend() *harness.BackendEnv {
 	e := l.Options.Engines
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })

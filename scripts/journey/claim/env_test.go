@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// sameArtifacts checks that two lists hold the same artifacts, in whatever order.
+// sameArtifacts checks that two lists hold the same artifacts, in any order.
 func sameArtifacts(t testing.TB, what string, got, want []id.Artifact) {
 	t.Helper()
 	got, want = slices.Clone(got), slices.Clone(want)

@@ -49,7 +49,8 @@ func newClaimScenario(t testing.TB, s *harness.ClaimEnv) *claimScenario {
 	return w
 }
 
-// readOnce reads everything once: URLs from before and after the claim, the link, the owner's view, the list by pages.
+// readOnce reads in every way once: URLs from before and after the claim, the link, the owner's view, the list by
+// pages.
 func readOnce(s *harness.ClaimEnv, w *claimScenario) error {
 	var failed []error
 	ask := func(g *wire.Agent, method, target string, body any) {
@@ -77,7 +78,7 @@ func readOnce(s *harness.ClaimEnv, w *claimScenario) error {
 	return errors.Join(failed...)
 }
 
-// watchReads reads everything over and over until the result is called, which tells how often.
+// watchReads reads in every way again and again until stop is called, which returns how often.
 func watchReads(t testing.TB, s *harness.ClaimEnv, w *claimScenario) (stop func() int) {
 	t.Helper()
 	end, rounds := make(chan struct{}), 0
@@ -193,7 +194,7 @@ func TestTheMigratorFindsWhatIsDue(t *testing.T) {
 	wantCleared(t, s, two)
 }
 
-// wantCleared checks that everything is where it belongs, and nothing is left of the way there.
+// wantCleared checks that the move is complete and left no item of its own.
 func wantCleared(t testing.TB, s *harness.ClaimEnv, w *claimScenario) {
 	t.Helper()
 	if err := readOnce(s, w); err != nil {

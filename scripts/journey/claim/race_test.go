@@ -181,7 +181,7 @@ func TestAClaimIsReplayedFromItsRecord(t *testing.T) {
 	src := s.NewSource(t)
 	other := s.NewSource(t)
 	p, key := harness.PublishPage(t, src.Agent, "claimed"), wire.NewKey()
-	s.JobFaults.On("TransactWriteItems").After(chaos.Crash) // it took effect and nobody heard
+	s.JobFaults.On("TransactWriteItems").After(chaos.Crash) // it took effect, and the answer was lost
 	if _, err := s.Claim(t, c, key, src.ClaimToken); err == nil {
 		t.Error("the process did not die")
 	}

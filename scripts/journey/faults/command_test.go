@@ -100,8 +100,8 @@ func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 	}
 }
 
-// wantSameCalls checks that requests about things of others make the same calls and get the same answers as those about
-// things that never were.
+// wantSameCalls checks that requests about records of others make the same calls and get the same answers as requests
+// about records that never were.
 func wantSameCalls(
 	t *testing.T, s *harness.FaultEnv, which string, foreign, unknown map[string]func(*testing.T) wire.Answer,
 ) {

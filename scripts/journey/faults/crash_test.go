@@ -92,7 +92,7 @@ func crashCreateRevision(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func(
 	return func() wire.Answer { return harness.TryCreate(t, g, key, r) }
 }
 
-// crashFinalize is about a file whose digest was not declared, so that it is read.
+// crashFinalize declares no digest, so that the file is read.
 func crashFinalize(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key, r := wire.NewKey(), wire.Declare("new", harness.Page("new"))
 	r.Files[0].SHA256 = ""
@@ -237,7 +237,7 @@ func TestF79AProvisionThatDiesLeavesAWorkspaceAsAWholeOrNone(t *testing.T) {
 			"before": (*chaos.Rule).Before,
 			"after":  (*chaos.Rule).After,
 		} {
-			s.Clock.Advance(time.Minute) // the gate's setting is read anew, and everybody may provision again
+			s.Clock.Advance(time.Minute) // the settings are read again, and provisioning has room again
 			before := s.CountItems(t, s.Tables.Core, "W#")
 			action(s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }), chaos.Crash)
 			if lost := provision(); lost.Status == http.StatusCreated {

@@ -18,8 +18,8 @@ import (
 // expectation is what is stored of a scene, and what follows from it.
 type expectation struct {
 	meta    harness.Item
-	owner   *wire.Agent       // whose key works now
-	claimed *harness.Claimant // who took the source; nil: nobody
+	owner   *wire.Agent       // has the key that works now
+	claimed *harness.Claimant // took the source; nil: it is not claimed
 	open    bool              // the artifact can be read
 	links   bool              // its links are not locked
 	showing string            // the words of the newest revision
@@ -102,7 +102,7 @@ func whenever(v types.AttributeValue) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// checkEnd checks that an artifact ended for a reason that somebody was told.
+// checkEnd checks that an artifact ended for a reason that an answer told.
 func (c *scene) checkEnd(t testing.TB, s expectation) {
 	t.Helper()
 	switch status := harness.Text(s.meta["status"]); {

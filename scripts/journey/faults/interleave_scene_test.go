@@ -33,8 +33,8 @@ type scene struct {
 	kind int
 	due  string // what falls due when the jobs run: "", "the draft", "the artifact"
 
-	agent      *wire.Agent       // whose key the operations are sent with
-	mine       *harness.Claimant // whose member owns or claims; other may claim too
+	agent      *wire.Agent       // has the key that operations are sent with
+	mine       *harness.Claimant // owns or claims; otherMine may claim, too
 	who        *harness.Member
 	otherMine  *harness.Claimant
 	other      *harness.Member
@@ -205,7 +205,7 @@ func (c *scene) linked(t testing.TB, wanted contract.CreateLink) sceneLink {
 	return sceneLink{made.ID, harness.OpenedLink{URL: url, Content: harness.Must(c.Anyone.Resolve(ctx, url))(t).IframeSrc}}
 }
 
-// operation is something that may run beside others.
+// operation is a request or a job that may run beside others.
 type operation struct {
 	name   string
 	id     string // in the documents; empty: no request

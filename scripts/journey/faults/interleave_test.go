@@ -36,7 +36,7 @@ const (
 )
 
 // TestOperationsThatInterleaveDoWhatTheyAnswer runs two or three operations on one artifact at the same time, again and
-// again, with pauses at the AWS calls. What holds then has to follow from what they answered, in whatever order they
+// again, with pauses at the AWS calls. What holds then has to follow from what they answered, in any order they
 // came.
 func TestOperationsThatInterleaveDoWhatTheyAnswer(t *testing.T) {
 	t.Parallel()
@@ -136,7 +136,7 @@ func (s *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
 	}
 }
 
-// settles lets everything end that is not pinned, and the jobs collect it.
+// settles lets all artifacts end that are not pinned, and runs the jobs that collect them.
 func (s *interleaveEnv) settles(t *testing.T) {
 	t.Helper()
 	s.Clock.Advance(s.Options.Limits.Tiers[limits.Free].MaxLife + limits.EphemeralArtifact)
@@ -155,7 +155,8 @@ type pauses struct {
 	seen map[string]int
 }
 
-// Some calls wait a little. Commits wait long: between what they were decided on and them everything else may happen.
+// Some calls wait a little. Commits wait long, so that other operations happen between the reads that decide them and
+// the commits.
 const (
 	shortPause = 4 * time.Millisecond
 	longPause  = 25 * time.Millisecond

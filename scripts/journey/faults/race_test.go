@@ -32,7 +32,7 @@ func TestF04AFinalizeThatDiesBeforeItsCommitLeavesTheSessionPending(t *testing.T
 	}
 	s.CheckInvariants(t) // the objects of the abandoned one are to be found by what is due
 	harness.WantRefused(t, harness.TryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
-	harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t) // another key waits for nobody
+	harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t) // another key does not wait
 	s.Clock.Advance(limits.FinalizeLease + time.Millisecond)
 	harness.Must(g.Finalize(ctx, key, u.UploadSessionID))(t)
 }

@@ -30,7 +30,8 @@ const requiredRows = "F01 F03-F08 F10-F12 F14 F15 F17-F36 F42-F58 F60 F62 F63 F6
 
 // shownElsewhere are required rows that are shown in another way than the table says, with the reason.
 var shownElsewhere = map[string]string{
-	"F74": "no viewer polls, as live updates are not built; what is read by a link, or by what it gave, is refused from its revocation on",
+	"F74": "no viewer polls, as live updates are not built; what is read by a link, or by what it gave, is refused " +
+		"from its revocation on",
 	"T48": "time is counted AWS calls: guests and members cause the same for what is not there and for somebody else's",
 	"T75": "time is counted AWS calls; Authenticator.Open hashes once whether it found a key or not",
 }

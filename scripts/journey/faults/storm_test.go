@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// every lets an action happen to every n-th attempt, whatever it is.
+// every applies an action to every n-th attempt of any call.
 func every(n int64, action chaos.Action) chaos.Action {
 	var seen atomic.Int64
 	return func(ctx context.Context, c *chaos.Call) error {
@@ -82,7 +82,7 @@ func (w stormWorker) round(t *testing.T) (p contract.Published, err error) {
 	return w.published(t, w.name+", revised", kept.ArtifactID)
 }
 
-// published goes through all steps for one page, whose text is the title.
+// published publishes a page with its title as the text, step by step.
 func (w stormWorker) published(t *testing.T, title string, a id.Artifact) (p contract.Published, err error) {
 	r := wire.Declare(title, harness.Page(title))
 	r.ArtifactID = a

@@ -106,7 +106,7 @@ func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, heade
 	got := Must(io.ReadAll(answer.Body))(t)
 	path, _, _ := strings.Cut(target, "?")
 	if method == http.MethodHead && host != "content" {
-		method = http.MethodGet // whose handler answers
+		method = http.MethodGet // its handler answers
 	}
 	if answer.StatusCode != http.StatusMisdirectedRequest { // no answer of a route
 		if err := Must(goldenDocuments())(t)[host].Check(method, path, answer, got); err != nil {

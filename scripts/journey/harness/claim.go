@@ -201,7 +201,7 @@ func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published
 		"the revisions":    Do(t, owner, "GET", view+"/revisions", nil),
 	}
 	if out["the owner's view"].Status == http.StatusNotFound {
-		delete(out, "the revisions") // they are listed whatever the status of the artifact
+		delete(out, "the revisions") // they are listed for every status of the artifact
 	}
 	if p.UnlistedURL != "" {
 		public, blob, err := wire.SplitLink(p.UnlistedURL)

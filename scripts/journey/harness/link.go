@@ -110,7 +110,7 @@ func (s *LinkEnv) WantLinksClosed(t testing.TB, links ...OpenedLink) {
 	}
 }
 
-// Resolve asks what a link opens, with the answer whatever it is.
+// Resolve asks what a link opens and returns the answer.
 func (s *LinkEnv) Resolve(t testing.TB, url string) wire.Answer {
 	t.Helper()
 	public, blob, err := wire.SplitLink(url)

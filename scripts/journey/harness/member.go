@@ -30,7 +30,7 @@ func CreatedKey(t testing.TB, a wire.Answer) (made contract.CreatedKey) {
 	return made
 }
 
-// WithToken is the same person with another bearer.
+// WithToken returns the same member with another bearer token.
 func (who *Member) WithToken(bearer string) *Member {
 	other := *who
 	other.Agent = &wire.Agent{HTTP: who.HTTP, At: who.At, Key: bearer}
@@ -48,7 +48,7 @@ type Member struct {
 // allScopes is what members may do as a rule.
 var allScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 
-// NewMember stores a claimed workspace with a member, for whom the command line client acts.
+// NewMember stores a claimed workspace with a member; the access token is one of the command line client.
 func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member {
 	t.Helper()
 	now := p.Options.Now()

@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// NewOperator makes a member whom the identity provider has just confirmed as an operator.
+// NewOperator makes a member with the access token of an operator, confirmed just now.
 func (s *FaultEnv) NewOperator(t testing.TB) *Member {
 	t.Helper()
 	g, _, err := s.Anyone.Provision(ctx)

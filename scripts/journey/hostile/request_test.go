@@ -300,7 +300,7 @@ func TestT65BodiesWithoutEndAreCutOff(t *testing.T) {
 	harness.PublishPage(t, g, "after")
 }
 
-// TestT63NoNameLeadsOutOfAFolder: whoever saves all files of a revision writes below one folder, each name once.
+// TestT63NoNameLeadsOutOfAFolder shows that all files of a revision can be saved below one folder, each name once.
 func TestT63NoNameLeadsOutOfAFolder(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)

@@ -33,7 +33,7 @@ var (
 	fragment  = regexp.MustCompile(`#([0-9A-Za-z_-]{60,})`)
 )
 
-// secretsIn are what opens something in answers: presigned signatures, tokens in paths and blobs in fragments.
+// secretsIn returns the bearer secrets in answers: presigned signatures, tokens in paths and blobs in fragments.
 func secretsIn(t testing.TB, answers ...any) (out []string) {
 	t.Helper()
 	seen := map[string]bool{}

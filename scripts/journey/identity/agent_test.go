@@ -53,7 +53,7 @@ func TestT23FifteenWrongCodesLockARegistration(t *testing.T) {
 	r := p.RegisterAgent(t)
 	var last contract.StartedClaim
 	var w *harness.FakeBrowser
-	// nobody may guess more often than ten times
+	// no person may guess more often than ten times
 	for _, email := range []string{"one@example.org", "two@example.org", "three@example.org"} {
 		last, w = p.StartClaim(t, r), p.SignedIn(t, email)
 		openAttempt(t, w, last)
@@ -192,8 +192,8 @@ func TestT25TwoBrowsersLetOneAgentIn(t *testing.T) {
 	}
 }
 
-// TestAStrangersClaimLinkOpensNoWorkspace has somebody register an agent and send its claim token to a person as a
-// plain claim link. The person gets what was published; the stranger polls, and gets nothing.
+// TestAStrangersClaimLinkOpensNoWorkspace registers an agent and sends its claim token to a person as a plain
+// claim link. The person gets what was published; the stranger polls, and gets nothing.
 func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)

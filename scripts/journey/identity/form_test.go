@@ -55,7 +55,7 @@ func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {
 			}
 		}
 		for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} {
-			page := slices.ContainsFunc(pages, func(pattern string) bool { return someone.Replace(pattern) == path })
+			page := slices.ContainsFunc(pages, func(pattern string) bool { return unknownIDs.Replace(pattern) == path })
 			if page && (method == "GET" || method == "HEAD") {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// createKeyOnPage makes a key on the page, as whoever has the cookie can.
+// createKeyOnPage makes a key by the form of the page, which needs the cookie only.
 func createKeyOnPage(t testing.TB, w *harness.FakeBrowser, name string) (secret string) {
 	t.Helper()
 	a := w.Post(t, "/keys", url.Values{"name": {name}, "once": {wire.NewKey()}})
@@ -23,7 +23,7 @@ func createKeyOnPage(t testing.TB, w *harness.FakeBrowser, name string) (secret 
 	return string(found[1])
 }
 
-// TestNoKeyHidesBehindRevokedOnes lets somebody with a stolen cookie make a key, and bury it.
+// TestNoKeyHidesBehindRevokedOnes makes a key with a stolen cookie, and many others after it.
 func TestNoKeyHidesBehindRevokedOnes(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)

@@ -24,7 +24,7 @@ func swapped(t testing.TB, kind credential.Kind, text string) string {
 	return credential.MintAs(kind, credential.Preview, real.Workspace, real.Public).Reveal()
 }
 
-// statusAtMCP asks the api for whom an app acts.
+// statusAtMCP returns the status of the route by which the MCP host identifies the user of an app.
 func statusAtMCP(t testing.TB, p *harness.BackendEnv, bearer string) int {
 	t.Helper()
 	return harness.Do(t, p.WithBearer(bearer), "GET", p.Origins.API+"/v1/mcp/whoami", nil).Status
@@ -151,7 +151,7 @@ func TestT35ARefreshTokenThatComesBackEndsItsFamily(t *testing.T) {
 	}
 	first = p.Token(t, c.exchange(c.allowed(t, w, "read").Get("code")))
 	second = p.Token(t, refreshGrant(c.id, first.RefreshToken))
-	p.Clock.Advance(limits.RefreshGrace + time.Second) // nobody waits that long for a lost answer
+	p.Clock.Advance(limits.RefreshGrace + time.Second) // later than a client repeats a request with a lost answer
 	got := p.OAuthError(t, refreshGrant(c.id, first.RefreshToken))
 	if got != "invalid_grant" || statusAtMCP(t, p, second.AccessToken) != http.StatusUnauthorized {
 		t.Errorf("one that was used a while ago: %s", got)
@@ -198,7 +198,8 @@ func TestT36NoAppGetsMoreThanItWasGiven(t *testing.T) {
 	)
 }
 
-// TestT06SecretsThatAreNoCredentialsOpenNothing sends everything that is no access token as one, and a session cookie.
+// TestT06SecretsThatAreNoCredentialsOpenNothing sends credentials of every other kind as an access token, and a session
+// cookie.
 func TestT06SecretsThatAreNoCredentialsOpenNothing(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)
@@ -243,7 +244,7 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 	w := p.SignedIn(t, "ada@example.org")
 	d := p.StartDevice(t, "a laptop")
 	before := p.Snapshot(t)
-	// T72: whoever is sent the whole link sees a code that is filled in, and has to ask who it is
+	// T72: a person who is sent the whole link sees the code filled in, and a question about its origin
 	complete := strings.TrimPrefix(d.VerificationURIComplete, p.Origins.App)
 	a := w.Get(t, complete)
 	harness.WantPage(t, "the link", a, 200, "Connect a device")
@@ -393,7 +394,7 @@ func TestT74ATokenIsRevokedByItsWholeSecretOnly(t *testing.T) {
 }
 
 // TestT83AnEpochEndsEverythingOfAWorkspace raises it in the table, because nothing of ours does so yet, after
-// everything was made that a person can have.
+// one of each credential was made.
 func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)

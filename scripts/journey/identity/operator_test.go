@@ -88,7 +88,7 @@ func TestAnOperatorRouteSaysWhenTheDatabaseIsAway(t *testing.T) {
 	harness.WantRefused(t, harness.TryAs(t, op, "GET", harness.RecordPath, nil), 503, fault.DatabaseUnavailable)
 }
 
-// exchangeToken is a member whose access token was made of an ID token.
+// exchangeToken returns a member with an access token that was exchanged for an ID token.
 func exchangeToken(t testing.TB, p *harness.BackendEnv, who provider.Person) *harness.Member {
 	t.Helper()
 	form := url.Values{

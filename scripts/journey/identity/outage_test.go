@@ -24,10 +24,10 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// answerMost is how long a route of identity may take whatever hangs behind it, with room for a busy machine.
+// answerMost bounds the answer of a route of identity while its store hangs, with room for a busy machine.
 const answerMost = 3500 * time.Millisecond
 
-// outage is a deployment with everything that identity can be asked about, of somebody who is signed in.
+// outage is a deployment with a signed-in person and one of each record that routes of identity read.
 type outage struct {
 	*harness.BackendEnv
 	window *harness.FakeBrowser
@@ -60,7 +60,7 @@ func (o *outage) pages(t testing.TB) {
 		}
 	}
 	for _, path := range appRoutes(t)["GET"] {
-		path = someone.Replace(path)
+		path = unknownIDs.Replace(path)
 		if path == "/oauth/consent" {
 			path += "?" + forms["/oauth/consent/allow"].Encode()
 		}
@@ -127,7 +127,7 @@ func (o *outage) endpoints(t testing.TB) {
 	}
 }
 
-// members are all routes of the api whose credential is a member's, from its document.
+// members returns the routes of the api that take the credential of a member, from its document.
 func (o *outage) members(t testing.TB) {
 	t.Helper()
 	cli := o.window.CLIToken(t)
@@ -181,7 +181,7 @@ type timed struct {
 // store.
 const askEvery = 40 * time.Millisecond
 
-// all asks everything, without waiting for answers.
+// all sends every request at once and returns the answers by name.
 func (o *outage) all(t testing.TB) map[string]timed {
 	t.Helper()
 	var mu sync.Mutex
@@ -281,7 +281,8 @@ func TestF45IdentityRefusesInTimeWhileOnlySomeCallsHang(t *testing.T) { // alone
 			func(r *chaos.Rule) *chaos.Rule {
 				return r.If(func(input any) bool {
 					switch input.(type) {
-					case *dynamodb.TransactWriteItemsInput, *dynamodb.PutItemInput, *dynamodb.DeleteItemInput, *dynamodb.UpdateItemInput:
+					case *dynamodb.TransactWriteItemsInput, *dynamodb.PutItemInput, *dynamodb.DeleteItemInput,
+						*dynamodb.UpdateItemInput:
 						return !counter(input)
 					}
 					return false

@@ -92,9 +92,10 @@ func spelled(e ast.Expr, words map[string]string) string {
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-// someone names what nobody has.
-var someone = strings.NewReplacer(
-	"{artifactId}", string(id.NewArtifact()), "{keyId}", string(id.NewKey(id.NewPublic())), "{registrationId}", string(id.RegistrationOf(id.NewPublic())),
+// unknownIDs fills the parameters of routes with ids of nothing.
+var unknownIDs = strings.NewReplacer(
+	"{artifactId}", string(id.NewArtifact()), "{keyId}", string(id.NewKey(id.NewPublic())),
+	"{registrationId}", string(id.RegistrationOf(id.NewPublic())),
 	"{grantId}", string(id.NewPublic()), "{linkId}", string(id.NewLink()),
 )
 
@@ -129,7 +130,7 @@ func formsOf(t testing.TB, w *harness.FakeBrowser) (forms map[string]url.Values,
 		complete[path] = true
 	}
 	for _, pattern := range appRoutes(t)["POST"] {
-		path := placeholder.ReplaceAllString(someone.Replace(pattern), "x")
+		path := placeholder.ReplaceAllString(unknownIDs.Replace(pattern), "x")
 		if forms[path] == nil {
 			forms[path] = url.Values{"once": {once}}
 		}

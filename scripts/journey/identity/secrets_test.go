@@ -53,7 +53,7 @@ func (h secretStore) token(t testing.TB, name string, got contract.Token) contra
 	return got
 }
 
-// people signs somebody in, with what goes wrong on the way.
+// people signs a person in, after failures on the way.
 func (h secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()

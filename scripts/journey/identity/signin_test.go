@@ -135,7 +135,7 @@ func TestT40ASignInGivesASessionOfItsOwn(t *testing.T) {
 			t.Errorf("%s: the new session answers %d", name, a.Status)
 		}
 	}
-	// two sessions in one request are nobody's
+	// two sessions in one request are no session
 	a := p.NewFakeBrowser().Send(
 		t,
 		"GET",
@@ -283,7 +283,7 @@ func TestT46AnAddressIsNoIdentity(t *testing.T) {
 	}
 }
 
-// TestT85NamesAreTextWhereverTheyAreShown gives everything that people and programs name a hostile name.
+// TestT85NamesAreTextWhereverTheyAreShown gives a hostile name to all that people and programs may name.
 func TestT85NamesAreTextWhereverTheyAreShown(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t)

@@ -75,7 +75,7 @@ func (c client) authorize(t testing.TB, q url.Values) *url.URL {
 
 var wayBack = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
 
-// allowed is what comes back to the app after the person of the window has said yes.
+// allowed returns the parameters that come back to the app after the person has consented.
 func (c client) allowed(t testing.TB, w *harness.FakeBrowser, scope string) url.Values {
 	t.Helper()
 	at := c.authorize(t, c.request(scope))

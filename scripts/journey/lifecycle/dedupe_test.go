@@ -156,7 +156,7 @@ func TestAClaimedArtifactFindsAndCollectsWhereItsBytesLie(t *testing.T) {
 	}
 }
 
-// borrowOnlyLogo opens a session whose only bytes are the borrowed logo.
+// borrowOnlyLogo opens a session with the borrowed logo as its only bytes.
 func borrowOnlyLogo(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact) contract.Session {
 	t.Helper()
 	u, statuses := declare(t, g, a, wire.File{Path: "index.html"}, logo)

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// dueAt is when the next thing happens to an artifact, as the list of what is due says; empty: nothing does.
+// dueAt returns the place of an artifact in the queue of due work; empty: it has none.
 func dueAt(t testing.TB, s *harness.JobEnv, a id.Artifact) string {
 	t.Helper()
 	if due := s.GetItem(t, "A#"+string(a), "META")["g2s"]; due != nil {

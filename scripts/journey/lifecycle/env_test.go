@@ -70,7 +70,7 @@ func declare(t testing.TB, g *wire.Agent, a id.Artifact, files ...wire.File) (co
 	return u, strings.Join(statuses, " ")
 }
 
-// finish finalizes and publishes a session whose files are there.
+// finish finalizes and publishes a session after its uploads.
 func finish(t testing.TB, g *wire.Agent, u contract.Session) contract.Published {
 	t.Helper()
 	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
@@ -85,8 +85,8 @@ func deleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
 	}
 }
 
-// crashAtEachWrite prepares something due again and again, lets the jobs die after each of their calls that change
-// something, which is before the next one, and lets others end the work. prepare returns what has to hold then.
+// crashAtEachWrite prepares due work again and again, crashes the jobs after each of their writes, and lets another run
+// end the work. prepare returns what has to hold then.
 func crashAtEachWrite(t *testing.T, s *harness.JobEnv, prepare func(testing.TB) (check func(testing.TB))) {
 	t.Helper()
 	for n := 1; ; n++ {

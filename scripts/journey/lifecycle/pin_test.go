@@ -40,7 +40,7 @@ func mayPin(n int) func(*stack.Options) {
 	}
 }
 
-// wantEnd is what a job does with an artifact whose time seems to be up; a is as it was read.
+// wantEnd ends an artifact as the job does that read it when its time was up.
 func wantEnd(t testing.TB, s *harness.LinkEnv, a id.Artifact, read *artifact.Artifact) {
 	t.Helper()
 	store := dynamo.New(s.DB, s.Tables)

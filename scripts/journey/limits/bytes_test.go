@@ -22,8 +22,8 @@ func full(title string) contract.CreateSession {
 	return r
 }
 
-// TestAKeyCannotDeclareMoreBytesThanADayHas opens sessions that nobody publishes, which the allowance of new artifacts
-// does not see.
+// TestAKeyCannotDeclareMoreBytesThanADayHas opens sessions that are never published, which the allowance of new
+// artifacts does not see.
 func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	t.Parallel()
 	const asked, fit = 120, 80 // sessions of 25 MiB; 2 GB a day

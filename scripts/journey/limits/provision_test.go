@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// newProvisionEnv is a deployment at the start of a minute where nobody has to prove work.
+// newProvisionEnv starts a deployment at the start of a minute, without proof of work.
 func newProvisionEnv(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {
 	t.Helper()
 	p := newLimitEnv(t, func(l *limits.Limits) {
@@ -27,7 +27,7 @@ func newProvisionEnv(t *testing.T, change func(*limits.Limits)) *harness.Backend
 	return p
 }
 
-// advanceToNextMinute moves the clock to a minute whose places are free.
+// advanceToNextMinute moves the clock to a minute in which all places are free.
 func advanceToNextMinute(p *harness.BackendEnv) {
 	p.Clock.Advance(p.Clock.Now.Truncate(time.Minute).Add(time.Minute).Sub(p.Clock.Now))
 }

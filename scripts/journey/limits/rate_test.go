@@ -173,7 +173,7 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	spendUntil(t, p, fault.RateLimitedArtifact, func() wire.Answer { return p.Get(t, a.RevisionContentURL) })
 	harness.TryDelete(t, g, a.ArtifactID)
 	for range 8 {
-		p.WantGone(t, a.RevisionContentURL) // a closed gate is not found, however often
+		p.WantGone(t, a.RevisionContentURL) // what is closed is not found, also when it is over the limit
 	}
 }
 

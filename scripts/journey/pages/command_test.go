@@ -25,7 +25,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// terminal is somebody who types commands.
+// terminal runs commands with a home folder of its own.
 type terminal struct {
 	*harness.Env
 	binary, home string

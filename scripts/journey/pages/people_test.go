@@ -29,7 +29,7 @@ func signIn(p *browser.Page, email string) {
 	p.Click("button[type=submit]:not([name])")
 }
 
-// watch reads what everybody may read, over and over, until the result is called, which reports every failure.
+// watch reads public URLs again and again until stop is called, which reports every failure.
 func watch(t testing.TB, d *harness.Env, reads ...func() error) (stop func()) {
 	t.Helper()
 	end, ended := make(chan struct{}), make(chan []error)

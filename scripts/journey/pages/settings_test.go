@@ -25,7 +25,7 @@ func TestWhatIsSetOnThePageHoldsAndIsToldInTheRecord(t *testing.T) {
 	p := harness.NewAgentAuthEnv(t, harness.Unlimited)
 	w := p.SignedIn(t, "ada@example.org")
 	asked := settings("Harbour <b>Survey</b>", 5)
-	for range 2 { // the second is the click of somebody in a hurry
+	for range 2 { // the second is a double click
 		if a := w.Post(t, "/settings", asked); a.Status != 303 || a.Header.Get("Location") != "/settings" {
 			t.Fatalf("the form answers %d %s", a.Status, a.Body)
 		}

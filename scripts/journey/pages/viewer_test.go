@@ -23,7 +23,7 @@ var interactive = wire.File{Path: "index.html", Body: []byte(`<!doctype html><me
 		add.onclick = () => add.textContent++
 	</script>`)}
 
-// publishAsMember signs a person in who claims what an agent published.
+// publishAsMember publishes as an agent and claims it as a person who is signed in.
 func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*browser.Page, contract.Published) {
 	t.Helper()
 	agent, provisioned, err := d.Anyone.Provision(ctx)

@@ -72,7 +72,7 @@ var provocations = map[fault.Code]provocation{
 // unprovokable are the codes that no request meets, with the reason.
 var unprovokable = map[fault.Code]string{
 	fault.APIKeyNotFound:       "a key that is not there is not_found, as everything that the web API does not find",
-	fault.APIKeyRevoked:        "a revoked key is refused as a credential, with not_authenticated, before anything else is asked",
+	fault.APIKeyRevoked:        "a revoked key is refused with not_authenticated, before anything else is asked",
 	fault.InvalidContentLength: "S3 itself takes the bytes and refuses other lengths, in XML",
 	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
 }
@@ -187,7 +187,7 @@ func finalizeTwiceAtOnce(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wir
 	return a
 }
 
-// untilClaimed finalizes when the first attempt, whose listing is held, has taken the command.
+// untilClaimed finalizes after the first attempt, which is held at its listing, has taken the command.
 func untilClaimed(t *testing.T, p *harness.BackendEnv, g *wire.Agent, idem string, s id.Session) wire.Answer {
 	t.Helper()
 	for p.CountItems(t, p.Tables.Hot, "i:"+string(harness.TokenOf(t, g).Public)+":upload.session.finalize") == 0 {

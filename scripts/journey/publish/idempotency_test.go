@@ -262,7 +262,7 @@ func TestF03AnAttemptThatDiedIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	s := opened(t, g, harness.Page("p"))
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
 	p.Faults.On("ListObjectsV2").Before(chaos.Fail(harness.ErrDown))
-	p.Faults.On("DeleteItem").Before(chaos.Fail(harness.ErrDown)) // nobody gives the command back
+	p.Faults.On("DeleteItem").Before(chaos.Fail(harness.ErrDown)) // the command is not given back
 	key := wire.NewKey()
 	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 503, fault.StorageUnavailable)
 	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 409, fault.IdempotencyInFlight)

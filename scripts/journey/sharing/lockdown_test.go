@@ -21,7 +21,7 @@ func lift(t testing.TB, op *harness.Member, scope, target string) contract.Lockd
 	)
 }
 
-// claimEnv is the stand with every way to read an artifact.
+// claimEnv gives the deployment the checks that read an artifact in every way.
 func claimEnv(s *harness.LinkEnv) *harness.ClaimEnv { return &harness.ClaimEnv{FaultEnv: s.FaultEnv} }
 
 func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {

@@ -99,7 +99,7 @@ func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 		case "list":
 			ok(t, name, ask())
 		case "revoke":
-			continue // below: whatever the artifact is, its links may be revoked
+			continue // below: links of any artifact may be revoked
 		default:
 			harness.WantRefused(t, ask(), 404, missingCode(name))
 		}
