@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"encoding/json"
 	"net/http"
 	"reflect"
 	"strings"
@@ -37,7 +36,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	key := wire.NewKey()
 	first := claimsBy(t, who, key, made.ClaimToken)
 	var got contract.Claimed
-	harness.NoError(t, json.Unmarshal(first.Body, &got))
+	harness.Decode(t, first, &got)
 	want := contract.Claimed{
 		DestinationWorkspaceID: who.Workspace,
 		SourceWorkspaceID:      made.WorkspaceID,
@@ -113,75 +112,56 @@ func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 	if a := claimsBy(t, who, wire.NewKey(), used.ClaimToken); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	token := harness.Must(harness.ParseClaimToken(made.ClaimToken))(t)
-	coded := token
-	coded.ClaimCode = "clm_" + strings.Repeat("0", 26)
-	own := token
-	own.Workspace = who.Workspace
 	before := p.Snapshot(t)
 	said := ""
-	for name, text := range map[string]string{
-		"nonsense": "x", "swapped claim code": coded.Reveal(), "own workspace": own.Reveal(), "redeemed": used.ClaimToken,
-		"wrong secret": credential.MintAs(
-			credential.ClaimToken, credential.Preview, token.Workspace, token.Public,
-		).Reveal(),
-		"other environment": credential.MintAs(
-			credential.ClaimToken, credential.Production, token.Workspace, token.Public,
-		).Reveal(),
-	} {
+	for name, text := range wrongClaimTokens(t, made.ClaimToken, used.ClaimToken, who.Workspace) {
 		a := claimsBy(t, who, wire.NewKey(), text)
 		if harness.WantRefused(t, a, 404, fault.NotFound); said != "" && a.Message() != said {
 			t.Errorf("%s: %q, others %q", name, a.Message(), said)
 		}
 		said = a.Message()
 	}
-	for name, a := range map[string]struct {
-		wire.Answer
-		status int
-		code   fault.Code
+	right := contract.ClaimRequest{ClaimToken: made.ClaimToken}
+	for name, tt := range map[string]struct {
+		by      *wire.Agent
+		body    any
+		headers []string
+		status  int
+		code    fault.Code
 	}{
-		"an API key": {
-			harness.Do(
-				t,
-				g,
-				"POST",
-				p.Origins.API+harness.ClaimPath,
-				contract.ClaimRequest{ClaimToken: made.ClaimToken},
-				harness.KeyHeader()...,
-			),
-			401, fault.NotAuthenticated,
-		},
-		"nobody": {
-			harness.Do(
-				t,
-				p.Anyone,
-				"POST",
-				p.Origins.API+harness.ClaimPath,
-				contract.ClaimRequest{ClaimToken: made.ClaimToken},
-				harness.KeyHeader()...,
-			),
-			401, fault.NotAuthenticated,
-		},
-		"no key": {
-			harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: made.ClaimToken}), 400,
-			fault.InvalidIdempotencyKey,
-		},
-		"an unknown key": {harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{
-			"claim_token": made.ClaimToken,
-			"x":           1,
-		}, harness.KeyHeader()...), 400, fault.InvalidRequest},
-		"no token": {
-			harness.TryAs(t, who, "POST", harness.ClaimPath, map[string]any{}, harness.KeyHeader()...), 400,
-			fault.InvalidRequest,
-		},
-		"an empty one": {
-			harness.TryAs(t, who, "POST", harness.ClaimPath, contract.ClaimRequest{}, harness.KeyHeader()...), 400,
-			fault.InvalidRequest,
-		},
+		"an API key":     {g, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
+		"nobody":         {p.Anyone, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
+		"no key":         {who.Agent, right, nil, 400, fault.InvalidIdempotencyKey},
+		"an unknown key": {who.Agent, map[string]any{"claim_token": made.ClaimToken, "x": 1}, harness.KeyHeader(), 400, fault.InvalidRequest},
+		"no token":       {who.Agent, map[string]any{}, harness.KeyHeader(), 400, fault.InvalidRequest},
+		"an empty one":   {who.Agent, contract.ClaimRequest{}, harness.KeyHeader(), 400, fault.InvalidRequest},
 	} {
-		t.Run(name, func(t *testing.T) { harness.WantRefused(t, a.Answer, a.status, a.code) })
+		t.Run(name, func(t *testing.T) {
+			a := harness.Do(t, tt.by, "POST", p.Origins.API+harness.ClaimPath, tt.body, tt.headers...)
+			harness.WantRefused(t, a, tt.status, tt.code)
+		})
 	}
 	p.WantUnchanged(t, before)
+}
+
+// wrongClaimTokens are claim tokens by what is wrong with them, made of a right and of a redeemed one.
+func wrongClaimTokens(t *testing.T, right, redeemed string, own id.Workspace) map[string]string {
+	t.Helper()
+	token := harness.Must(harness.ParseClaimToken(right))(t)
+	coded := token
+	coded.ClaimCode = "clm_" + strings.Repeat("0", 26)
+	moved := token
+	moved.Workspace = own
+	secret := credential.MintAs(credential.ClaimToken, credential.Preview, token.Workspace, token.Public)
+	environment := credential.MintAs(credential.ClaimToken, credential.Production, token.Workspace, token.Public)
+	return map[string]string{
+		"nonsense":           "x",
+		"swapped claim code": coded.Reveal(),
+		"own workspace":      moved.Reveal(),
+		"redeemed":           redeemed,
+		"wrong secret":       secret.Reveal(),
+		"other environment":  environment.Reveal(),
+	}
 }
 
 // TestT25PeopleWhoClaimAtOnce has two browsers of one member and another member send the same token.

@@ -220,7 +220,7 @@ func (r crashRoute) succeeded(t *testing.T, a wire.Answer) string {
 		Revision id.Revision `json:"revision_id"`
 		Deleted  string      `json:"deleted_at"`
 	}
-	harness.NoError(t, json.Unmarshal(a.Body, &result))
+	harness.Decode(t, a, &result)
 	return fmt.Sprint(result)
 }
 

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -269,10 +268,18 @@ func (c *scene) claims(who *harness.Member) (wire.Answer, error) {
 var operations []operation
 
 func init() { // what they do refers to them
-	ends := []string{"delete", "lock artifact", "jobs"}
-	claimed := []int{owned, moving}
-	waits := []int{unclaimed}
-	operations = []operation{
+	operations = slices.Concat(artifactOperations(), memberOperations(), lockdownOperations(), claimOperations())
+}
+
+// The kinds of situations in which a workspace has a member, and the operations that end an artifact.
+var (
+	claimed = []int{owned, moving}
+	ends    = []string{"delete", "lock artifact", "jobs"}
+)
+
+// artifactOperations are the commands of an agent about the artifact and its links.
+func artifactOperations() []operation {
+	return []operation{
 		{
 			name:   "finalize",
 			id:     "uploadSessions.finalize",
@@ -322,6 +329,12 @@ func init() { // what they do refers to them
 		{name: "revoke", id: "accessLinks.revoke", ask: func(c *scene) (wire.Answer, error) {
 			return c.send(c.agent, "POST", harness.LinkPath(c.share.id, "revoke"), nil)
 		}},
+	}
+}
+
+// memberOperations are the commands that members alone have.
+func memberOperations() []operation {
+	return []operation{
 		{
 			name:   "pin",
 			id:     "web.artifacts.pin",
@@ -354,6 +367,12 @@ func init() { // what they do refers to them
 				return c.web("access-link-lockdown/lift")
 			},
 		},
+	}
+}
+
+// lockdownOperations are the lockdowns of operators, and the jobs.
+func lockdownOperations() []operation {
+	return []operation{
 		{
 			name:     "lock artifact",
 			id:       "web.admin.lockdown.set",
@@ -394,6 +413,13 @@ func init() { // what they do refers to them
 			},
 		},
 		{name: "jobs", platform: true, ask: (*scene).sweeps},
+	}
+}
+
+// claimOperations are the claims of the workspace, by its later owner and by another member.
+func claimOperations() []operation {
+	waits := []int{unclaimed}
+	return []operation{
 		{
 			name:   "claim",
 			id:     "ephemeral.claim",
@@ -425,6 +451,6 @@ const (
 // answerOf unpacks what an operation answered.
 func answerOf[T any](t testing.TB, c *scene, name string) (out T) {
 	t.Helper()
-	harness.NoError(t, json.Unmarshal(c.answers[name].Body, &out))
+	harness.Decode(t, c.answers[name], &out)
 	return out
 }

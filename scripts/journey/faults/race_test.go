@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -227,7 +226,7 @@ func TestF20F21ParallelPublicationsPublishOnce(t *testing.T) {
 	harness.WantOneEffect(t, byKey[0])
 	harness.WantOneEffect(t, byKey[1])
 	var policy contract.UsagePolicy
-	harness.NoError(t, json.Unmarshal(harness.Do(t, g, "GET", s.Origins.API+"/v1/usage-policy", nil).Body, &policy))
+	harness.Decode(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/usage-policy", nil), &policy)
 	left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining
 	if left != 2 || s.Events(t, g)[harness.ArtifactPublished] != 2 {
 		t.Errorf(
@@ -272,9 +271,9 @@ func TestAKeyThatIsRevokedTwiceAtOnceIsRevokedOnce(t *testing.T) {
 	var one, other contract.RevokedKey
 	first := s.Overtake(t, "TransactWriteItems", revoke, func() {
 		s.Clock.Advance(time.Second)
-		harness.NoError(t, json.Unmarshal(harness.Must(revoke())(t).Body, &other))
+		harness.Decode(t, harness.Must(revoke())(t), &other)
 	})
-	harness.NoError(t, json.Unmarshal(first.Body, &one))
+	harness.Decode(t, first, &one)
 	if one.RevokedAt.IsZero() || !one.RevokedAt.Equal(other.RevokedAt.Time) {
 		t.Errorf("one was told %s, the other %s", one.RevokedAt, other.RevokedAt)
 	}

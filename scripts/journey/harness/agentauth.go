@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"testing"
@@ -28,7 +27,7 @@ func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wi
 	t.Helper()
 	a := Do(t, d.Anyone, "POST", d.Origins.API+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	if out != nil {
-		NoError(t, json.Unmarshal(a.Body, out))
+		Decode(t, a, out)
 	}
 	return a
 }
@@ -64,7 +63,7 @@ func (d *Env) RegisterAgent(t testing.TB) (r contract.RegisteredAgent) {
 	if a.Status != http.StatusOK {
 		t.Fatalf("registration answers %d %s", a.Status, a.Body)
 	}
-	NoError(t, json.Unmarshal(a.Body, &r))
+	Decode(t, a, &r)
 	return r
 }
 
@@ -75,7 +74,7 @@ func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.S
 	if a.Status != http.StatusOK {
 		t.Fatalf("the claim endpoint answers %d %s", a.Status, a.Body)
 	}
-	NoError(t, json.Unmarshal(a.Body, &s))
+	Decode(t, a, &s)
 	return s
 }
 

@@ -39,7 +39,7 @@ func Call[T any](t testing.TB, g *wire.Agent, status int, method, path string, b
 	if a.Status != status {
 		t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
 	}
-	NoError(t, json.Unmarshal(a.Body, &out))
+	Decode(t, a, &out)
 	return out
 }
 
@@ -54,7 +54,7 @@ var retryable = []fault.Code{
 func WantRefused(t testing.TB, a wire.Answer, status int, code fault.Code) {
 	t.Helper()
 	var e contract.Envelope
-	NoError(t, json.Unmarshal(a.Body, &e))
+	Decode(t, a, &e)
 	switch {
 	case a.Status != status || a.Code() != code:
 		t.Errorf("%d %s (%s), want %d %s", a.Status, a.Code(), a.Message(), status, code)
@@ -70,6 +70,12 @@ func WantRefused(t testing.TB, a wire.Answer, status int, code fault.Code) {
 	case slices.Contains(retryable, code) && RetryAfter(t, a) < time.Second:
 		t.Errorf("%s: Retry-After is %q", code, a.Header.Get("Retry-After"))
 	}
+}
+
+// Decode unpacks the JSON body of an answer.
+func Decode(t testing.TB, a wire.Answer, out any) {
+	t.Helper()
+	NoError(t, json.Unmarshal(a.Body, out))
 }
 
 // RetryAfter returns the delay that the answer asks for.

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -26,7 +25,7 @@ func CreatedKey(t testing.TB, a wire.Answer) (made contract.CreatedKey) {
 	if a.Status != http.StatusCreated {
 		t.Fatal(a.Status, a.Code(), a.Message())
 	}
-	NoError(t, json.Unmarshal(a.Body, &made))
+	Decode(t, a, &made)
 	return made
 }
 
@@ -73,12 +72,14 @@ func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credentia
 	now := p.Options.Now()
 	who := &Member{ID: id.NewMember(), Workspace: w}
 	p.Put(t, Item{}, map[string]any{
-		"pk":     "W#" + string(w),
-		"sk":     "MEM#" + string(who.ID),
-		"iss":    "https://id.test",
-		"sub":    string(who.ID),
-		"email":  "someone@id.test",
-		"scopes": scopeList(scopes), "created": now, "seen": now,
+		"pk":      "W#" + string(w),
+		"sk":      "MEM#" + string(who.ID),
+		"iss":     "https://id.test",
+		"sub":     string(who.ID),
+		"email":   "someone@id.test",
+		"scopes":  scopeList(scopes),
+		"created": now,
+		"seen":    now,
 	})
 	return p.GrantTo(t, who, oauth.CLI, p.Origins.API)
 }
@@ -91,7 +92,11 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 	h := token.Hash(p.peppers(t))
 	issued := binary.BigEndian.AppendUint64([]byte{h.Pepper}, uint64(now.Add(limits.AccessTokenLife).UnixMilli()))
 	p.Put(t, Item{}, map[string]any{
-		"pk": "CRED#" + string(token.Public), "sk": "G", "client": string(client), "name": "client", "mem": string(who.ID),
+		"pk":      "CRED#" + string(token.Public),
+		"sk":      "G",
+		"client":  string(client),
+		"name":    "client",
+		"mem":     string(who.ID),
 		"ws":      string(who.Workspace),
 		"aud":     audience,
 		"scopes":  "read publish",
@@ -114,7 +119,7 @@ func CallAs[T any](t testing.TB, who *Member, status int, method, path string, b
 	if a.Status != status {
 		t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
 	}
-	NoError(t, json.Unmarshal(a.Body, &out))
+	Decode(t, a, &out)
 	return out
 }
 

@@ -55,7 +55,7 @@ func (r Replays) Repeat(t *testing.T, g *wire.Agent) map[string]wire.Answer {
 func StableIDs(t testing.TB, a wire.Answer) string {
 	t.Helper()
 	var all map[string]any
-	NoError(t, json.Unmarshal(a.Body, &all))
+	Decode(t, a, &all)
 	kept := map[string]any{}
 	for _, name := range []string{
 		"upload_session_id", "artifact_id", "revision_id", "status", "title", "file_count", "deleted_at",

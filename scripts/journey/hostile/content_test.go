@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -289,7 +288,7 @@ func TestT78OnlyAnOpaqueOriginMayReadContent(t *testing.T) {
 	preflight := harness.Do(
 		t, p.Anyone, "OPTIONS", a.RevisionContentURL, nil, "Origin", "null", "Access-Control-Request-Method", "GET",
 	)
-	if harness.NoError(t, json.Unmarshal(preflight.Body, &e)); preflight.Status != http.StatusNotFound {
+	if harness.Decode(t, preflight, &e); preflight.Status != http.StatusNotFound {
 		t.Errorf("a preflight answers %d", preflight.Status)
 	}
 }

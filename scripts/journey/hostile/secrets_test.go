@@ -92,7 +92,7 @@ func (l *routeTrail) walk(t *testing.T) (secrets []string) {
 	}
 	key, r := wire.NewKey(), wire.Declare("T", harness.Page("p"))
 	var s contract.Session
-	harness.NoError(t, json.Unmarshal(create(r, key).Body, &s))
+	harness.Decode(t, create(r, key), &s)
 	again := create(r, key)
 	create(wire.Declare("other", harness.Page("p")), key)
 	const finalize = "/v1/upload-sessions/{upload_session_id}/finalize"
@@ -112,7 +112,7 @@ func (l *routeTrail) walk(t *testing.T) (secrets []string) {
 	a := l.ask(t, g, "api", "POST", publish, target, nil, idem, key)
 	secrets = append(secrets, secretsIn(t, json.RawMessage(a.Body))...)
 	var p contract.Published
-	harness.NoError(t, json.Unmarshal(a.Body, &p))
+	harness.Decode(t, a, &p)
 	return append(append(secrets, l.read(t, g, p)...), l.stray(t, g, p)...)
 }
 

@@ -66,7 +66,7 @@ func TestT23FifteenWrongCodesLockARegistration(t *testing.T) {
 	harness.WantPage(t, "the right code", enterCode(t, w, last.UserCode), 400, "No agent is waiting here")
 	var e contract.OAuthError
 	a := harness.Do(t, p.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
-	if harness.NoError(t, json.Unmarshal(a.Body, &e)); a.Status != 400 || e.Error != "access_denied" {
+	if harness.Decode(t, a, &e); a.Status != 400 || e.Error != "access_denied" {
 		t.Errorf("another attempt answers %d %s", a.Status, a.Body)
 	}
 	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "access_denied" {

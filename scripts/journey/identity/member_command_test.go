@@ -2,7 +2,6 @@ package identity
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -194,7 +193,7 @@ func TestAKeyIsRevokedOnceHoweverOftenItIsAsked(t *testing.T) {
 		return harness.TryAs(t, who, "POST", path, nil, harness.KeyHeader()...)
 	}) {
 		var ended contract.RevokedKey
-		if harness.NoError(t, json.Unmarshal(a.Body, &ended)); a.Status != http.StatusOK {
+		if harness.Decode(t, a, &ended); a.Status != http.StatusOK {
 			t.Error(a.Status, a.Code())
 		}
 		times[ended.RevokedAt.String()] = true

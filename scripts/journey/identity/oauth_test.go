@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"html"
 	"net/http"
 	"net/url"
@@ -300,12 +299,7 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 	)
 	token := p.Token(t, harness.DeviceGrant("cli", d.DeviceCode))
 	var at contract.WebWorkspace
-	harness.NoError(
-		t,
-		json.Unmarshal(
-			harness.Do(t, p.WithBearer(token.AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &at,
-		),
-	)
+	harness.Decode(t, harness.Do(t, p.WithBearer(token.AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil), &at)
 	if at.WorkspaceMember.Email != "ada@example.org" {
 		t.Errorf("the device acts for %s", at.WorkspaceMember.Email)
 	}
@@ -412,11 +406,11 @@ func TestT83AnEpochEndsEverythingOfAWorkspace(t *testing.T) {
 	a := harness.Do(
 		t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "server"}, harness.KeyHeader()...,
 	)
-	if harness.NoError(t, json.Unmarshal(a.Body, &key)); a.Status != http.StatusCreated {
+	if harness.Decode(t, a, &key); a.Status != http.StatusCreated {
 		t.Fatalf("making a key answers %d %s", a.Status, a.Body)
 	}
 	var at contract.WebWorkspace
-	harness.NoError(t, json.Unmarshal(harness.Do(t, who, "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &at))
+	harness.Decode(t, harness.Do(t, who, "GET", p.Origins.API+"/v1/web/workspace", nil), &at)
 	p.Update(t, "W#"+string(at.Workspace.ID), "META", map[string]any{"epoch": 1})
 	if got := statusOf(t, p, cli.AccessToken); got != 401 {
 		t.Errorf("the command's token answers %d", got)

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -105,7 +104,7 @@ func exchangeToken(t testing.TB, p *harness.BackendEnv, who provider.Person) *ha
 		"application/x-www-form-urlencoded",
 	)
 	var token contract.Token
-	if harness.NoError(t, json.Unmarshal(a.Body, &token)); a.Status != http.StatusOK {
+	if harness.Decode(t, a, &token); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	return &harness.Member{Agent: &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: token.AccessToken}}

@@ -139,7 +139,7 @@ func (o *outage) members(t testing.TB) {
 		}
 	}
 	a := harness.Do(t, o.Anyone, "GET", o.Origins.API+"/openapi.json", nil)
-	harness.NoError(t, json.Unmarshal(a.Body, &document))
+	harness.Decode(t, a, &document)
 	bodies := map[string]any{
 		harness.ClaimPath: contract.ClaimRequest{ClaimToken: "x"}, "/v1/web/keys": contract.CreateKey{Name: "K"},
 		"/v1/web/settings":                  contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3},

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -151,7 +150,7 @@ func (h secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 	for range 2 { // the second answer is the stored one
 		var made contract.CreatedKey
 		a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "K"}, key...)
-		harness.NoError(t, json.Unmarshal(a.Body, &made))
+		harness.Decode(t, a, &made)
 		if a.Status != http.StatusCreated || h["made key"] != "" && h["made key"] != made.Secret {
 			t.Fatalf("making a key answers %d", a.Status)
 		}

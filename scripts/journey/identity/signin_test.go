@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"html"
 	"mime"
 	"net/http"
@@ -164,7 +163,7 @@ func TestT40SigningOutEndsTheSessionAndEverywhereAll(t *testing.T) {
 		contract.CreateKey{Name: "of the login"},
 		harness.KeyHeader()...,
 	)
-	harness.NoError(t, json.Unmarshal(a.Body, &made))
+	harness.Decode(t, a, &made)
 	login := p.WithBearer(made.Secret)
 	kept := one.Cookies[harness.SessionCookie]
 	if a := one.Post(t, "/api/auth/sign-out", nil); a.Status != http.StatusSeeOther ||
@@ -259,12 +258,7 @@ func TestT46AnAddressIsNoIdentity(t *testing.T) {
 		w := p.NewFakeBrowser()
 		w.SignIn(t, "/", who)
 		var out contract.WebWorkspace
-		harness.NoError(
-			t,
-			json.Unmarshal(
-				harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil).Body, &out,
-			),
-		)
+		harness.Decode(t, harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil), &out)
 		return out
 	}
 	one, other := at(harness.Identity{

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"html"
 	"net/http"
 	"net/url"
@@ -43,7 +42,7 @@ func registerClient(t testing.TB, p *harness.BackendEnv, name string) client {
 		ClientName:   name,
 		RedirectURIs: []string{c.redirect},
 	})
-	if harness.NoError(t, json.Unmarshal(a.Body, &made)); a.Status != http.StatusCreated {
+	if harness.Decode(t, a, &made); a.Status != http.StatusCreated {
 		t.Fatalf("registering answers %d %s", a.Status, a.Body)
 	}
 	c.id = string(made.ClientID)

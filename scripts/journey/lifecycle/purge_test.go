@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -47,12 +46,7 @@ func TestARetainedRevisionStaysInTheListAndNothingOfItIsRead(t *testing.T) {
 		t.Errorf("content of the retained revision answers %d", a.Status)
 	}
 	var list contract.RevisionList
-	harness.NoError(
-		t,
-		json.Unmarshal(
-			harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil).Body, &list,
-		),
-	)
+	harness.Decode(t, harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil), &list)
 	states := map[string]string{}
 	for _, r := range list.Items {
 		states[string(r.RevisionID)] = r.Status

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -140,7 +139,7 @@ func TestARepetitionOfFinalizeTellsWhatTheRevisionHolds(t *testing.T) {
 				done = harness.Must(g.Finalize(ctx, key, u.UploadSessionID))(t)
 			})
 			var repeated contract.Finalized
-			harness.NoError(t, json.Unmarshal(late.Body, &repeated))
+			harness.Decode(t, late, &repeated)
 			if done.FileCount != 3 || repeated != done {
 				t.Errorf("the first answer is %+v, the repetition %d %s", done, late.Status, late.Body)
 			}

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -248,7 +247,7 @@ func TestF46WithoutItsCounterALimitRefuses(t *testing.T) {
 func remainingToday(t *testing.T, g *wire.Agent) int {
 	t.Helper()
 	var policy contract.UsagePolicy
-	harness.NoError(t, json.Unmarshal(harness.Do(t, g, "GET", g.At.APIURL+"/v1/usage-policy", nil).Body, &policy))
+	harness.Decode(t, harness.Do(t, g, "GET", g.At.APIURL+"/v1/usage-policy", nil), &policy)
 	return *policy.DailyNewArtifactsRemaining
 }
 

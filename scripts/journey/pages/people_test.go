@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -104,7 +103,7 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	}
 	owner := d.WithBearer(after.AccessToken)
 	var who contract.Whoami
-	harness.NoError(t, json.Unmarshal(harness.Do(t, owner, "GET", owner.At.APIURL+"/v1/whoami", nil).Body, &who))
+	harness.Decode(t, harness.Do(t, owner, "GET", owner.At.APIURL+"/v1/whoami", nil), &who)
 	if who.Workspace.Name != "ada's Workspace" || who.Actor.Type != "api_key" {
 		t.Errorf("the new token is for %+v", who.Workspace)
 	}
@@ -173,28 +172,29 @@ func callback(t testing.TB) (redirect string, answers chan url.Values) {
 	return "http://" + l.Addr().String() + "/callback", answers
 }
 
+// registerClient registers a client with a hostile name.
+func registerClient(t *testing.T, d *harness.Env, endpoint, redirect string) (client contract.RegisteredClient) {
+	t.Helper()
+	a := harness.Do(t, d.Anyone, "POST", endpoint, contract.RegisterClient{
+		ClientName:   "A <b>client</b>",
+		RedirectURIs: []string{redirect},
+	})
+	if harness.Decode(t, a, &client); a.Status != http.StatusCreated {
+		t.Fatalf("registration answers %d %s", a.Status, a.Body)
+	}
+	return client
+}
+
 func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	var server contract.ServerMetadata
-	harness.NoError(
-		t,
-		json.Unmarshal(
-			harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil).Body, &server,
-		),
-	)
+	harness.Decode(t, harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil), &server)
 	if server.Issuer != d.Origins.API || !slices.Contains(server.CodeChallengeMethods, "S256") ||
 		server.RegistrationEndpoint == "" {
 		t.Fatalf("the metadata is %+v", server)
 	}
 	redirect, answers := callback(t)
-	var client contract.RegisteredClient
-	a := harness.Do(t, d.Anyone, "POST", server.RegistrationEndpoint, contract.RegisterClient{
-		ClientName:   "A <b>client</b>",
-		RedirectURIs: []string{redirect},
-	})
-	if harness.NoError(t, json.Unmarshal(a.Body, &client)); a.Status != http.StatusCreated {
-		t.Fatalf("registration answers %d %s", a.Status, a.Body)
-	}
+	client := registerClient(t, d, server.RegistrationEndpoint, redirect)
 	verifier := rand.Text() + rand.Text()
 	sum := sha256.Sum256([]byte(verifier))
 	q := url.Values{
@@ -236,7 +236,7 @@ func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 	who := d.WithBearer(token.AccessToken)
 	var self contract.MCPWhoami
 	answer := harness.Do(t, who, "GET", who.At.APIURL+"/v1/mcp/whoami", nil)
-	harness.NoError(t, json.Unmarshal(answer.Body, &self))
+	harness.Decode(t, answer, &self)
 	if answer.Status != http.StatusOK || self.WorkspaceMember.Email != "ada@example.org" {
 		t.Errorf("whoami answers %d %s", answer.Status, answer.Body)
 	}

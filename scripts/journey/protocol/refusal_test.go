@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -284,7 +283,7 @@ func provisionOften(t *testing.T, p *harness.BackendEnv, _ *wire.Agent) wire.Ans
 
 func provisionWithoutWork(t *testing.T, p *harness.BackendEnv, _ *wire.Agent) wire.Answer {
 	var e contract.Envelope
-	harness.NoError(t, json.Unmarshal(provisionOften(t, p, nil).Body, &e))
+	harness.Decode(t, provisionOften(t, p, nil), &e)
 	idle := contract.ProvisionRequest{Challenge: e.Challenge, Solution: &contract.Solution{Nonce: e.Challenge.Nonce}}
 	return harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", idle)
 }

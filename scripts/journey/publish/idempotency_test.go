@@ -37,9 +37,7 @@ func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
 		return after
 	}
 	var s contract.Session
-	harness.NoError(t, json.Unmarshal(step("create", 1, func() wire.Answer {
-		return harness.TryCreate(t, g, key, r)
-	}).Body, &s))
+	harness.Decode(t, step("create", 1, func() wire.Answer { return harness.TryCreate(t, g, key, r) }), &s)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("once").Body))(t)
 	step("finalize", 2, func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
 	publish := func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) }
@@ -76,7 +74,7 @@ func TestF21PublishingAtOnceWithOtherKeysPublishesOnce(t *testing.T) {
 		}
 	}
 	var policy contract.UsagePolicy
-	harness.NoError(t, json.Unmarshal(harness.Do(t, g, "GET", p.Origins.API+"/v1/usage-policy", nil).Body, &policy))
+	harness.Decode(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/usage-policy", nil), &policy)
 	if left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining; left != 1 {
 		t.Errorf("the day's allowance was used %d times", left)
 	}
@@ -108,7 +106,7 @@ func TestF77AKeyIsForOneTarget(t *testing.T) {
 	)
 	for _, s := range []contract.Session{one, two} {
 		var gone contract.DeletedArtifact
-		harness.NoError(t, json.Unmarshal(harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key).Body, &gone))
+		harness.Decode(t, harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key), &gone)
 		if gone.ArtifactID != s.ArtifactID {
 			t.Errorf("deleting %s answers %s", s.ArtifactID, gone.ArtifactID)
 		}
@@ -128,7 +126,7 @@ func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
 		`","path":"index.html"}],   "entrypoint":"index.html","title":"T"}`
 	for name, body := range map[string]any{"the same": done.Create, "with its keys in another order": reordered} {
 		var s contract.Session
-		harness.NoError(t, json.Unmarshal(harness.TryCreate(t, g, done.CreateKey, body).Body, &s))
+		harness.Decode(t, harness.TryCreate(t, g, done.CreateKey, body), &s)
 		if s.UploadSessionID != done.Session.UploadSessionID || s.ArtifactID != done.Session.ArtifactID ||
 			s.RevisionID != done.Session.RevisionID {
 			t.Errorf("%s answers other ids", name)
@@ -247,7 +245,7 @@ func TestF05ALostAnswerIsGivenAgain(t *testing.T) {
 		return again
 	}
 	var s contract.Session
-	harness.NoError(t, json.Unmarshal(lost(func() wire.Answer { return harness.TryCreate(t, g, key, r) }).Body, &s))
+	harness.Decode(t, lost(func() wire.Answer { return harness.TryCreate(t, g, key, r) }), &s)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("lost").Body))(t)
 	lost(func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
 	lost(func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) })

@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -49,12 +48,12 @@ func TestF73TwoWhoShareAtOnceHaveOneLink(t *testing.T) {
 	}) {
 		if n%4 == 3 {
 			var v contract.Visibility
-			harness.NoError(t, json.Unmarshal(answer.Body, &v))
+			harness.Decode(t, answer, &v)
 			one("unlisted", v.AccessLinkID)
 			continue
 		}
 		var l contract.CreatedLink
-		harness.NoError(t, json.Unmarshal(answer.Body, &l))
+		harness.Decode(t, answer, &l)
 		one("a share link", l.ID)
 	}
 	if n := s.CountItems(t, s.Tables.Core, "AL#"); n != 1 {
@@ -73,7 +72,7 @@ func TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer(t *testing.T) {
 	}, func() {
 		sooner = harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
 	})
-	harness.NoError(t, json.Unmarshal(late.Body, &later))
+	harness.Decode(t, late, &later)
 	if late.Status != http.StatusCreated || later.ID != sooner.ID {
 		t.Errorf("%d %s, the other has %s", late.Status, late.Body, sooner.ID)
 	}
@@ -87,7 +86,7 @@ func TestALinkIsRevokedOnceHoweverManyTry(t *testing.T) {
 		var first *contract.Time
 		for _, a := range s.Concurrently(t, 6, func(int) (wire.Answer, error) { return revokeAsync(s, s.Agent, l.ID) }) {
 			var r contract.RevokedLink
-			harness.NoError(t, json.Unmarshal(a.Body, &r))
+			harness.Decode(t, a, &r)
 			if ok(t, "revoke", a); first != nil && !first.Equal(r.RevokedAt.Time) {
 				t.Errorf("revoked at %s and at %s", first, r.RevokedAt)
 			}
@@ -155,7 +154,7 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 		}, func() {
 			harness.SetVisibility(t, s.Agent, p.ArtifactID, "private")
 		})
-		harness.NoError(t, json.Unmarshal(late.Body, &made))
+		harness.Decode(t, late, &made)
 		s.WantLinksClosed(t, old)
 		s.OpenLink(t, harness.MintLink(t, s.Agent, made.ID), "raced") // it was made after the closing
 		var next contract.CreatedLink

@@ -1,7 +1,6 @@
 package sharing
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -229,7 +228,7 @@ func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 func keysOf(t testing.TB, a wire.Answer) string {
 	t.Helper()
 	var members map[string]any
-	harness.NoError(t, json.Unmarshal(a.Body, &members))
+	harness.Decode(t, a, &members)
 	return strings.Join(slices.Sorted(maps.Keys(members)), " ")
 }
 
