@@ -17,7 +17,7 @@ type machine struct {
 	path   string
 }
 
-const standIn = "#!/bin/sh\necho \"${0##*/} $*\" >>\"$CALLS\"\ncase \"$1\" in list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey; echo vitrine/infra ;; esac\n"
+const standIn = "#!/bin/sh\necho \"${0##*/} $*\" >>\"$CALLS\"\ncase \"$1\" in list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey/harness; echo vitrine/scripts/journey/publish; echo vitrine/infra ;; esac\n"
 
 func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
@@ -104,7 +104,7 @@ func TestCheckBeginsWithTheSlowest(t *testing.T) {
 		}
 	}
 	const (
-		first  = "go test -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/benchmark vitrine/scripts/internal/package\n"
+		first  = "go test -timeout 45m -json vitrine/scripts/journey/... vitrine/functions/app vitrine/scripts/internal/benchmark vitrine/scripts/internal/package\n"
 		second = "go test -race -timeout 45m -json vitrine/shared/platform/id\n"
 	)
 	if len(tests) < 3 || tests[0] != first || tests[1] != second {

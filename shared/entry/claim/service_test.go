@@ -22,7 +22,8 @@ import (
 
 var now = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 
-// fakeStore holds one claim token and the artifacts behind it, and records the claim that is committed.
+// fakeStore serves both ports of the service: it holds one claim token and the artifacts behind it, and records the claim
+// that is committed.
 type fakeStore struct {
 	token     *claim.Token
 	artifacts []artifact.Artifact
@@ -81,6 +82,7 @@ func newClaimEnv(t *testing.T, artifacts int) *claimEnv {
 	}
 	e.Service = &claim.Service{
 		Store:       e.store,
+		Artifacts:   e.store,
 		Peppers:     peppers,
 		Environment: credential.Preview,
 		Now:         func() time.Time { return now },

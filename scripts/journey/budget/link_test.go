@@ -1,0 +1,78 @@
+package budget
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/contract"
+)
+
+// backend returns access to the tables that is not metered.
+func (l *budgetEnv) backend() *harness.BackendEnv {
+	e := l.Options.Engines
+	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	return &harness.BackendEnv{Env: l.Env, DB: client, Tables: dynamo.Named(l.Options.Tables)}
+}
+
+// TestRoutesOfLinksStayWithinTheirBudget asks with an API key and as a member. None was designed in figures. Each event
+// may cost an index entry of its own.
+func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
+	l := newBudgetEnv(t)
+	p := l.backend()
+	l.owner = l.NewAgent(t)
+	w := harness.TokenOf(t, l.owner).Workspace
+	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": l.Options.Now()})
+	who := p.AddMember(t, w)
+	shown := harness.PublishPage(t, l.owner, "shared")
+	a := shown.ArtifactID
+	harness.TryAs(t, who, "GET", "/v1/web/workspace", nil)
+
+	var share, pinned contract.CreatedLink
+	// Credential, record and artifact; counters; the artifact and the link with their index entries, a fence, the record,
+	// the event.
+	l.wantWithin(t, "link, share", budget{4, 3, 4, 16}, func() {
+		share = harness.CreateLink(t, l.owner, a, harness.ShareLink)
+	})
+	l.wantWithin(t, "link, share again", budget{5, 4, 5, 8}, func() {
+		harness.CreateLink(t, l.owner, a, harness.ShareLink)
+	})
+	l.wantWithin(t, "link, revision", budget{4, 3, 4, 18}, func() {
+		pinned = harness.CreateLink(t, l.owner, a, harness.RevisionLink(shown.RevisionID))
+	})
+	l.wantWithin(t, "link, mint", budget{5, 3, 4, 2}, func() { harness.MintLink(t, l.owner, share.ID) })
+	l.wantWithin(t, "links of an artifact", budget{5, 3, 4.5, 2}, func() { harness.LinkRows(t, l.owner, a) })
+	l.wantWithin(t, "link, revoke", budget{5, 4, 3, 13}, func() { harness.RevokeLink(t, l.owner, share.ID) })
+	l.wantWithin(t, "unlisted", budget{4, 3, 3, 14}, func() { harness.SetVisibility(t, l.owner, a, "unlisted") })
+	// The links are looked up for the answer, their keys and then they; what ends them is one write, however many there
+	// are.
+	l.wantWithin(t, "private", budget{6, 5, 5, 10}, func() { harness.SetVisibility(t, l.owner, a, "private") })
+	l.members(t, who, shown, pinned)
+}
+
+// members ask with an access token, which costs a batch for the grant and one for the member.
+func (l *budgetEnv) members(t *testing.T, who *harness.Member, shown contract.Published, ended contract.CreatedLink) {
+	t.Helper()
+	at := "/v1/web/artifacts/" + string(shown.ArtifactID)
+	ask := func(status int, method, path string, body any) func() {
+		return func() {
+			if a := harness.TryAs(t, who, method, path, body, harness.KeyHeader()...); a.Status != status {
+				t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
+			}
+		}
+	}
+	l.wantWithin(t, "member: link", budget{6, 5, 5, 16}, ask(201, "POST", at+"/access-links", harness.ShareLink))
+	made := harness.CreateLink(t, l.owner, shown.ArtifactID, harness.ShareLink)
+	l.wantWithin(t, "member: mint", budget{6, 4, 5, 2},
+		ask(200, "POST", "/v1/web/access-links/"+string(made.ID)+"/mint", nil))
+	l.wantWithin(t, "member: links of an artifact", budget{7, 5, 6.5, 2}, ask(200, "GET", at+"/access-links", nil))
+	l.wantWithin(t, "member: all links", budget{7, 4, 5, 2}, ask(200, "GET", "/v1/web/access-links", nil))
+	l.wantWithin(t, "member: lock", budget{8, 7, 7, 13}, ask(200, "POST", at+"/access-link-lockdown", nil))
+	l.wantWithin(t, "member: unlock", budget{8, 7, 7, 13}, ask(200, "POST", at+"/access-link-lockdown/lift", nil))
+	l.wantWithin(t, "member: revoke", budget{6, 5, 4, 13},
+		ask(200, "POST", "/v1/web/access-links/"+string(made.ID)+"/revoke", nil))
+	l.wantWithin(t, "member: revoke, closed before", budget{6, 5, 4, 2},
+		ask(200, "POST", "/v1/web/access-links/"+string(ended.ID)+"/revoke", nil))
+}

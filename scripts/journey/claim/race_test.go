@@ -1,0 +1,271 @@
+package claim
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	c, src := s.NewClaimant(t), s.NewSource(t)
+	p, before := harness.PublishPage(t, src.Agent, "claimed"), s.NewKey(t, src.Agent, credential.Read)
+	answer := s.MustClaim(t, c, src.ClaimToken)
+	if answer.DestinationWorkspaceID != c.Workspace || answer.SourceWorkspaceID != src.WorkspaceID ||
+		answer.ClaimTokenID != src.ClaimTokenID ||
+		len(answer.ArtifactIDs) != 1 || answer.ArtifactIDs[0] != p.ArtifactID {
+		t.Errorf("%+v", answer)
+	}
+	for _, when := range []string{"before the move", "after it"} {
+		for _, g := range []*wire.Agent{src.Agent, before} {
+			harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+		}
+		harness.WantRefused(
+			t,
+			harness.TryCreate(t, src.Agent, wire.NewKey(), wire.Declare("late", harness.Page("late"))),
+			401,
+			fault.NotAuthenticated,
+		)
+		harness.WantRefused(t, harness.TryDelete(t, src.Agent, p.ArtifactID), 401, fault.NotAuthenticated)
+		s.WantOpen(t, c.Agent, p)
+		t.Log(when)
+		s.Migrate(t, src.WorkspaceID)
+	}
+	n := s.CountItems(
+		t, s.Tables.Core, "K#"+string(harness.TokenOf(t, src.Agent).Public),
+	) + s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, before).Public))
+	if n != 0 {
+		t.Errorf("%d keys of the claimed workspace are left", n)
+	}
+}
+
+// TestT68WhateverIsWrongWithAClaimTokenLooksAlike also has a member look first.
+func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	used := s.NewSource(t)
+	old := s.NewSource(t)
+	mine := s.NewSource(t)
+	s.MustClaim(t, c, used.ClaimToken)
+	right := harness.Must(harness.ParseClaimToken(src.ClaimToken))(t)
+	swapped := right
+	swapped.ClaimCode = "clm_" + strings.Repeat("0", 26)
+	elsewhere := right
+	elsewhere.Workspace = used.WorkspaceID
+	s.Update(t, "CT#"+string(harness.Must(harness.ParseClaimToken(old.ClaimToken))(t).Public), "C",
+		map[string]any{"exp": s.Options.Now()})
+	// as a token of the member's own workspace would be stored
+	own := harness.Must(harness.ParseClaimToken(mine.ClaimToken))(t)
+	own.Workspace = c.Workspace
+	s.Update(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(c.Workspace)})
+	said := ""
+	for name, token := range map[string]string{
+		"nothing":            "",
+		"no token":           "ap_ct_preview_x",
+		"swapped claim code": swapped.Reveal(),
+		"wrong secret": credential.MintAs(
+			credential.ClaimToken, credential.Preview, right.Workspace, right.Public,
+		).Reveal(),
+		"other environment": harness.Relabel(t, src.ClaimToken, "_preview_", "_production_"),
+		"wrong checksum":    strings.Replace(src.ClaimToken, "preview", "production", 1),
+		"other kind":        harness.Relabel(t, src.ClaimToken, "ap_ct_", "ap_ca_"),
+		"an API key":        src.Key,
+		"other workspace":   elsewhere.Reveal(),
+		"own workspace":     own.Reveal(),
+		"unknown":           credential.Mint(credential.ClaimToken, credential.Preview, src.WorkspaceID, "").Reveal(),
+		"redeemed":          used.ClaimToken,
+		"expired":           old.ClaimToken,
+	} {
+		before := s.Snapshot(t)
+		_, err := s.Claim(t, c, wire.NewKey(), token)
+		_, unseen := s.ClaimService(t).Preview(ctx, c.Actor, token)
+		if fault.CodeOf(err) != fault.NotFound || fmt.Sprint(unseen) != err.Error() || said != "" && err.Error() != said {
+			t.Errorf("%s: claiming says %v, looking %v, others %q", name, err, unseen, said)
+		}
+		said = err.Error()
+		s.WantUnchanged(t, before)
+	}
+	s.Update(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(mine.WorkspaceID)})
+	stranger := c.Actor
+	stranger.Member = ""
+	if _, err := s.ClaimService(t).Preview(ctx, stranger, src.ClaimToken); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Errorf("an API key looks: %v", err)
+	}
+	s.MustClaim(t, c, src.ClaimToken)
+}
+
+func TestALookAtAClaimTellsWhatItBringsAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t, harness.Unlimited)
+	c, src := s.NewClaimant(t), s.NewSource(t)
+	for n := range 12 {
+		s.Clock.Advance(1e6)
+		harness.PublishPage(t, src.Agent, fmt.Sprint("artifact ", n))
+	}
+	before := s.Snapshot(t)
+	p := harness.Must(s.ClaimService(t).Preview(ctx, c.Actor, src.ClaimToken))(t)
+	s.WantUnchanged(t, before)
+	if p.Workspace != src.WorkspaceID || p.Count != 12 || len(p.Titles) != 10 || p.Titles[0] != "artifact 11" ||
+		!p.ExpiresAt.After(p.CreatedAt) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestT25F28OneTokenIsClaimedOnce has members use one token at once, and one of them repeat the command.
+func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	src, members := s.NewSource(t), []*harness.Claimant{s.NewClaimant(t), s.NewClaimant(t), s.NewClaimant(t)}
+	p := harness.PublishPage(t, src.Agent, "wanted")
+	key := wire.NewKey()
+	type result struct {
+		by  *harness.Claimant
+		got contract.Claimed
+		err error
+	}
+	results := make([]result, 9)
+	var all sync.WaitGroup
+	for n := range results {
+		all.Go(func() {
+			c := members[n%3]
+			got, err := s.Claim(t, c, key, src.ClaimToken)
+			results[n] = result{c, got, err}
+		})
+	}
+	all.Wait()
+	var winner *harness.Claimant
+	for _, r := range results {
+		if r.err == nil && winner == nil {
+			winner = r.by
+		}
+	}
+	if winner == nil {
+		t.Fatalf("nobody won: %v", results)
+	}
+	for _, r := range results {
+		switch code := fault.CodeOf(r.err); {
+		case r.err == nil && r.by == winner && r.got.DestinationWorkspaceID == winner.Workspace &&
+			len(r.got.ArtifactIDs) == 1:
+		case code == fault.DatabaseUnavailable: // the crowd was too dense: to be repeated
+		case r.by == winner && code == fault.IdempotencyInFlight, r.by != winner && code == fault.NotFound:
+		default:
+			t.Errorf("%+v %v", r.got, r.err)
+		}
+	}
+	for _, c := range members {
+		want := []id.Artifact{}
+		if c == winner {
+			want = append(want, p.ArtifactID)
+		}
+		sameArtifacts(t, "a member's list", harness.ListArtifacts(t, c.Agent, 50), want)
+	}
+}
+
+func TestAClaimIsReplayedFromItsRecord(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	other := s.NewSource(t)
+	p, key := harness.PublishPage(t, src.Agent, "claimed"), wire.NewKey()
+	s.JobFaults.On("TransactWriteItems").After(chaos.Crash) // it took effect, and the answer was lost
+	if _, err := s.Claim(t, c, key, src.ClaimToken); err == nil {
+		t.Error("the process did not die")
+	}
+	s.JobFaults.Clear()
+	s.JobFaults.Revive()
+	harness.Do(t, c.Agent, "DELETE", s.Origins.API+"/v1/artifacts/"+string(p.ArtifactID), nil)
+	again, err := s.Claim(t, c, key, src.ClaimToken)
+	if err != nil || len(again.ArtifactIDs) != 1 || again.ArtifactIDs[0] != p.ArtifactID {
+		t.Errorf("%+v %v", again, err)
+	}
+	if _, err := s.Claim(t, c, key, other.ClaimToken); fault.CodeOf(err) != fault.InvalidIdempotencyKey {
+		t.Errorf("the key with another token: %v", err)
+	}
+	if _, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("the token with another key: %v", err)
+	}
+}
+
+// TestF26APublicationAndAClaimOvertakeEachOther holds each at its commit while the other commits.
+func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	d, key := s.DraftBlank(t, src.Agent, ""), wire.NewKey()
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Publish(src.Agent, key, d.ArtifactID, d.RevisionID)
+	}, func() {
+		s.MustClaim(t, c, src.ClaimToken)
+	})
+	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
+	sameArtifacts(t, "the draft comes along", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{d.ArtifactID})
+	harness.Must(c.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t) // migrates on write
+
+	src = s.NewSource(t)
+	d = s.DraftBlank(t, src.Agent, "")
+	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
+		a, err := s.Publish(src.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+		if err != nil || a.Status != http.StatusOK {
+			t.Errorf("publishing before the commit of the claim answers %d %s (%v)", a.Status, a.Body, err)
+		}
+	}))
+	s.MustClaim(t, c, src.ClaimToken)
+	if v, err := c.AgentView(ctx, d.ArtifactID); err != nil || v.RevisionID != d.RevisionID {
+		t.Errorf("what was published before the claim is not part of it: %v", err)
+	}
+}
+
+// TestF27AnUploadAndAClaimOvertakeEachOther does it with sessions: a pending one never ends, for whomever.
+func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	other := s.NewSource(t)
+	wanted := wire.Declare("late", harness.Page("late"))
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Create(other.Agent, wire.NewKey(), wanted)
+	}, func() {
+		s.MustClaim(t, c, other.ClaimToken)
+	})
+	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
+	pending, racing := s.Upload(t, src.Agent, "", "pending"), s.Upload(t, src.Agent, "", "racing")
+	late = s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(src.Agent, wire.NewKey(), racing.UploadSessionID)
+	}, func() { s.MustClaim(t, c, src.ClaimToken) })
+	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
+	for _, u := range []contract.Session{pending, racing} {
+		harness.WantRefused(
+			t, harness.TryFinalize(t, src.Agent, wire.NewKey(), u.UploadSessionID), 401, fault.NotAuthenticated,
+		)
+		harness.WantRefused(t, harness.TryFinalize(t, c.Agent, wire.NewKey(), u.UploadSessionID), 404, fault.NotFound)
+		if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
+			t.Errorf("the session is %s", status)
+		}
+	}
+	sameArtifacts(t, "unfinished uploads are no part", harness.ListArtifacts(t, c.Agent, 50), nil)
+	third := s.NewSource(t)
+	u := s.Upload(t, third.Agent, "", "finalized in time")
+	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
+		if a, err := s.Finalize(third.Agent, wire.NewKey(), u.UploadSessionID); err != nil || a.Status != http.StatusOK {
+			t.Errorf("finalizing before the commit of the claim answers %d %s (%v)", a.Status, a.Body, err)
+		}
+	}))
+	s.MustClaim(t, c, third.ClaimToken)
+	sameArtifacts(t, "a draft is", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{u.ArtifactID})
+}

@@ -1,0 +1,261 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// crashRoute is a request that changes something. prepare makes what it needs in a fresh workspace and returns it; a
+// client sends it again with the same Idempotency-Key. done are the events in the workspace when it took effect once.
+type crashRoute struct {
+	name    string
+	prepare func(*testing.T, *harness.FaultEnv, *wire.Agent) func() wire.Answer
+	done    map[string]int
+}
+
+var crashRoutes = []crashRoute{
+	{"create", crashCreate, map[string]int{harness.WorkspaceMade: 1, harness.SessionMade: 1}},
+	{"create for an artifact", crashCreateRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"finalize", crashFinalize, map[string]int{
+		harness.WorkspaceMade: 1,
+		harness.SessionMade:   1,
+		harness.DraftMade:     1,
+		harness.ArtifactMade:  1,
+	}},
+	{"finalize a revision", crashFinalizeRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"finalize a diff", crashFinalizeDiff, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"publish", crashPublish, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       1,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+	}},
+	{"publish a revision", crashPublishRevision, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       2,
+		harness.DraftMade:         2,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 2,
+	}},
+	{"delete", crashDelete, map[string]int{
+		harness.WorkspaceMade:     1,
+		harness.SessionMade:       1,
+		harness.DraftMade:         1,
+		harness.ArtifactMade:      1,
+		harness.ArtifactPublished: 1,
+		harness.ArtifactDeleted:   1,
+	}},
+	{"revoke", crashRevoke, map[string]int{harness.WorkspaceMade: 1, harness.KeyRevoked: 1}},
+}
+
+func crashCreate(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key := wire.NewKey()
+	return func() wire.Answer { return harness.TryCreate(t, g, key, wire.Declare("new", harness.Page("new"))) }
+}
+
+func crashCreateRevision(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key, r := wire.NewKey(), wire.Declare("next", harness.Page("next"))
+	r.ArtifactID = harness.PublishPage(t, g, "first").ArtifactID
+	return func() wire.Answer { return harness.TryCreate(t, g, key, r) }
+}
+
+// crashFinalize declares no digest, so that the file is read.
+func crashFinalize(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key, r := wire.NewKey(), wire.Declare("new", harness.Page("new"))
+	r.Files[0].SHA256 = ""
+	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
+	harness.Must(g.Put(ctx, u.Files[0], harness.Page("new").Body))(t)
+	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+}
+
+// crashFinalizeRevision is about a session that reuses bytes of the revision before.
+func crashFinalizeRevision(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key, r := wire.NewKey(), wire.Declare("next", harness.Page("same"))
+	r.ArtifactID = harness.PublishPage(t, g, "same").ArtifactID
+	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
+	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+}
+
+// crashFinalizeDiff is about a file that finalizing makes and stores itself.
+func crashFinalizeDiff(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	first := harness.PublishPage(t, g, "first")
+	key, r := wire.NewKey(), harness.Revise(first, "next")
+	declared, diff := harness.Patch("index.html", string(harness.Page("first").Body), string(harness.Page("next").Body))
+	r.Files = []contract.DeclaredFile{declared}
+	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
+	harness.Must(g.Put(ctx, u.Files[0], diff.Body))(t)
+	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+}
+
+func crashPublish(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key, d := wire.NewKey(), s.DraftBlank(t, g, "")
+	return func() wire.Answer { return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil) }
+}
+
+func crashPublishRevision(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	key, d := wire.NewKey(), s.DraftBlank(t, g, harness.PublishPage(t, g, "first").ArtifactID)
+	return func() wire.Answer { return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil) }
+}
+
+func crashDelete(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	a := harness.PublishPage(t, g, "gone").ArtifactID
+	return func() wire.Answer { return harness.TryDelete(t, g, a) }
+}
+
+func crashRevoke(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
+	return func() wire.Answer { return harness.Do(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil) }
+}
+
+// TestF01F03F04F05ARequestThatDiesAtAnyCallCanBeRepeated ends the process before and after every AWS call of every
+// request that changes something. The client hears nothing and asks again.
+func TestF01F03F04F05ARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	for _, r := range crashRoutes {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			s := harness.NewFaultEnv(t)
+			for _, call := range r.calls(t, s) {
+				r.crashAt(t, s, "before "+call, call, func(rule *chaos.Rule) { rule.Before(chaos.Crash) })
+				r.crashAt(t, s, "after "+call, call, func(rule *chaos.Rule) { rule.After(chaos.Crash) })
+			}
+		})
+	}
+}
+
+// calls are the AWS calls that the request makes.
+func (r crashRoute) calls(t *testing.T, s *harness.FaultEnv) []string {
+	ask := r.prepare(t, s, s.NewAgent(t))
+	return s.Calls(t, func() { r.succeeded(t, ask()) })
+}
+
+// crashAt lets one request die at a call, asks again, and checks that it took effect once.
+func (r crashRoute) crashAt(t *testing.T, s *harness.FaultEnv, name, call string, crash func(*chaos.Rule)) {
+	t.Run(name, func(t *testing.T) {
+		s.Clock.Advance(time.Minute) // so that provisioning is open again
+		g := s.NewAgent(t)
+		request, asked := r.prepare(t, s, g), 0
+		ask := func() wire.Answer { asked++; return request() }
+		budget := allowanceUsed(t, s, g)
+		rule := s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call })
+		crash(rule)
+		lost := ask()
+		if call != harness.StampKey && (rule.Fired() == 0 || lost.Status == http.StatusOK) {
+			t.Errorf("the process did not die: %d", lost.Status)
+		}
+		s.Revive()
+		first := ask()
+		if first.Code() == fault.IdempotencyInFlight {
+			s.Clock.Advance(limits.FinalizeLease + time.Millisecond)
+			first = ask()
+		}
+		if r.succeeded(t, first); r.name != "revoke" {
+			if again := ask(); r.succeeded(t, again) != r.succeeded(t, first) {
+				t.Errorf("I8: one key gives %s and %s", first.Body, again.Body)
+			}
+		}
+		if got := s.Events(t, g); fmt.Sprint(got) != fmt.Sprint(r.done) {
+			t.Errorf("it took effect as %v, want %v", got, r.done)
+		}
+		if spent := allowanceUsed(t, s, g) - budget; spent > asked {
+			t.Errorf("%d requests took %d units of the budget", asked, spent)
+		}
+		s.CheckInvariants(t)
+	})
+}
+
+// allowanceUsed is what requests of an agent were counted as.
+func allowanceUsed(t testing.TB, s *harness.FaultEnv, g *wire.Agent) (units int) {
+	t.Helper()
+	for _, item := range s.Scan(t, s.Tables.Hot) {
+		name := harness.Text(item["pk"])
+		if strings.HasPrefix(name, "r:actor:") && strings.Contains(name, string(harness.TokenOf(t, g).Public)) {
+			units += harness.Must(strconv.Atoi(harness.Text(item["c"])))(t)
+		}
+	}
+	return units
+}
+
+// succeeded checks a success and returns its ids. A key whose revocation was committed cannot ask again.
+func (r crashRoute) succeeded(t *testing.T, a wire.Answer) string {
+	t.Helper()
+	if a.Status != http.StatusOK && (r.name != "revoke" || a.Code() != fault.NotAuthenticated) {
+		t.Errorf("%s answers %d %s (%s)", r.name, a.Status, a.Code(), a.Message())
+	}
+	var result struct {
+		Session  id.Session  `json:"upload_session_id"`
+		Artifact id.Artifact `json:"artifact_id"`
+		Revision id.Revision `json:"revision_id"`
+		Deleted  string      `json:"deleted_at"`
+	}
+	harness.Decode(t, a, &result)
+	return fmt.Sprint(result)
+}
+
+// TestF79AProvisionThatDiesLeavesAWorkspaceAsAWholeOrNone dies at every call of a request that has no key to repeat it.
+func TestF79AProvisionThatDiesLeavesAWorkspaceAsAWholeOrNone(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAdaptive })
+	provision := func() wire.Answer {
+		return harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/ephemeral/provision", nil)
+	}
+	calls := s.Calls(t, func() { provision() })
+	for _, call := range calls {
+		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{
+			"before": (*chaos.Rule).Before,
+			"after":  (*chaos.Rule).After,
+		} {
+			s.Clock.Advance(time.Minute) // the settings are read again, and provisioning has room again
+			before := s.CountItems(t, s.Tables.Core, "W#")
+			action(s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }), chaos.Crash)
+			if lost := provision(); lost.Status == http.StatusCreated {
+				t.Errorf("the process did not die %s %s", when, call)
+			}
+			s.Revive()
+			made := 0
+			if when == "after" && call == "TransactWriteItems" {
+				made = 1
+			}
+			if n := s.CountItems(t, s.Tables.Core, "W#") - before; n != made {
+				t.Errorf("%s %s: %d workspaces were made, want %d", when, call, n, made)
+			}
+			var p contract.Provisioned
+			if a := provision(); a.Status != http.StatusCreated || json.Unmarshal(a.Body, &p) != nil || p.APIKeySecret == "" {
+				t.Errorf("%s %s: the next one answers %d %s", when, call, a.Status, a.Code())
+			}
+			s.CheckInvariants(t)
+		}
+	}
+}

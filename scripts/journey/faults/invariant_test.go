@@ -1,0 +1,82 @@
+package faults
+
+import (
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
+)
+
+// breach is damage that the invariants have to report. It is done to the first item whose key has the prefixes.
+type breach struct {
+	name, invariant string
+	table           func(*harness.FaultEnv) string
+	pk, sk          string
+	set             map[string]any // nil removes the item
+}
+
+func coreTable(s *harness.FaultEnv) string { return s.Tables.Core }
+
+func eventsTable(s *harness.FaultEnv) string { return s.Tables.Events }
+
+func hotTable(s *harness.FaultEnv) string { return s.Tables.Hot }
+
+var breaches = []breach{
+	{"an artifact that never ends", "I2", coreTable, "A#", "META", map[string]any{"g2p": nil}},
+	{"an artifact that falls due late", "I2", coreTable, "A#", "META", map[string]any{"g2s": "9999999999999"}},
+	{"a number that is missing", "I4", coreTable, "A#", "R#", map[string]any{"no": 7}},
+	{"a revision without files", "I4", coreTable, "A#", "M#", nil},
+	{"another current revision", "I4", coreTable, "A#", "META", map[string]any{"cur": string(id.NewRevision())}},
+	{"a draft that is none", "I4", coreTable, "A#", "META", map[string]any{"draft": string(id.NewRevision())}},
+	{"a link to what is deleted", "I4", coreTable, "A#", "META", map[string]any{"status": "deleted"}},
+	{"a stranger's link", "I4", coreTable, "AL#", "L", map[string]any{"art": string(id.NewArtifact())}},
+	{"a counter above its cap", "I5", hotTable, "r:actor", "", map[string]any{"c": 121}},
+	{"an allowance used twice", "I5", hotTable, "d:", "", map[string]any{"c": 2}},
+	{"an allowance not used", "I5", hotTable, "d:", "", nil},
+	{"more bytes than a day has", "I5", hotTable, "b:", "", map[string]any{"c": 4*20*25<<20/4 + 1}},
+	{"a ttl in milliseconds", "I5", hotTable, "r:", "", map[string]any{"ttl": 1_700_000_000_000}},
+	{"an action without event", "I6", eventsTable, "W#", "", nil},
+	{"an event without action", "I6", coreTable, "U#", "META", nil},
+	{"an event of something else", "I6", eventsTable, "W#", "", map[string]any{"on_id": "else"}},
+	{"a workspace without claim token", "I6", coreTable, "CT#", "C", nil},
+	{"a key without workspace", "I6", coreTable, "K#", "K", map[string]any{"ws": string(id.NewWorkspace())}},
+	{"a draft without its session's end", "I6", coreTable, "U#", "META", map[string]any{"status": "pending"}},
+	{"a claimed workspace that is open", "I7", coreTable, "W#", "META", map[string]any{"into": string(id.NewWorkspace())}},
+	{"a result that is lost", "I8", hotTable, "i:", "", map[string]any{"result": nil}},
+	{"a state that is none", "I8", hotTable, "i:", "", map[string]any{"state": "failed"}},
+	{"a lease without owner", "I8", hotTable, "i:", "", map[string]any{"state": "flight"}},
+	{"a secret", "I8", eventsTable, "W#", "", map[string]any{"detail": "by ap_pk_preview_0000000000000000"}},
+	{"a signed URL in a result", "I8", hotTable, "i:", "", map[string]any{"result": []byte(`{"u":"https://x"}`)}},
+}
+
+func TestTheInvariantsSeeEveryBreach(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := s.Upload(t, g, "", "sound")
+	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	s.CheckInvariants(t)
+	for _, b := range breaches {
+		t.Run(b.name, func(t *testing.T) {
+			repair := s.Damage(t, b.table(s), b.pk, b.sk, b.set)
+			s.WantBreach(t, b.invariant)
+			repair()
+		})
+	}
+	s.CheckInvariants(t)
+	pending := "U#" + string(s.Upload(t, g, "", "pending").UploadSessionID)
+	due := harness.Text(s.GetItem(t, pending, "META")["g2p"])
+	s.Update(t, pending, "META", map[string]any{"g2p": nil})
+	s.WantBreach(t, "I2")
+	s.Update(t, pending, "META", map[string]any{"g2p": due})
+	s.PutObject(t, g, u.UploadSessionID, "077", "stranger")
+	s.WantBreach(t, "I2")
+	deleteSessionObject(t, s, g, u.UploadSessionID, "077")
+	deleteSessionObject(t, s, g, u.UploadSessionID, "000")
+	s.WantBreach(t, "I1")
+	s.PutObject(t, g, u.UploadSessionID, "000", "shorter")
+	s.WantBreach(t, "I1")
+	s.PutObject(t, g, u.UploadSessionID, "000", string(harness.Page("sound").Body))
+}

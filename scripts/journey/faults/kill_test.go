@@ -1,0 +1,158 @@
+package faults
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/port"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+)
+
+// devStack is the process behind scripts/dev.
+type devStack struct {
+	base    int
+	command *exec.Cmd
+	api     string
+}
+
+// buildDev compiles the process behind scripts/dev once.
+var buildDev = sync.OnceValues(func() (string, error) {
+	root, err := engine.Root()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(root, ".vitrine", "bin", "journey-dev")
+	build := exec.Command("go", "build", "-o", program, "./scripts/internal/local")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+})
+
+// startDev starts the stack on its data and returns when it says that it is ready.
+func startDev(t testing.TB, data string, base int) *devStack {
+	t.Helper()
+	program, err := buildDev()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &devStack{base: base, api: fmt.Sprintf("http://localhost:%d", base+1)}
+	s.command = exec.Command(program, "--data", data, "--ports", strconv.Itoa(base), "--limits", "off")
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	s.command.Stderr = &said
+	if err := s.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.kill()
+		harness.WantNoSecrets(t, said.String())
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "ready") {
+			go io.Copy(io.Discard, out)
+			return s
+		}
+	}
+	s.command.Wait()
+	t.Fatalf("the stack did not start: %s", said.String())
+	return nil
+}
+
+func (s *devStack) kill() {
+	s.command.Process.Kill()
+	s.command.Wait()
+}
+
+// acknowledged is what publishers were told.
+type acknowledged struct {
+	mu   sync.Mutex
+	all  []contract.Published
+	text map[string]string // by content URL
+}
+
+func (a *acknowledged) add(p contract.Published, text string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all = append(a.all, p)
+	a.text[p.RevisionContentURL] = text
+	return len(a.all)
+}
+
+func TestEveryAcknowledgedArtifactSurvivesKillingTheStack(t *testing.T) {
+	data, base := t.TempDir(), port.Base(t)
+	told := &acknowledged{text: map[string]string{}}
+	for round := range 2 {
+		s := startDev(t, data, base)
+		publishUntilKilled(t, s, told, 25*(round+1))
+	}
+	s := startDev(t, data, base)
+	g := &wire.Agent{HTTP: http.DefaultClient}
+	var err error
+	if g, err = wire.Discover(ctx, http.DefaultClient, s.api); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range told.all {
+		a, err := g.Do(ctx, "GET", p.RevisionContentURL, nil)
+		if err != nil || a.Status != http.StatusOK || string(a.Body) != told.text[p.RevisionContentURL] {
+			t.Errorf("an acknowledged artifact answers %d (%v)", a.Status, err)
+		}
+		if r, err := g.Resolve(ctx, p.UnlistedURL); err != nil || r.AgentView.RevisionID != p.RevisionID {
+			t.Errorf("its link does not open: %v", err)
+		}
+	}
+	t.Logf("%d acknowledged artifacts open after 2 kills", len(told.all))
+	s.command.Process.Signal(syscall.SIGINT)
+	if err := s.command.Wait(); err != nil {
+		t.Errorf("SIGINT does not stop the stack cleanly: %v", err)
+	}
+}
+
+// publishUntilKilled publishes with several agents and kills the stack with SIGKILL in the middle, when most were told.
+func publishUntilKilled(t *testing.T, s *devStack, told *acknowledged, most int) {
+	t.Helper()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	anyone, err := wire.Discover(ctx, &http.Client{Transport: transport}, s.api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var publishers sync.WaitGroup
+	for n := range 6 {
+		publishers.Go(func() {
+			g, _, err := anyone.Provision(ctx)
+			for i := 0; err == nil; i++ {
+				text := fmt.Sprintf("publisher %d, artifact %d", n, i)
+				var p contract.Published
+				p, err = g.PublishFiles(ctx, text, "", wire.File{
+					Path: "index.txt",
+					Body: []byte(text),
+				}, wire.File{Path: "more.bin", Body: harness.RandomBytes(3, 50_000)})
+				if err == nil && told.add(p, text) == most {
+					s.kill()
+				}
+			}
+		})
+	}
+	publishers.Wait()
+	if len(told.all) < most {
+		t.Fatalf("the publishers stopped before the kill, after %d: see the error above", len(told.all))
+	}
+}

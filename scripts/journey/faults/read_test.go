@@ -1,0 +1,205 @@
+package faults
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// openStream opens a URL and gives the answer as it comes.
+func openStream(t testing.TB, s *harness.FaultEnv, url string) *http.Response {
+	t.Helper()
+	answer := harness.Must(s.Anyone.HTTP.Get(url))(t)
+	t.Cleanup(func() { answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("the stream answers %d", answer.StatusCode)
+	}
+	return answer
+}
+
+func TestF36ADeletionDuringAReadEndsAllReadsAfterIt(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	film := wire.File{Path: "film.mp4", Body: harness.RandomBytes(21, 10<<20)}
+	p := harness.Must(g.PublishFiles(ctx, "film", "", film))(t)
+	answer := openStream(t, s, p.RevisionContentURL)
+	begun := make([]byte, 1000)
+	harness.Must(io.ReadFull(answer.Body, begun))(t)
+	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
+		t.Fatalf("deleting answers %d", a.Status)
+	}
+	s.WantGone(t, p.RevisionContentURL)
+	rest, err := io.ReadAll(answer.Body)
+	whole := append(begun, rest...)
+	if err == nil && !bytes.Equal(whole, film.Body) || err != nil && !bytes.HasPrefix(film.Body, whole) {
+		t.Errorf("the read that was under way gives %d bytes, not those of the file (%v)", len(whole), err)
+	}
+	for _, url := range []string{p.RevisionContentURL, p.AgentViewURL} {
+		harness.WantRefused(t, s.Get(t, url, "Range", "bytes=0-0"), 404, fault.NotFound)
+	}
+}
+
+func TestF37AnObjectThatIsGoneWhenItsGateWasOpenIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := s.Upload(t, g, "", "overtaken")
+	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	p := harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	late := s.Overtake(t, "GetObject", func() (wire.Answer, error) {
+		return g.Do(ctx, "GET", p.RevisionContentURL, nil)
+	}, func() {
+		harness.TryDelete(t, g, p.ArtifactID)
+		deleteSessionObject(t, s, g, u.UploadSessionID, "000") // as a purge will
+	})
+	harness.WantRefused(t, late, 404, fault.NotFound)
+}
+
+func TestF62AnObjectStoreThatDoesNotAnswerIsUnavailable(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	p := harness.PublishPage(t, s.NewAgent(t), "there")
+	for name, failing := range map[string]chaos.Action{
+		"SlowDown":      chaos.Throttle,
+		"500":           chaos.ServerError,
+		"no connection": chaos.Unreachable,
+	} {
+		tries := s.Faults.On("GetObject").Always().Before(failing)
+		if harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.StorageUnavailable); tries.Fired() != 3 {
+			t.Errorf("%s: tried %d times", name, tries.Fired())
+		}
+		s.Faults.Clear()
+		s.Faults.On("GetObject").Times(2).Before(failing)
+		s.WantContent(t, p.RevisionContentURL, harness.Page("there").Body)
+		s.Faults.Clear()
+	}
+}
+
+func TestF63AFileThatBreaksOffNeverLooksWhole(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	film := wire.File{Path: "film.mp4", Body: harness.RandomBytes(22, 3<<20)}
+	p := harness.Must(s.NewAgent(t).PublishFiles(ctx, "film", "", film))(t)
+	for name, broken := range map[string]chaos.Action{
+		"a lost connection": chaos.Break(1 << 20),
+		"a clean end":       chaos.Cut(1 << 20),
+	} {
+		s.Faults.On("GetObject").After(broken)
+		answer := openStream(t, s, p.RevisionContentURL)
+		got, err := io.ReadAll(answer.Body)
+		if answer.ContentLength != int64(len(film.Body)) || !errors.Is(err, io.ErrUnexpectedEOF) || len(got) > 1<<20 ||
+			!bytes.HasPrefix(film.Body, got) {
+			t.Errorf("%s: %d of %d bytes end with %v", name, len(got), answer.ContentLength, err)
+		}
+	}
+	s.Faults.On("GetObject").After(chaos.Cut(0))
+	if a, err := s.Anyone.Do(ctx, "GET", p.RevisionContentURL, nil); err == nil {
+		t.Errorf("without a byte it answers %d with %d bytes", a.Status, len(a.Body))
+	}
+	s.WantContent(t, p.RevisionContentURL, film.Body)
+}
+
+func TestF18TheClientsClockIsNobodys(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("dated", harness.Page("dated"))))(t)
+	for _, date := range []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2100 23:59:59 GMT", "yesterday"} {
+		a := harness.PutAs(t, g, u.Files[0], harness.Page("dated").Body, "Date", date)
+		if a.Status != http.StatusOK && a.Status != http.StatusPreconditionFailed {
+			t.Errorf("a PUT on %s answers %d %.200s", date, a.Status, a.Body)
+		}
+		if a := harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil, "Date", date); a.Status != http.StatusOK {
+			t.Errorf("on %s whoami answers %d", date, a.Status)
+		}
+	}
+	harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+}
+
+// skew is how far the clocks of two functions may be apart.
+const skew = 120 * time.Second
+
+func TestF19TheClocksOfFunctionsMayDiffer(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := s.Upload(t, g, "", "ahead")
+	s.Clock.Advance(-skew) // another function is behind
+	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	p := harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	s.WantContent(t, p.RevisionContentURL, harness.Page("ahead").Body)
+	s.Clock.Advance(2 * skew) // or ahead
+	s.WantContent(t, p.RevisionContentURL, harness.Page("ahead").Body)
+	s.Clock.Advance(limits.EphemeralArtifact - 2*skew - time.Millisecond)
+	s.WantContent(t, p.RevisionContentURL, harness.Page("ahead").Body)
+	s.Clock.Advance(time.Millisecond) // at once on a clock that is right, and by the skew early or late on others
+	s.WantGone(t, p.RevisionContentURL)
+	s.Clock.Advance(-skew)
+	s.WantContent(t, p.RevisionContentURL, harness.Page("ahead").Body)
+}
+
+// TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody has the lease of a function that is behind end while it
+// works.
+func TestF19ALeaseOfAClockThatIsBehindEndsEarlyAndHarmsNobody(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := s.Upload(t, g, "", "leased")
+	key := wire.NewKey()
+	s.Clock.Advance(-skew)
+	var second wire.Answer
+	first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Finalize(g, key, u.UploadSessionID)
+	}, func() {
+		s.Clock.Advance(skew)
+		second = harness.TryFinalize(t, g, key, u.UploadSessionID)
+	})
+	if second.Status != http.StatusOK {
+		t.Errorf("the one with the right clock answers %d %s", second.Status, second.Code())
+	}
+	harness.WantOneEffect(t, []wire.Answer{first, second})
+}
+
+func TestF54F55WhatTheTablesForgetLateIsJudgedByItsTime(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	p := harness.PublishPage(t, g, "stays stored")
+	u := s.Upload(t, g, "", "stays stored")
+	key := wire.NewKey()
+	first := harness.Must(g.Create(ctx, key, wire.Declare("first", harness.Page("first"))))(t)
+	s.Update(
+		t, "K#"+string(harness.TokenOf(t, g).Public), "K", map[string]any{"exp": s.Options.Now().Add(2 * limits.ReplayLife)},
+	)
+	s.Clock.Advance(limits.ReplayLife - time.Second)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("second", harness.Page("second"))), 400, fault.InvalidIdempotencyKey,
+	)
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("first", harness.Page("first"))), 409, fault.UploadSessionExpired,
+	)
+	s.Clock.Advance(2 * time.Second)
+	r := wire.Declare("second", wire.File{Path: "second.txt"})
+	var second contract.Session
+	if second = harness.Must(g.Create(ctx, key, r))(t); second.UploadSessionID == first.UploadSessionID {
+		t.Error("a record that ended is replayed")
+	}
+	if again := harness.Must(g.Create(ctx, key, r))(t); again.UploadSessionID != second.UploadSessionID {
+		t.Error("its successor is not")
+	}
+	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID), 409, fault.UploadSessionExpired)
+	s.WantGone(t, p.RevisionContentURL)
+	s.Clock.Advance(2 * limits.ReplayLife)
+	harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+}

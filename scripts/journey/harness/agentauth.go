@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
+)
+
+// NewAgentAuthEnv starts a deployment with a clock of its own in which any number of agents may register.
+func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
+	t.Helper()
+	now := &Clock{Now: time.Now()}
+	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
+	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
+	p.Clock = now
+	return p
+}
+
+// PostForm sends a form to the api host and unpacks the JSON that it answers.
+func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wire.Answer {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", d.Origins.API+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	if out != nil {
+		Decode(t, a, out)
+	}
+	return a
+}
+
+// Token asks the token endpoint for a token, which it has to give.
+func (d *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
+	t.Helper()
+	if a := d.PostForm(t, "/oauth2/token", values, &out); a.Status != http.StatusOK || out.TokenType != "Bearer" {
+		t.Fatalf("the token endpoint answers %d %s", a.Status, a.Body)
+	}
+	return out
+}
+
+// OAuthError returns the code with which the token endpoint refuses.
+func (d *Env) OAuthError(t testing.TB, values url.Values) string {
+	t.Helper()
+	var e contract.OAuthError
+	if a := d.PostForm(t, "/oauth2/token", values, &e); a.Status != http.StatusBadRequest {
+		t.Errorf("the token endpoint answers %d %s", a.Status, a.Body)
+	}
+	return e.Error
+}
+
+// WithBearer returns a client that sends this credential.
+func (d *Env) WithBearer(bearer string) *wire.Agent {
+	return &wire.Agent{HTTP: d.Anyone.HTTP, At: d.Anyone.At, Key: bearer}
+}
+
+// RegisterAgent registers an agent.
+func (d *Env) RegisterAgent(t testing.TB) (r contract.RegisteredAgent) {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", d.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
+	if a.Status != http.StatusOK {
+		t.Fatalf("registration answers %d %s", a.Status, a.Body)
+	}
+	Decode(t, a, &r)
+	return r
+}
+
+// StartClaim starts a claim of a registration, which gives the code that a person types.
+func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.StartedClaim) {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
+	if a.Status != http.StatusOK {
+		t.Fatalf("the claim endpoint answers %d %s", a.Status, a.Body)
+	}
+	Decode(t, a, &s)
+	return s
+}
+
+// ClaimGrant is the token request of an agent that waits for its claim.
+func ClaimGrant(token string) url.Values {
+	return url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {token}}
+}
+
+// JWTBearer is the token request of an agent with an identity assertion.
+func JWTBearer(assertion string) url.Values {
+	return url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {assertion}}
+}

@@ -1,0 +1,54 @@
+package harness
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/id"
+)
+
+// BackendEnv is an Env with access to the tables, the bucket and the AWS calls behind it, for state that no client can
+// see or make.
+type BackendEnv struct {
+	*Env
+	Faults *chaos.Injector
+	DB     *dynamodb.Client // past the faults
+	S3     *s3.Client
+	Tables dynamo.Tables
+	Clock  *Clock // of the deployment, if the test moves it
+}
+
+// NewBackendEnv starts a deployment whose AWS calls go through its Faults.
+func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
+	t.Helper()
+	p := &BackendEnv{Faults: chaos.For(t)}
+	p.Env = NewEnv(t, append([]func(*stack.Options){func(o *stack.Options) {
+		o.Lambda = false
+		o.Middleware = []func(*middleware.Stack) error{p.Faults.Add}
+	}}, change...)...)
+	e := p.Options.Engines
+	p.Tables = dynamo.Named(p.Options.Tables)
+	p.DB = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	p.S3 = s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
+	return p
+}
+
+// PutObject stores an object under an upload session without a signed URL.
+func (p *BackendEnv) PutObject(t testing.TB, g *wire.Agent, s id.Session, name, body string) {
+	t.Helper()
+	key := "o/" + string(TokenOf(t, g).Workspace) + "/" + string(s) + "/" + name
+	_, err := p.S3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &p.Options.Engines.Bucket,
+		Key:    &key,
+		Body:   strings.NewReader(body),
+	})
+	NoError(t, err)
+}

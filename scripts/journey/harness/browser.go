@@ -1,0 +1,167 @@
+package harness
+
+import (
+	"html"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+)
+
+// Cookies of the app host.
+const (
+	SessionCookie = "__Host-session"
+	SignInCookie  = "__Host-signin"
+	AttemptCookie = "__Host-aclaim"
+)
+
+// FakeBrowser is a browser without scripts. It keeps the cookies of the app host, Secure ones too, and sends the
+// headers by which browsers say where a request comes from.
+type FakeBrowser struct {
+	*BackendEnv
+	Cookies map[string]string
+	Given   []string // every value that a cookie ever had
+}
+
+// NewFakeBrowser returns a browser without cookies.
+func (p *BackendEnv) NewFakeBrowser() *FakeBrowser {
+	return &FakeBrowser{BackendEnv: p, Cookies: map[string]string{}}
+}
+
+// Send sends a request to the app host and keeps the cookies of the answer.
+func (w *FakeBrowser) Send(t testing.TB, method, path string, body any, headers ...string) wire.Answer {
+	t.Helper()
+	a := Must(w.Try(method, path, body, headers...))(t)
+	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+		if !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode {
+			t.Errorf("%s %.60s sets the cookie %s without what protects it", method, path, c.Name)
+		}
+		if delete(w.Cookies, c.Name); c.MaxAge >= 0 {
+			w.Cookies[c.Name] = c.Value
+			w.Given = append(w.Given, c.Value)
+		}
+	}
+	return a
+}
+
+// Try sends a request to the app host. It may run in a goroutine, because it leaves the cookies as they are.
+func (w *FakeBrowser) Try(method, path string, body any, headers ...string) (wire.Answer, error) {
+	var cookies []string
+	for _, name := range slices.Sorted(maps.Keys(w.Cookies)) {
+		cookies = append(cookies, name+"="+w.Cookies[name])
+	}
+	if len(cookies) > 0 {
+		headers = append([]string{"Cookie", strings.Join(cookies, "; ")}, headers...)
+	}
+	return w.Anyone.Do(ctx, method, w.Origins.App+path, body, headers...)
+}
+
+// Get opens a page of the app host from another one.
+func (w *FakeBrowser) Get(t testing.TB, path string) wire.Answer {
+	t.Helper()
+	return w.Send(t, "GET", path, nil, "Sec-Fetch-Site", "same-origin")
+}
+
+// FormHeaders are the headers of a form that a page of the app host sends.
+func (w *FakeBrowser) FormHeaders() []string {
+	return []string{
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", w.Origins.App, "Sec-Fetch-Site", "same-origin",
+	}
+}
+
+// Post sends a form as a page of the app host does.
+func (w *FakeBrowser) Post(t testing.TB, path string, fields url.Values) wire.Answer {
+	t.Helper()
+	return w.Send(t, "POST", path, fields.Encode(), w.FormHeaders()...)
+}
+
+// Identity is a person at the identity provider, and how the provider misbehaves for this person.
+type Identity struct {
+	Email, Subject string
+	Hostile        provider.Hostile
+}
+
+// BeginSignIn starts a sign-in and returns the URL at the identity provider.
+func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
+	t.Helper()
+	a := w.Get(t, "/api/auth/sign-in?"+url.Values{"returnPathname": {back}}.Encode())
+	if a.Status != http.StatusSeeOther || w.Cookies[SignInCookie] == "" {
+		t.Fatalf("the sign-in answers %d %s", a.Status, a.Body)
+	}
+	return Must(url.Parse(a.Header.Get("Location")))(t)
+}
+
+// Authenticate lets the identity provider authenticate a person and returns the path of the callback.
+func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, who Identity) string {
+	t.Helper()
+	q := at.Query()
+	q.Set("login_hint", who.Email)
+	q.Set("hostile", string(who.Hostile))
+	if who.Subject != "" {
+		q.Set("sub", who.Subject)
+	}
+	u := *at
+	u.RawQuery = q.Encode()
+	a := Must(w.Anyone.Do(ctx, "GET", u.String(), nil))(t)
+	path, ours := strings.CutPrefix(a.Header.Get("Location"), w.Origins.App)
+	if a.Status != http.StatusSeeOther || !ours {
+		t.Fatalf("the provider answers %d %s", a.Status, a.Body)
+	}
+	return path
+}
+
+// SignIn goes through the identity provider and returns the answer of the callback.
+func (w *FakeBrowser) SignIn(t testing.TB, back string, who Identity) wire.Answer {
+	t.Helper()
+	return w.Get(t, w.Authenticate(t, w.BeginSignIn(t, back), who))
+}
+
+// SignedIn returns a browser in which a person is signed in.
+func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
+	t.Helper()
+	w := p.NewFakeBrowser()
+	a := w.SignIn(t, "/dashboard", Identity{Email: email})
+	if a.Status != http.StatusSeeOther || w.Cookies[SessionCookie] == "" {
+		t.Fatalf("the callback answers %d %s", a.Status, a.Body)
+	}
+	return w
+}
+
+// CLIToken signs the command in by a device code, which the person of this browser approves.
+func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
+	t.Helper()
+	d := w.StartDevice(t, "vitrine on test")
+	if a := w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}); a.Status != http.StatusOK {
+		t.Fatalf("approving answers %d %s", a.Status, a.Body)
+	}
+	return w.Token(t, DeviceGrant("cli", d.DeviceCode))
+}
+
+// StartDevice starts a sign-in of the command on another device.
+func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {
+	t.Helper()
+	a := p.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d)
+	if a.Status != http.StatusOK {
+		t.Fatalf("the device authorization answers %d %s", a.Status, a.Body)
+	}
+	return d
+}
+
+// DeviceGrant is the token request of a device that waits for its approval.
+func DeviceGrant(client, code string) url.Values {
+	return url.Values{"grant_type": {contract.GrantDevice}, "client_id": {client}, "device_code": {code}}
+}
+
+// WantPage checks the status of a page and that its text holds a part.
+func WantPage(t testing.TB, what string, a wire.Answer, status int, part string) {
+	t.Helper()
+	if a.Status != status || !strings.Contains(html.UnescapeString(string(a.Body)), part) {
+		t.Errorf("%s: answered %d %s; want %d and %q", what, a.Status, a.Body, status, part)
+	}
+}

@@ -1,0 +1,104 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/conform"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+// Env is a running deployment, and a client that checks every answer against the golden documents.
+type Env struct {
+	*stack.Stack
+	Options stack.Options
+	Anyone  *wire.Agent // without credential
+	Log     *logBuffer
+}
+
+// NewEnv starts a deployment with tables of its own; change may set options first. It makes every deployment that runs
+// in the process of a test, so that the end of each scans its log for secrets.
+func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
+	t.Helper()
+	d := &Env{Log: &logBuffer{}}
+	d.Options = stack.Options{
+		Engines: engine.Shared(t),
+		Data:    t.TempDir(),
+		Tables:  "journey-" + string(id.NewPublic()),
+		Limits:  limits.Default(),
+		Now:     time.Now,
+		Log:     slog.New(slog.NewJSONHandler(d.Log, nil)),
+		Output:  d.Log,
+		Lambda:  os.Getenv("VITRINE_MODE") == "lambda",
+		Still:   true, // what is stored changes by requests alone
+	}
+	for _, f := range change {
+		f(&d.Options)
+	}
+	var err error
+	d.Stack, err = stack.Start(ctx, d.Options)
+	if errors.Is(err, stack.ErrInProcess) { // what the test changes cannot be told to functions
+		d.Options.Lambda = false
+		d.Stack, err = stack.Start(ctx, d.Options)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		closing, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		d.Close(closing)
+		WantNoSecrets(t, d.Log.String())
+	})
+	if d.Anyone, err = wire.Discover(ctx, d.newClient(t), d.Origins.API); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// newClient returns a client that checks every answer of api, upload and content against its document. All its requests
+// come from one address.
+func (d *Env) newClient(t testing.TB) *http.Client {
+	t.Helper()
+	documents := map[string]*conform.Document{}
+	for host, document := range Must(goldenDocuments())(t) {
+		documents[strings.TrimPrefix(d.origin(host), "http://")] = document
+	}
+	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp4", address)
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true, DialContext: dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{
+		Transport:     &conform.Transport{Base: transport, Documents: documents, Fail: func(err error) { t.Error(err) }},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (d *Env) origin(host string) string {
+	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content}[host]
+}
+
+// NewAgent provisions a workspace and returns the agent that has its key.
+func (d *Env) NewAgent(t testing.TB) *wire.Agent {
+	t.Helper()
+	g, _, err := d.Anyone.Provision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

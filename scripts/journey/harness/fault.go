@@ -1,0 +1,183 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/limits"
+)
+
+// StampKey is the call that records when a key was last used. Requests do not wait long for it.
+const StampKey = "UpdateItem K K"
+
+// FaultEnv is a BackendEnv for faults: the test moves its clock, provisioning needs no proof of work and has room for
+// 100 workspaces a minute. The invariants are checked when the test ends.
+type FaultEnv struct{ *BackendEnv }
+
+// NewFaultEnv starts a deployment for faults.
+func NewFaultEnv(t testing.TB, change ...func(*stack.Options)) *FaultEnv {
+	t.Helper()
+	now := &Clock{Now: time.Now()}
+	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
+	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
+	p.Clock = now
+	s := &FaultEnv{p}
+	t.Cleanup(func() { s.CheckInvariants(t) })
+	return s
+}
+
+// CheckInvariants reports every breach of the invariants.
+func (s *FaultEnv) CheckInvariants(t testing.TB) {
+	t.Helper()
+	for _, breach := range invariant.Check(ctx, s.Deployment()) {
+		t.Error(breach)
+	}
+}
+
+// Deployment is what the checks of invariants read.
+func (s *FaultEnv) Deployment() invariant.Deployment {
+	return invariant.Deployment{
+		DynamoDB: s.DB,
+		Tables:   s.Tables,
+		S3:       s.S3,
+		Bucket:   s.Options.Engines.Bucket,
+		Limits:   s.Options.Limits,
+	}
+}
+
+// Revive ends all faults. The next request meets a process that has just started.
+func (s *FaultEnv) Revive() {
+	s.Faults.Clear()
+	s.Faults.Revive()
+}
+
+// CallName names an AWS call by its kind and what it works on: "UpdateItem r:actor", "GetItem A META".
+func CallName(input any) string {
+	of := func(operation string, key Item) string {
+		pk := Text(key["pk"])
+		if key["sk"] == nil { // of the hot table
+			parts := strings.SplitN(pk, ":", 3)
+			if parts[0] == "r" {
+				return operation + " r:" + parts[1]
+			}
+			return operation + " " + parts[0]
+		}
+		pk, _, _ = strings.Cut(pk, "#")
+		sk, _, _ := strings.Cut(Text(key["sk"]), "#")
+		return operation + " " + pk + " " + sk
+	}
+	switch in := input.(type) {
+	case *dynamodb.GetItemInput:
+		return of("GetItem", in.Key)
+	case *dynamodb.PutItemInput:
+		return of("PutItem", in.Item)
+	case *dynamodb.UpdateItemInput:
+		return of("UpdateItem", in.Key)
+	case *dynamodb.DeleteItemInput:
+		return of("DeleteItem", in.Key)
+	case *dynamodb.BatchGetItemInput:
+		return "BatchGetItem"
+	case *dynamodb.TransactWriteItemsInput:
+		return "TransactWriteItems"
+	case *dynamodb.QueryInput:
+		return "Query"
+	case *s3.ListObjectsV2Input:
+		return "ListObjectsV2"
+	case *s3.GetObjectInput:
+		return "GetObject"
+	case *s3.PutObjectInput:
+		return "PutObject"
+	case *s3.HeadObjectInput:
+		return "HeadObject"
+	}
+	return "another call"
+}
+
+// Calls returns the sorted names of the AWS calls that do makes.
+func (s *FaultEnv) Calls(t testing.TB, do func()) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var names []string
+	s.Faults.On("").Always().Before(func(_ context.Context, c *chaos.Call) error {
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, CallName(c.Input))
+		return nil
+	})
+	do()
+	s.Faults.Clear()
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(names)
+	return names
+}
+
+// Async sends a request from a goroutine of its own, which may not end the test.
+func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan wire.Answer {
+	answer := make(chan wire.Answer, 1)
+	go func() {
+		a, err := ask()
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- a
+	}()
+	return answer
+}
+
+// Hold sends a request and returns when it is about to make a call of an operation. Calling release lets it go on, with
+// that call or with the given actions instead, and returns its answer.
+func (s *FaultEnv) Hold(
+	t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action,
+) (release func() wire.Answer) {
+	t.Helper()
+	held := make(chan struct{})
+	rule := s.Faults.On(operation).Before(append([]chaos.Action{chaos.Hold(held)}, happens...)...)
+	answer := s.Async(t, ask)
+	select {
+	case <-rule.Reached():
+		return func() wire.Answer { close(held); return <-answer }
+	case a := <-answer:
+		t.Errorf("no %s was made: %d %s", operation, a.Status, a.Body)
+		return func() wire.Answer { return a }
+	}
+}
+
+// Overtake holds a request before a call of an operation, runs meanwhile, and lets the request go on.
+func (s *FaultEnv) Overtake(
+	t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func(),
+) wire.Answer {
+	t.Helper()
+	release := s.Hold(t, operation, ask)
+	meanwhile()
+	return release()
+}
+
+// Concurrently sends n requests in parallel.
+func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answer, error)) []wire.Answer {
+	t.Helper()
+	running := make([]<-chan wire.Answer, n)
+	for i := range running {
+		running[i] = s.Async(t, func() (wire.Answer, error) { return ask(i) })
+	}
+	answers := make([]wire.Answer, n)
+	for i := range running {
+		answers[i] = <-running[i]
+	}
+	return answers
+}
+
+// ErrDown is the failure of an AWS call whose engine is down.
+var ErrDown = errors.New("the engine is down")

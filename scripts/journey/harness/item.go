@@ -1,0 +1,180 @@
+package harness
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"vitrine/shared/platform/id"
+)
+
+// RewriteItem stores an item with changes; a nil set removes it.
+func (s *FaultEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
+	t.Helper()
+	if set == nil {
+		key := Item{"pk": item["pk"]}
+		if item["sk"] != nil {
+			key["sk"] = item["sk"]
+		}
+		Must(s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
+		return
+	}
+	changed := maps.Clone(item)
+	SetAttributes(changed, set)
+	Must(s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
+}
+
+// SessionStatus returns the stored status of an upload session.
+func (s *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
+	t.Helper()
+	return Text(s.GetItem(t, "U#"+string(u), "META")["status"])
+}
+
+// GetItem reads an item of the core table; it is nil if there is none.
+func (s *FaultEnv) GetItem(t testing.TB, pk, sk string) Item {
+	t.Helper()
+	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
+	out, err := s.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &s.Tables.Core,
+		Key:            key,
+		ConsistentRead: aws.Bool(true),
+	})
+	NoError(t, err)
+	return out.Item
+}
+
+// Item is a stored item.
+type Item = map[string]types.AttributeValue
+
+// Scan returns all items of a table.
+func (p *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
+	t.Helper()
+	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
+	for {
+		out, err := p.DB.Scan(ctx, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if items = append(items, out.Items...); out.LastEvaluatedKey == nil {
+			return items
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// Text returns an attribute as text. Only equal values have equal texts.
+func Text(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberB:
+		return base64.StdEncoding.EncodeToString(v.Value)
+	case *types.AttributeValueMemberBOOL:
+		return strconv.FormatBool(v.Value)
+	}
+	return fmt.Sprintf("%#v", v)
+}
+
+// Snapshot returns all items as text by key. It leaves out rate counters and the time at which a key was last used,
+// because refusals change them.
+func (p *BackendEnv) Snapshot(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, table := range []string{p.Tables.Core, p.Tables.Events, p.Tables.Hot} {
+		for _, item := range p.Scan(t, table) {
+			name := Text(item["pk"])
+			if table == p.Tables.Hot && strings.HasPrefix(name, "r:") {
+				continue
+			}
+			if item["sk"] != nil {
+				name += " " + Text(item["sk"])
+			}
+			delete(item, "used_at")
+			var line strings.Builder
+			for _, attribute := range slices.Sorted(maps.Keys(item)) {
+				fmt.Fprintf(&line, "%s=%s ", attribute, Text(item[attribute]))
+			}
+			out[name] = line.String()
+		}
+	}
+	return out
+}
+
+// WantUnchanged checks that nothing was stored since a snapshot.
+func (p *BackendEnv) WantUnchanged(t testing.TB, before map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(before, p.Snapshot(t)); diff != "" {
+		t.Errorf("something was stored (-before +after):\n%s", diff)
+	}
+}
+
+// CountItems counts the items of a table whose key has a prefix.
+func (p *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
+	t.Helper()
+	for _, item := range p.Scan(t, table) {
+		if strings.HasPrefix(Text(item["pk"]), prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// Update changes an item of the core table, which has to be there: a nil value removes an attribute, a nil set the
+// item.
+func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
+	t.Helper()
+	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
+	if set == nil {
+		_, err := p.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.Tables.Core, Key: key})
+		NoError(t, err)
+		return
+	}
+	found, err := p.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &p.Tables.Core,
+		Key:            key,
+		ConsistentRead: aws.Bool(true),
+	})
+	NoError(t, err)
+	if found.Item == nil {
+		t.Fatalf("there is no item %s %s to change", pk, sk)
+	}
+	p.Put(t, found.Item, set)
+}
+
+// SetAttributes sets attributes of an item; a nil value removes one.
+func SetAttributes(item Item, set map[string]any) {
+	for name, value := range set {
+		switch v := value.(type) {
+		case nil:
+			delete(item, name)
+		case string:
+			item[name] = &types.AttributeValueMemberS{Value: v}
+		case []byte:
+			item[name] = &types.AttributeValueMemberB{Value: v}
+		case int:
+			item[name] = &types.AttributeValueMemberN{Value: strconv.Itoa(v)}
+		case time.Time:
+			item[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(v.UnixMilli(), 10)}
+		}
+	}
+}
+
+// Put sets attributes of an item and stores it in the core table.
+func (p *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
+	t.Helper()
+	SetAttributes(item, set)
+	_, err := p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.Tables.Core, Item: item})
+	NoError(t, err)
+}

@@ -1,0 +1,75 @@
+package harness
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/functions/jobs"
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/boot"
+	bootjobs "vitrine/shared/boot/jobs"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/limits"
+)
+
+// WithJobs lets the stack run its jobs itself.
+func WithJobs(o *stack.Options) { o.Still = false }
+
+// JobEnv is a ClaimEnv whose jobs the test runs. Their calls go through JobFaults, too.
+type JobEnv struct {
+	*ClaimEnv
+	Services *boot.Services
+	Host     *jobs.Host
+}
+
+// NewJobEnv starts a deployment for jobs.
+func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
+	t.Helper()
+	s := &JobEnv{ClaimEnv: NewClaimEnv(t, change...)}
+	e := s.Options.Engines
+	s.Services = Must(boot.Open(boot.Config{
+		Environment:      credential.Preview,
+		Origins:          s.Origins,
+		Tables:           s.Tables,
+		Bucket:           e.Bucket,
+		AWS:              e.AWS(),
+		DynamoDBEndpoint: e.DynamoDB,
+		S3Endpoint:       e.S3,
+		S3Domain:         e.S3Domain,
+		Limits:           s.Options.Limits,
+		Now:              s.Options.Now,
+		Middleware:       []func(*middleware.Stack) error{s.JobFaults.Add},
+	}))(t)
+	s.Host = bootjobs.Host(s.Services, s.Options.Log)
+	return s
+}
+
+// RunJobs runs all jobs until nothing is due, and checks the invariants.
+func (s *JobEnv) RunJobs(t testing.TB) {
+	t.Helper()
+	NoError(t, s.Host.Run(ctx))
+	s.CheckInvariants(t)
+}
+
+// RunCollector runs all jobs now, and again when unreferenced objects may be deleted. No such object may be left.
+func (s *JobEnv) RunCollector(t testing.TB) {
+	t.Helper()
+	s.RunJobs(t)
+	s.Clock.Advance(limits.CollectAfter)
+	s.RunJobs(t)
+	for _, left := range invariant.Collected(ctx, s.Deployment()) {
+		t.Error(left)
+	}
+}
+
+// IsWrite reports whether an AWS call changes something.
+func IsWrite(input any) bool {
+	switch input.(type) {
+	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput:
+		return false
+	}
+	return true
+}

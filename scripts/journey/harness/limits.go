@@ -1,0 +1,37 @@
+package harness
+
+import (
+	"maps"
+	"testing"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/limits"
+)
+
+// Unlimited lifts the rate limits; sizes and counts still hold.
+func Unlimited(o *stack.Options) { o.Limits.Off = true }
+
+// WithPolicy changes the policy of unclaimed workspaces.
+func WithPolicy(change func(*limits.Policy)) func(*limits.Limits) {
+	return func(l *limits.Limits) {
+		l.Tiers = maps.Clone(l.Tiers)
+		p := l.Tiers[limits.Ephemeral]
+		change(&p)
+		l.Tiers[limits.Ephemeral] = p
+	}
+}
+
+// PublishTwiceADay publishes as many new artifacts as a day has and returns the answer to one more.
+func PublishTwiceADay(t *testing.T, _ *BackendEnv, g *wire.Agent) wire.Answer {
+	for range limits.AllowanceShards {
+		PublishPage(t, g, "today")
+	}
+	last := DraftPage(t, g, "tomorrow")
+	return TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
+}
+
+// ProvisionAgain provisions a workspace and returns the answer.
+func ProvisionAgain(t *testing.T, p *BackendEnv, _ *wire.Agent) wire.Answer {
+	return Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", nil)
+}

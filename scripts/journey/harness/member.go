@@ -1,0 +1,133 @@
+package harness
+
+import (
+	"encoding/binary"
+	"net/http"
+	"testing"
+
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// TryCreateKey asks for a key with an Idempotency-Key.
+func TryCreateKey(t testing.TB, who *Member, name, idem string) wire.Answer {
+	t.Helper()
+	return TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: name}, "Idempotency-Key", idem)
+}
+
+// CreatedKey unpacks a key that was made.
+func CreatedKey(t testing.TB, a wire.Answer) (made contract.CreatedKey) {
+	t.Helper()
+	if a.Status != http.StatusCreated {
+		t.Fatal(a.Status, a.Code(), a.Message())
+	}
+	Decode(t, a, &made)
+	return made
+}
+
+// WithToken returns the same member with another bearer token.
+func (who *Member) WithToken(bearer string) *Member {
+	other := *who
+	other.Agent = &wire.Agent{HTTP: who.HTTP, At: who.At, Key: bearer}
+	return &other
+}
+
+// Member is a member of a workspace who sends an access token.
+type Member struct {
+	*wire.Agent
+	ID        id.Member
+	Workspace id.Workspace
+	Grant     id.Public
+}
+
+// allScopes is what members may do as a rule.
+var allScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+
+// NewMember stores a claimed workspace with a member; the access token is one of the command line client.
+func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member {
+	t.Helper()
+	now := p.Options.Now()
+	w := id.NewWorkspace()
+	p.Put(t, Item{}, map[string]any{
+		"pk":         "W#" + string(w),
+		"sk":         "META",
+		"name":       "Someone's Workspace",
+		"plan":       "free",
+		"created":    now,
+		"claimed_at": now,
+	})
+	return p.AddMember(t, w, scopes...)
+}
+
+// AddMember stores another member of a workspace; without scopes the member has all of them.
+func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credential.Scope) *Member {
+	t.Helper()
+	if scopes == nil {
+		scopes = allScopes
+	}
+	now := p.Options.Now()
+	who := &Member{ID: id.NewMember(), Workspace: w}
+	p.Put(t, Item{}, map[string]any{
+		"pk":      "W#" + string(w),
+		"sk":      "MEM#" + string(who.ID),
+		"iss":     "https://id.test",
+		"sub":     string(who.ID),
+		"email":   "someone@id.test",
+		"scopes":  scopeList(scopes),
+		"created": now,
+		"seen":    now,
+	})
+	return p.GrantTo(t, who, oauth.CLI, p.Origins.API)
+}
+
+// GrantTo stores a grant of the member to a client for a host. The result sends its access token.
+func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audience string) *Member {
+	t.Helper()
+	now := p.Options.Now()
+	token := credential.Mint(credential.AccessToken, credential.Preview, who.Workspace, "")
+	h := token.Hash(p.peppers(t))
+	issued := binary.BigEndian.AppendUint64([]byte{h.Pepper}, uint64(now.Add(limits.AccessTokenLife).UnixMilli()))
+	p.Put(t, Item{}, map[string]any{
+		"pk":      "CRED#" + string(token.Public),
+		"sk":      "G",
+		"client":  string(client),
+		"name":    "client",
+		"mem":     string(who.ID),
+		"ws":      string(who.Workspace),
+		"aud":     audience,
+		"scopes":  "read publish",
+		"created": now,
+		"exp":     now.Add(limits.RefreshMost),
+		"tokens":  append(issued, h.MAC...),
+	})
+	return &Member{
+		Agent:     &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: token.Reveal()},
+		ID:        who.ID,
+		Workspace: who.Workspace,
+		Grant:     token.Public,
+	}
+}
+
+// CallAs sends a request of a member to the api host and decodes the answer, which has to have this status.
+func CallAs[T any](t testing.TB, who *Member, status int, method, path string, body any, headers ...string) (out T) {
+	t.Helper()
+	a := Do(t, who.Agent, method, who.At.APIURL+path, body, headers...)
+	if a.Status != status {
+		t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
+	}
+	Decode(t, a, &out)
+	return out
+}
+
+// TryAs sends a request of a member to the api host and returns the answer.
+func TryAs(t testing.TB, who *Member, method, path string, body any, headers ...string) wire.Answer {
+	t.Helper()
+	return Do(t, who.Agent, method, who.At.APIURL+path, body, headers...)
+}
+
+// KeyHeader is the header of a repeatable command, with a new key.
+func KeyHeader() []string { return []string{"Idempotency-Key", wire.NewKey()} }

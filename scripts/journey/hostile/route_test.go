@@ -1,0 +1,267 @@
+package hostile
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// documented are the methods of every path of a host, from its golden document.
+func documented(t testing.TB, host string) map[string]map[string]any {
+	t.Helper()
+	var document struct{ Paths map[string]map[string]any }
+	harness.ReadGolden(t, host, &document)
+	return document.Paths
+}
+
+var parameters = regexp.MustCompile(`\{[a-z_]+\}`)
+
+func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	var attacks []attack
+	for _, host := range []string{"api", "upload", "content"} {
+		for path, methods := range documented(t, host) {
+			for _, method := range []string{
+				"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get",
+			} {
+				_, is := methods[strings.ToLower(method)]
+				if _, get := methods["get"]; method != "get" && is || method == "HEAD" && get {
+					continue
+				}
+				line := method + " " + parameters.ReplaceAllString(path, "x")
+				headers := []string{
+					bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET",
+					"Idempotency-Key: " + wire.NewKey(),
+				}
+				attacks = append(attacks, attack{host + " " + line, host, line, "", headers, 404, fault.NotFound})
+			}
+		}
+	}
+	before := p.Snapshot(t)
+	for _, a := range attacks {
+		answer := p.SendRaw(t, a.host, a.line, a.body, a.headers...)
+		if strings.HasPrefix(a.line, "HEAD ") {
+			if answer.Status != http.StatusNotFound || len(answer.Body) != 0 {
+				t.Errorf("%s answers %d with %d bytes", a.name, answer.Status, len(answer.Body))
+			}
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) { harness.WantRefused(t, answer, a.status, a.code) })
+		for name := range answer.Header {
+			if strings.HasPrefix(name, "Access-Control-") || name == "Allow" {
+				t.Errorf("%s answers %s", a.name, name)
+			}
+		}
+	}
+	p.WantUnchanged(t, before)
+	harness.PublishPage(t, g, "after")
+}
+
+func TestPathsSpeltOtherwiseAreNotThere(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	var attacks []attack
+	for host, paths := range map[string][]string{
+		"api": {
+			"/", "/nowhere", "/v1", "/v1/", "/v1/whoami/", "//v1/whoami", "/v1//whoami", "/v1/./whoami", "/v1/../v1/whoami",
+			"/v1/%2e/whoami",
+			"/v1/%2e%2e/v1/whoami", "/v1%2fwhoami", "/V1/whoami", "/v1/Whoami", "/v1/whoami%20", "/v1/whoami%00",
+			"/v1/whoami;x=1", "/v1/artifacts/",
+			"/openapi.json/", "/healthz/", "/.well-known/", "/.well-known/vitrine/", "/../../etc/passwd",
+			"/%2e%2e/%2e%2e/etc/passwd", `/v1\whoami`,
+			"/v1/upload-sessions", "/v/x/y", "/o/x", "/d/x", "/metrics", "/debug/pprof/", "/.git/config",
+			"/" + strings.Repeat("x", 8<<10),
+		},
+		"upload": {
+			"/", "/v1/whoami", "/v1/upload-sessions/", "//o/x", "/v1//upload-sessions", "/v1/upload-sessions/%2e%2e/finalize/",
+			"/v/x/y", "/O/x", "/o",
+		},
+		"content": {
+			"/", "/v", "/v/", "/v/x", "/v/x/", "/v//x", "/v/x//y", "/v/x/./y", "/v/x/../y", "/v1/whoami", "/v1/artifacts",
+			"/b/x", "/r/x/y", "/o/x",
+		},
+	} {
+		for _, path := range paths {
+			for _, method := range []string{"GET", "POST"} {
+				attacks = append(attacks, attack{
+					host + " " + method + " " + path[:min(len(path), 50)], host, method + " " + path, "", []string{bearer(g.Key)},
+					404, fault.NotFound,
+				})
+			}
+		}
+	}
+	wantRefusals(t, p, g, attacks)
+}
+
+func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	forms := map[string]string{
+		"a text":          "x",
+		"a space":         "a%20b",
+		"dots":            "%2e%2e",
+		"a slash":         "a%2Fb",
+		"NUL":             "a%00b",
+		"no UTF-8":        "a%ffb",
+		"accents":         "%C3%A9",
+		"a quote":         "%22",
+		"a wildcard":      "*",
+		"a brace":         "%7Bartifact_id%7D",
+		"lower case":      strings.ToLower(string(id.NewArtifact())),
+		"200 characters":  strings.Repeat("x", 200),
+		"3000 characters": strings.Repeat("x", 3000), "an emoji": "%F0%9F%A6%84",
+	}
+	var attacks []attack
+	for form, x := range forms {
+		add := func(host, name, line string, code fault.Code, headers ...string) {
+			attacks = append(attacks, attack{name + ", " + form, host, line, "", append(headers, bearer(g.Key)), 404, code})
+		}
+		art := string(id.NewArtifact())
+		rev := string(id.NewRevision())
+		idem := "Idempotency-Key: " + wire.NewKey()
+		add("api", "view", "GET /v1/artifacts/"+x+"/agent-view", fault.NotFound)
+		add("api", "pinned view", "GET /v1/artifacts/"+art+"/revisions/"+x+"/agent-view", fault.NotFound)
+		add("api", "pinned view of", "GET /v1/artifacts/"+x+"/revisions/"+rev+"/agent-view", fault.NotFound)
+		add("api", "public view", "GET /v1/public/agent-view/"+x, fault.NotFound)
+		add("api", "delete", "DELETE /v1/artifacts/"+x, fault.ArtifactNotFound)
+		add("api", "delete with key", "DELETE /v1/artifacts/"+x, fault.ArtifactNotFound, idem)
+		add("api", "publish", "POST /v1/artifacts/"+art+"/revisions/"+x+"/publish", fault.ArtifactNotFound, idem)
+		add("api", "publish of", "POST /v1/artifacts/"+x+"/revisions/"+rev+"/publish", fault.ArtifactNotFound, idem)
+		add("api", "links", "GET /v1/artifacts/"+x+"/access-links", fault.ArtifactNotFound)
+		add("api", "mint", "POST /v1/access-links/"+x+"/mint", fault.NotFound)
+		add("api", "revoke", "POST /v1/access-links/"+x+"/revoke", fault.NotFound)
+		add("upload", "finalize", "POST /v1/upload-sessions/"+x+"/finalize", fault.NotFound, idem)
+	}
+	wantRefusals(t, p, g, attacks)
+}
+
+func TestT84WhatOverridesAMethodIsIgnored(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	a := harness.PublishPage(t, g, "kept")
+	override := []string{
+		bearer(g.Key), "X-HTTP-Method-Override: DELETE", "X-HTTP-Method: DELETE", "X-Method-Override: DELETE",
+	}
+	artifact := "/v1/artifacts/" + string(a.ArtifactID)
+	wantRefusals(t, p, g, []attack{
+		{
+			"POST to an artifact", "api", "POST " + artifact + "?_method=DELETE", "_method=DELETE", override, 404,
+			fault.NotFound,
+		},
+		{"GET of an artifact", "api", "GET " + artifact + "?_method=DELETE", "", override, 404, fault.NotFound},
+	})
+	got := p.SendRaw(t, "api", "GET "+artifact+"/agent-view?_method=DELETE", "", override...)
+	if got.Status != http.StatusOK {
+		t.Errorf("the view answers %d", got.Status)
+	}
+	p.WantContent(t, a.RevisionContentURL, harness.Page("kept").Body)
+}
+
+func TestHeadAnswersAsGetWithoutABody(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	for _, path := range []string{
+		"/v1/whoami", "/v1/usage-policy", "/v1/artifacts", "/.well-known/vitrine", "/openapi.json", "/healthz",
+	} {
+		a := p.SendRaw(t, "api", "HEAD "+path, "", bearer(g.Key))
+		if a.Status != http.StatusOK || len(a.Body) != 0 || a.Header.Get("X-Request-Id") == "" {
+			t.Errorf("HEAD %s answers %d with %d bytes", path, a.Status, len(a.Body))
+		}
+	}
+	if a := p.SendRaw(t, "api", "HEAD /v1/whoami", ""); a.Status != http.StatusUnauthorized || len(a.Body) != 0 {
+		t.Errorf("HEAD without credential answers %d with %d bytes", a.Status, len(a.Body))
+	}
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	for _, host := range []string{"api", "upload", "content"} {
+		for name, header := range map[string][]string{
+			"none":           nil,
+			"7 characters":   {"X-Request-Id: seven77"},
+			"129 characters": {"X-Request-Id: " + strings.Repeat("x", 129)},
+			"unicode":        {"X-Request-Id: ümläutümläut"},
+			"a space":        {"X-Request-Id: with a space"},
+			"a tab":          {"X-Request-Id: with\ta-tab"},
+			"CRLF":           {"X-Request-Id: folded-line\r\n Set-Cookie:x=1"}, "empty": {"X-Request-Id:"},
+		} {
+			a := p.SendRaw(t, host, "GET /nowhere", "", header...)
+			ids := a.Header.Values("X-Request-Id")
+			if len(ids) != 1 || !uuid.MatchString(ids[0]) || a.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%s, %s: %q", host, name, ids)
+			}
+			harness.WantRefused(t, a, 404, fault.NotFound)
+		}
+		for _, given := range []string{
+			"12345678", strings.Repeat("x", 128), `<script>alert("x")</script>`, "%0d%0aSet-Cookie:x",
+		} {
+			a := p.SendRaw(t, host, "GET /nowhere", "", "X-Request-Id: "+given)
+			if ids := a.Header.Values("X-Request-Id"); len(ids) != 1 || ids[0] != given {
+				t.Errorf("%s: %q comes back as %q", host, given, ids)
+			}
+			harness.WantRefused(t, a, 404, fault.NotFound)
+		}
+	}
+}
+
+func TestT78OtherOriginsGetNothingFromApiAndUpload(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	for _, origin := range []string{"https://evil.example", "null", p.Origins.App, p.Origins.Content} {
+		for host, line := range map[string]string{"api": "GET /v1/whoami", "upload": "POST /v1/upload-sessions"} {
+			a := p.SendRaw(t, host, line, "", "Origin: "+origin, "Cookie: __Host-session=x", bearer(g.Key))
+			for name := range a.Header {
+				if strings.HasPrefix(name, "Access-Control-") || name == "Set-Cookie" {
+					t.Errorf("%s with Origin %s answers %s", line, origin, name)
+				}
+			}
+		}
+	}
+}
+
+func TestT59HostNamesInRequestsChangeNoLink(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Off = true })
+	g := p.NewAgent(t)
+	a := harness.PublishPage(t, g, "linked")
+	view := "GET /v1/artifacts/" + string(a.ArtifactID) + "/agent-view"
+	plain := p.SendRaw(t, "api", view, "", bearer(g.Key))
+	for _, headers := range [][]string{
+		{"Host: evil.example"},
+		{"Host: evil.example:8080"},
+		{"X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https", "Forwarded: host=evil.example"},
+		{"X-Original-URL: /v1/whoami", "X-Rewrite-URL: /v1/whoami"},
+	} {
+		got := p.SendRaw(t, "api", view, "", append(headers, bearer(g.Key))...)
+		if got.Status != http.StatusOK || string(got.Body) != string(plain.Body) {
+			t.Errorf("%q: %d %s", headers, got.Status, got.Body)
+		}
+	}
+	content := "GET " + strings.TrimPrefix(a.RevisionContentURL, p.Origins.Content)
+	for _, name := range []string{"localhost", "LOCALHOST:80"} { // the app's name
+		got := p.SendRaw(t, "content", content, "", "Host: "+name)
+		if got.Status != http.StatusMisdirectedRequest || got.Code() != fault.NotFound {
+			t.Errorf("content under the name %s answers %d %s", name, got.Status, got.Code())
+		}
+	}
+	if got := p.SendRaw(t, "content", content, "", "X-Forwarded-Host: localhost"); got.Status != http.StatusOK {
+		t.Errorf("content with X-Forwarded-Host answers %d", got.Status)
+	}
+}

@@ -1,0 +1,254 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+)
+
+// secretsOf are the secrets that a workspace is made with, whole and without the part that may be seen.
+func secretsOf(p contract.Provisioned) (out []string) {
+	const tail = 43 + 6 // secret and checksum
+	for _, s := range []string{p.APIKeySecret, p.ClaimToken} {
+		out = append(out, s, s[len(s)-tail:], s[len(s)-tail:len(s)-6])
+	}
+	return out
+}
+
+var (
+	signature = regexp.MustCompile(`X-Amz-Signature=([0-9a-f]{64})`)
+	signed    = regexp.MustCompile(`/(?:v|agent-view|al)/([0-9A-Za-z_-]{60,})`)
+	fragment  = regexp.MustCompile(`#([0-9A-Za-z_-]{60,})`)
+)
+
+// secretsIn returns the bearer secrets in answers: presigned signatures, tokens in paths and blobs in fragments.
+func secretsIn(t testing.TB, answers ...any) (out []string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, a := range answers {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		harness.NoError(t, e.Encode(a))
+		for _, form := range []*regexp.Regexp{signature, signed, fragment} {
+			for _, found := range form.FindAllStringSubmatch(b.String(), -1) {
+				if s := found[1]; !seen[s] {
+					seen[s] = true
+					out = append(out, s, url.QueryEscape(s))
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		t.Fatal("the answers hold no secret")
+	}
+	return out
+}
+
+// routeTrail asks with request ids of its own and remembers what the log has to say about each.
+type routeTrail struct {
+	*harness.BackendEnv
+	told map[string]line // by request id
+}
+
+// line is what the log says about a request.
+type line struct {
+	Host, Method, Route string
+	Status              int
+}
+
+// ask sends a request that the log has to call by this route; the status is what was answered.
+func (l *routeTrail) ask(
+	t *testing.T, g *wire.Agent, host, method, route, target string, body any, headers ...string,
+) wire.Answer {
+	t.Helper()
+	name := fmt.Sprintf("journey-%d", len(l.told))
+	a := harness.Do(t, g, method, target, body, append(headers, "X-Request-Id", name)...)
+	l.told[name] = line{host, method, route, a.Status}
+	return a
+}
+
+// walk goes through all that the hosts answer, good and bad, and returns every secret that it met.
+func (l *routeTrail) walk(t *testing.T) (secrets []string) {
+	t.Helper()
+	g, provisioned, err := l.Anyone.Provision(ctx)
+	harness.NoError(t, err)
+	secrets = secretsOf(provisioned)
+	o, idem := l.Origins, "Idempotency-Key"
+	create := func(r contract.CreateSession, key string) wire.Answer {
+		return l.ask(t, g, "upload", "POST", "/v1/upload-sessions", o.Upload+"/v1/upload-sessions", r, idem, key)
+	}
+	key, r := wire.NewKey(), wire.Declare("T", harness.Page("p"))
+	var s contract.Session
+	harness.Decode(t, create(r, key), &s)
+	again := create(r, key)
+	create(wire.Declare("other", harness.Page("p")), key)
+	const finalize = "/v1/upload-sessions/{upload_session_id}/finalize"
+	target := o.Upload + strings.Replace(finalize, "{upload_session_id}", string(s.UploadSessionID), 1)
+	l.ask(t, g, "upload", "POST", finalize, target, nil, idem, wire.NewKey())
+	harness.PutAs(t, g, s.Files[0], harness.Page("q").Body)
+	harness.PutAs(t, g, s.Files[0], harness.Page("p").Body)
+	l.Faults.On("ListObjectsV2").Times(3).Before(chaos.Timeout)
+	l.ask(t, g, "upload", "POST", finalize, target, nil, idem, wire.NewKey())
+	l.ask(t, g, "upload", "POST", finalize, target, nil, idem, wire.NewKey())
+	secrets = append(secrets, secretsIn(t, s, json.RawMessage(again.Body))...)
+
+	const publish = "/v1/artifacts/{artifact_id}/revisions/{revision_id}/publish"
+	target = o.API + "/v1/artifacts/" + string(s.ArtifactID) + "/revisions/" + string(s.RevisionID) + "/publish"
+	l.Faults.On("TransactWriteItems").Times(3).Before(chaos.Timeout)
+	l.ask(t, g, "api", "POST", publish, target, nil, idem, key)
+	a := l.ask(t, g, "api", "POST", publish, target, nil, idem, key)
+	secrets = append(secrets, secretsIn(t, json.RawMessage(a.Body))...)
+	var p contract.Published
+	harness.Decode(t, a, &p)
+	return append(append(secrets, l.read(t, g, p)...), l.stray(t, g, p)...)
+}
+
+// read opens what was published in every way.
+func (l *routeTrail) read(t *testing.T, g *wire.Agent, p contract.Published) (secrets []string) {
+	t.Helper()
+	o := l.Origins
+	view := l.ask(
+		t,
+		g,
+		"api",
+		"GET",
+		"/v1/artifacts/{artifact_id}/agent-view",
+		o.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view",
+		nil,
+	)
+	const public = "/v1/public/agent-view/{token}"
+	l.ask(t, l.Anyone, "api", "GET", public, p.AgentViewURL, nil)
+	l.ask(t, l.Anyone, "api", "GET", public, p.AgentViewURL+"x", nil)
+	name, blob, err := wire.SplitLink(p.UnlistedURL)
+	harness.NoError(t, err)
+	l.ask(t, l.Anyone, "app", "GET", "/al/{publicId}", o.App+"/al/"+string(name), nil)
+	request := contract.ResolveRequest{PublicID: name, Blob: blob}
+	opened := l.ask(t, l.Anyone, "api", "POST", "/v1/access-links/resolve", o.API+"/v1/access-links/resolve", request)
+	viewed := l.ask(
+		t,
+		l.Anyone,
+		"app",
+		"POST",
+		"/api/access-links/resolve",
+		o.App+"/api/access-links/resolve",
+		request,
+		"Origin",
+		o.App,
+		"Content-Type",
+		"application/json",
+	)
+	request.PublicID = id.NewPublic()
+	l.ask(t, l.Anyone, "api", "POST", "/v1/access-links/resolve", o.API+"/v1/access-links/resolve", request)
+	const content = "/v/{token}/{path...}"
+	l.ask(t, l.Anyone, "content", "GET", content, p.RevisionContentURL, nil)
+	l.ask(t, l.Anyone, "content", "HEAD", content, p.RevisionContentURL, nil)
+	l.ask(t, l.Anyone, "content", "GET", content, p.RevisionContentURL+"/none", nil)
+	l.ask(t, l.Anyone, "content", "GET", content, p.RevisionContentURL, nil, "Range", "bytes=999999-")
+	l.Faults.On("GetObject").Times(3).Before(chaos.Timeout)
+	l.ask(t, l.Anyone, "content", "GET", content, p.RevisionContentURL, nil)
+	l.Faults.On("BatchGetItem").Times(3).Before(chaos.Unreachable)
+	l.ask(t, l.Anyone, "content", "GET", content, p.RevisionContentURL, nil)
+	return secretsIn(t, json.RawMessage(view.Body), json.RawMessage(opened.Body), json.RawMessage(viewed.Body))
+}
+
+// stray puts secrets where they do not belong.
+func (l *routeTrail) stray(t *testing.T, g *wire.Agent, p contract.Published) []string {
+	t.Helper()
+	o, key := l.Origins, url.PathEscape(g.Key)
+	l.ask(t, g, "api", "GET", "/v1/whoami", o.API+"/v1/whoami?api_key="+key, nil)
+	l.ask(t, l.Anyone, "api", "GET", "/v1/whoami", o.API+"/v1/whoami", nil, "Authorization", "Basic "+g.Key)
+	l.ask(t, l.Anyone, "api", "GET", "/v1/whoami", o.API+"/v1/whoami", nil, "Authorization", "Bearer "+g.Key+"x")
+	l.ask(t, g, "api", "GET", "none", o.API+"/v1/"+key, nil)
+	l.ask(t, g, "api", "GET", "/v1/artifacts/{artifact_id}/agent-view", o.API+"/v1/artifacts/"+key+"/agent-view", nil)
+	l.ask(t, g, "api", "GET", "/v1/artifacts", o.API+"/v1/artifacts?cursor="+key, nil)
+	l.ask(t, g, "api", "POST", "/v1/ephemeral/provision", o.API+"/v1/ephemeral/provision", `{"`+g.Key+`":"`+g.Key+`"}`)
+	l.ask(
+		t,
+		g,
+		"api",
+		"DELETE",
+		"/v1/artifacts/{artifact_id}",
+		o.API+"/v1/artifacts/"+string(p.ArtifactID),
+		nil,
+		"Idempotency-Key",
+		"k "+g.Key,
+	)
+	l.ask(t, g, "content", "GET", "/v/{token}/{path...}", o.Content+"/v/"+key+"/"+key, nil)
+	l.ask(
+		t,
+		g,
+		"upload",
+		"POST",
+		"none",
+		o.Upload+"/v1/upload-sessions/"+key,
+		nil,
+		"Referer",
+		p.UnlistedURL,
+		"User-Agent",
+		g.Key,
+	)
+	l.SendRaw(t, "api", strings.ReplaceAll(strings.ToUpper(g.Key[:40]), "_", "-")+" /v1/"+g.Key, "")
+	return []string{key}
+}
+
+func TestT76NoSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	l := &routeTrail{BackendEnv: harness.NewBackendEnv(t, harness.Unlimited), told: map[string]line{}}
+	secrets := append(
+		l.walk(t), "X-Amz-Signature", "X-Amz-Credential", "Authorization", "Bearer ", "Basic ", "vitrine-local",
+	)
+	text := l.Log.String()
+	for n, s := range secrets {
+		if at := strings.Index(text, s); at >= 0 {
+			start := strings.LastIndex(text[:at], "\n") + 1
+			t.Errorf("secret %d of %d bytes is in the log: %.400s", n, len(s), text[start:])
+		}
+	}
+	if len(secrets) < 20 {
+		t.Errorf("only %d secrets were looked for", len(secrets))
+	}
+}
+
+func TestTheLogHasOneLineForEachRequestWithItsRoute(t *testing.T) {
+	t.Parallel()
+	l := &routeTrail{BackendEnv: harness.NewBackendEnv(t, harness.Unlimited), told: map[string]line{}}
+	l.walk(t)
+	logged := map[string]int{}
+	for _, text := range strings.Split(strings.TrimSpace(l.Log.String()), "\n") {
+		var got struct {
+			line
+			RequestID  string `json:"request_id"`
+			Msg        string
+			DurationMS float64 `json:"duration_ms"`
+		}
+		err := json.Unmarshal([]byte(text), &got)
+		if err != nil || got.Msg != "request" || got.RequestID == "" || got.DurationMS <= 0 {
+			t.Errorf("a line is no object about a request (%v): %s", err, text)
+		}
+		want, mine := l.told[got.RequestID]
+		if logged[got.RequestID]++; mine && got.line != want {
+			t.Errorf("%s is logged as %+v, want %+v", got.RequestID, got.line, want)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.told)) {
+		if logged[name] != 1 {
+			t.Errorf("%s (%+v) has %d lines", name, l.told[name], logged[name])
+		}
+	}
+	if l.told["journey-0"].Status != http.StatusOK {
+		t.Error("the walk did not begin well")
+	}
+}

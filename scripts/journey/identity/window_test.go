@@ -1,0 +1,132 @@
+package identity
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+)
+
+// signedOut tells whether the window has no session that holds.
+func signedOut(t testing.TB, w *harness.FakeBrowser) bool {
+	t.Helper()
+	a := w.Get(t, "/dashboard")
+	return a.Status == http.StatusSeeOther && strings.HasPrefix(a.Header.Get("Location"), "/api/auth/sign-in?")
+}
+
+func refreshGrant(client, token string) url.Values {
+	return url.Values{"grant_type": {contract.GrantRefresh}, "client_id": {client}, "refresh_token": {token}}
+}
+
+// client is an app that registered itself.
+type client struct {
+	*harness.BackendEnv
+	id, redirect, verifier string
+}
+
+// registerClient registers an app.
+func registerClient(t testing.TB, p *harness.BackendEnv, name string) client {
+	t.Helper()
+	c := client{p, "", "https://robot.example.com/callback", rand.Text() + rand.Text()}
+	var made contract.RegisteredClient
+	a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/oauth2/register", contract.RegisterClient{
+		ClientName:   name,
+		RedirectURIs: []string{c.redirect},
+	})
+	if harness.Decode(t, a, &made); a.Status != http.StatusCreated {
+		t.Fatalf("registering answers %d %s", a.Status, a.Body)
+	}
+	c.id = string(made.ClientID)
+	return c
+}
+
+// request is what the app sends a browser away with.
+func (c client) request(scope string) url.Values {
+	sum := sha256.Sum256([]byte(c.verifier))
+	return url.Values{
+		"response_type":  {"code"},
+		"client_id":      {c.id},
+		"redirect_uri":   {c.redirect},
+		"state":          {"the state"},
+		"scope":          {scope},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}
+}
+
+// authorize answers where the authorization endpoint sends the browser.
+func (c client) authorize(t testing.TB, q url.Values) *url.URL {
+	t.Helper()
+	a := harness.Do(t, c.Anyone, "GET", c.Origins.API+"/oauth2/authorize?"+q.Encode(), nil)
+	if a.Status != http.StatusSeeOther {
+		t.Fatalf("the authorization endpoint answers %d %s", a.Status, a.Body)
+	}
+	return harness.Must(url.Parse(a.Header.Get("Location")))(t)
+}
+
+var wayBack = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
+
+// allowed returns the parameters that come back to the app after the person has consented.
+func (c client) allowed(t testing.TB, w *harness.FakeBrowser, scope string) url.Values {
+	t.Helper()
+	at := c.authorize(t, c.request(scope))
+	a := w.Post(t, "/oauth/consent/allow", url.Values{"req": {at.Query().Get("req")}})
+	found := wayBack.FindSubmatch(a.Body)
+	if a.Status != http.StatusOK || found == nil {
+		t.Fatalf("allowing answers %d %s", a.Status, a.Body)
+	}
+	back := harness.Must(url.Parse(html.UnescapeString(string(found[1]))))(t)
+	if !strings.HasPrefix(back.String(), c.redirect+"?") {
+		t.Fatalf("the answer goes to %s", back.Host)
+	}
+	return back.Query()
+}
+
+// exchange is the request for the token of a code.
+func (c client) exchange(code string) url.Values {
+	return url.Values{
+		"grant_type":    {contract.GrantCode},
+		"client_id":     {c.id},
+		"redirect_uri":  {c.redirect},
+		"code":          {code},
+		"code_verifier": {c.verifier},
+	}
+}
+
+// openAttempt takes a window to the page of an agent that waits.
+func openAttempt(t testing.TB, w *harness.FakeBrowser, s contract.StartedClaim) wire.Answer {
+	t.Helper()
+	path, ours := strings.CutPrefix(s.Claim.VerificationURI, w.Origins.App)
+	if !ours {
+		t.Fatal("the agent's link leads elsewhere")
+	}
+	if a := w.Get(t, path); a.Status != http.StatusSeeOther || w.Cookies[harness.AttemptCookie] == "" {
+		t.Fatalf("the agent's link answers %d %s", a.Status, a.Body)
+	}
+	return w.Get(t, "/agent-auth/claim")
+}
+
+// enterCode sends the code of an agent.
+func enterCode(t testing.TB, w *harness.FakeBrowser, code string) wire.Answer {
+	t.Helper()
+	return w.Post(t, "/agent-auth/claim", codeForm(w, code))
+}
+
+// codeForm are the fields of the page that shows the agent of the window's cookie.
+func codeForm(w *harness.FakeBrowser, code string) url.Values {
+	sum := sha256.Sum256([]byte("page of an attempt\n" + w.Cookies[harness.AttemptCookie]))
+	return url.Values{"user_code": {code}, "attempt": {base64.RawURLEncoding.EncodeToString(sum[:16])}}
+}
+
+// anotherCode is six digits that are not these.
+func anotherCode(code string) string {
+	return string('0'+(code[0]-'0'+1)%10) + code[1:]
+}

@@ -1,0 +1,148 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// interactive is a page that shows whether its scripts run, and is taller than any window.
+var interactive = wire.File{Path: "index.html", Body: []byte(`<!doctype html><meta charset="utf-8"><title>Tides</title>
+	<p id="said">scripts are off</p><button id="add">0</button><div style="height:1800px"></div>
+	<script>
+		document.getElementById("said").textContent = "scripts ran"
+		const add = document.getElementById("add")
+		add.onclick = () => add.textContent++
+	</script>`)}
+
+// publishAsMember publishes as an agent and claims it as a person who is signed in.
+func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*browser.Page, contract.Published) {
+	t.Helper()
+	agent, provisioned, err := d.Anyone.Provision(ctx)
+	harness.NoError(t, err)
+	made := harness.Must(agent.PublishFiles(ctx, "Tide tables", "", f))(t)
+	p := browser.Open(t)
+	p.Go(d.Origins.App + "/claim#" + provisioned.ClaimToken)
+	p.WaitText("kept in this tab")
+	p.Click(`main a[href^="/api/auth/sign-in"]`)
+	signIn(p, email)
+	p.WaitText("Tide tables")
+	p.Click(`form[action="/claim/confirm"] button`)
+	p.WaitText("One artifact is yours now.")
+	return p, made
+}
+
+// turn clicks and waits for the page that follows.
+func turn(p *browser.Page, selector, text string) {
+	browser.Eval[bool](&p.Document, "(window.before = true)")
+	p.Click(selector)
+	p.Wait(`!window.before && document.readyState === "complete"`)
+	p.WaitText(text)
+}
+
+func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
+	d := harness.NewEnv(t, harness.Unlimited)
+	app, content := harness.Must(url.Parse(d.Origins.App))(t), harness.Must(url.Parse(d.Origins.Content))(t)
+	if app.Hostname() == content.Hostname() {
+		t.Fatalf("app and content are one site: %s, %s", app, content)
+	}
+	p, made := publishAsMember(t, d, "ada@example.org", interactive)
+	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
+	frame := p.Frame(d.Origins.Content)
+	frame.WaitText("scripts ran")
+	browser.Eval[bool](frame, `(document.getElementById("add").click(), true)`)
+	frame.Wait(`document.getElementById("add").textContent === "1" && self.origin === "null"`)
+	p.Wait(`document.querySelector("iframe").clientHeight > 1800`) // the frame told its height
+	p.Screenshot("journey-private-viewer")
+	frame.Clean()
+	p.Clean()
+
+	source := browser.Eval[string](&p.Document, `document.querySelector("iframe").src`)
+	alone := browser.Open(t)
+	alone.Go(source)
+	alone.WaitText("scripts are off")
+	alone.WaitViolation("script")
+}
+
+func TestThePrivateViewerIsForMembersOfTheWorkspace(t *testing.T) {
+	d := harness.NewEnv(t, harness.Unlimited)
+	_, made := publishAsMember(t, d, "ada@example.org", interactive)
+	target := d.Origins.App + "/v/" + string(made.ArtifactID)
+	a := harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "text/html")
+	want := "/api/auth/sign-in?returnPathname=%2Fv%2F" + string(made.ArtifactID)
+	if a.Status != http.StatusFound || a.Header.Get("Location") != want {
+		t.Errorf("a browser that is signed out is sent to %d %q", a.Status, a.Header.Get("Location"))
+	}
+	harness.WantRefused(
+		t, harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "application/json"), 401, fault.NotAuthenticated,
+	)
+
+	other := browser.Open(t)
+	other.Go(target)
+	signIn(other, "bob@example.org")
+	other.WaitText("Nothing on show here")
+	foreign := browser.Eval[string](&other.Document, `location.href + document.body.innerHTML`)
+	other.Go(d.Origins.App + "/v/" + string(id.NewArtifact()))
+	unknown := browser.Eval[string](&other.Document, `location.href + document.body.innerHTML`)
+	tail := func(page string) string { _, rest, _ := strings.Cut(page, "<"); return rest }
+	if tail(foreign) != tail(unknown) || !strings.HasPrefix(foreign, target) {
+		t.Errorf("a stranger's artifact shows %s\nand none shows %s", foreign, unknown)
+	}
+}
+
+func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
+	d := harness.NewEnv(t, harness.Unlimited)
+	p, made := publishAsMember(t, d, "ada@example.org", interactive)
+	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
+	p.WaitText("Tide tables")
+	for p.Visible(`a[href$="/revoke"]`) { // what the agent was given to hand on
+		turn(p, `a[href$="/revoke"]`, "Revoke this link?")
+		turn(p, ".card button", "Who can see it")
+	}
+	p.WaitText("Private")
+	turn(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	link := p.Text("#secret")
+	if !linkForm.MatchString(link) {
+		t.Fatalf("the page shows %q", link)
+	}
+	other := browser.Open(t)
+	other.Go(link)
+	frame := other.Frame(d.Origins.Content)
+	frame.WaitText("scripts ran")
+	source := browser.Eval[string](&other.Document, `document.querySelector("iframe").src`)
+	other.Clean()
+
+	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
+	p.WaitText("Unlisted")
+	p.Screenshot("journey-shared")
+	turn(p, `a[href$="/revoke"]`, "Revoke this link?")
+	turn(p, ".card button", "Who can see it")
+	other.Go("about:blank")
+	other.Go(link)
+	other.WaitText("This link opens nothing")
+	revoked := other.Text("main")
+	other.Go("about:blank")
+	other.Go(d.Origins.App + "/al/" + string(id.NewPublic()) + "#" + strings.SplitN(link, "#", 2)[1])
+	other.WaitText("This link opens nothing")
+	if unknown := other.Text("main"); unknown != revoked {
+		t.Errorf("a revoked link shows %q, an unknown one %q", revoked, unknown)
+	}
+	harness.WantRefused(t, d.Get(t, source), 404, fault.NotFound)
+
+	turn(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	if fresh := p.Text("#secret"); fresh == link {
+		t.Error("the revoked link is back")
+	}
+	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID) + "/delete")
+	turn(p, ".card button", "Everything that")
+	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
+	p.WaitText("Nothing on show here")
+}

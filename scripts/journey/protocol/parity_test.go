@@ -1,0 +1,411 @@
+package protocol
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/lambdatest"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/adapter/lambdahttp"
+	"vitrine/shared/boot"
+	"vitrine/shared/boot/api"
+	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/upload"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// parityEnv is a deployment that is served in both ways: by net/http and as functions.
+type parityEnv struct {
+	*stack.Stack
+	handlers map[string]http.Handler // by host and port
+	agent    *wire.Agent
+}
+
+func newParityEnv(t *testing.T) *parityEnv {
+	t.Helper()
+	lifted := limits.Default()
+	lifted.Off = true
+	o := stack.Options{
+		Engines: engine.Shared(t),
+		Data:    t.TempDir(),
+		Tables:  "lambda-" + string(id.NewPublic()),
+		Limits:  lifted,
+		Now:     time.Now,
+		Log:     lambdahttp.NewLog(io.Discard),
+	}
+	s, err := stack.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		s.Close(ctx)
+	})
+	d := &parityEnv{Stack: s, handlers: map[string]http.Handler{}}
+	services := servicesOf(t, o, s)
+	for origin, assemble := range map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
+		s.Origins.API:     api.Handler,
+		s.Origins.Upload:  upload.Handler,
+		s.Origins.Content: content.Handler,
+		s.Origins.App:     app.Handler,
+	} {
+		u, _ := url.Parse(origin)
+		if d.handlers[u.Host], err = assemble(services, o.Log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anyone, err := wire.Discover(t.Context(), http.DefaultClient, s.Origins.API)
+	if err == nil {
+		d.agent, _, err = anyone.Provision(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// servicesOf opens the stack's data a second time.
+func servicesOf(t *testing.T, o stack.Options, s *stack.Stack) *boot.Services {
+	t.Helper()
+	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, err := boot.Open(boot.Config{
+		Environment:      credential.Preview,
+		Origins:          s.Origins,
+		Tables:           dynamo.Named(o.Tables),
+		Bucket:           o.Engines.Bucket,
+		Rings:            rings,
+		AWS:              o.Engines.AWS(),
+		DynamoDBEndpoint: o.Engines.DynamoDB,
+		S3Endpoint:       o.Engines.S3,
+		S3Domain:         o.Engines.S3Domain,
+		Limits:           o.Limits,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	services.Warm(t.Context(), true)()
+	return services
+}
+
+// eventOf returns the event that a gateway makes of a request: of a REST API for content, of an HTTP API for the
+// others.
+func (d *parityEnv) eventOf(t *testing.T, r *http.Request) any {
+	t.Helper()
+	var body string
+	if r.GetBody != nil {
+		reader, _ := r.GetBody()
+		text, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = base64.StdEncoding.EncodeToString(text)
+	}
+	domain, _, _ := strings.Cut(r.Host, ":")
+	if "http://"+r.URL.Host == d.Origins.Content {
+		return restEvent(r, domain, body)
+	}
+	return httpAPIEvent(r, domain, body)
+}
+
+func restEvent(r *http.Request, domain, body string) events.APIGatewayProxyRequest {
+	e := events.APIGatewayProxyRequest{
+		HTTPMethod:                      r.Method,
+		Path:                            r.URL.EscapedPath(),
+		MultiValueHeaders:               r.Header.Clone(),
+		MultiValueQueryStringParameters: r.URL.Query(),
+		Body:                            body,
+		IsBase64Encoded:                 body != "",
+	}
+	e.MultiValueHeaders["Host"] = []string{r.Host}
+	e.RequestContext.DomainName = domain
+	e.RequestContext.RequestID = "gateway-1"
+	e.RequestContext.Identity.SourceIP = "127.0.0.1"
+	return e
+}
+
+func httpAPIEvent(r *http.Request, domain, body string) events.APIGatewayV2HTTPRequest {
+	e := events.APIGatewayV2HTTPRequest{
+		Version:         "2.0",
+		RawPath:         r.URL.Path,
+		RawQueryString:  r.URL.RawQuery,
+		Headers:         map[string]string{"host": r.Host},
+		Body:            body,
+		IsBase64Encoded: body != "",
+	}
+	for name, values := range r.Header {
+		e.Headers[strings.ToLower(name)] = strings.Join(values, ",")
+	}
+	e.RequestContext.DomainName = domain
+	e.RequestContext.RequestID = "gateway-1"
+	e.RequestContext.HTTP.Method = r.Method
+	e.RequestContext.HTTP.SourceIP = "127.0.0.1"
+	return e
+}
+
+// same sends a request in both ways and compares the answers.
+func (d *parityEnv) same(t *testing.T, method, target, body string, headers ...string) lambdatest.Reply {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r, err := http.NewRequest(method, target, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Request-Id", "the-same-id")
+	r.Header.Set("User-Agent", "test")
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Add(headers[i], headers[i+1]); headers[i] == "Host" {
+			r.Host = headers[i+1]
+			r.Header.Del("Host")
+		}
+	}
+	e := d.eventOf(t, r)
+	resp, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := lambdatest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(text)}.String()
+	var got lambdatest.Reply
+	for _, mode := range []lambdahttp.Mode{lambdahttp.Buffered, lambdahttp.Stream} {
+		got = lambdatest.Invoke(t, lambdahttp.NewHandler(d.handlers[r.URL.Host], mode), e)
+		if challenge := got.Header[lambdahttp.Challenge]; strings.Join(challenge, "") != resp.Header.Get("WWW-Authenticate") {
+			t.Errorf("%s %s: challenge %q", method, target, challenge)
+		}
+		delete(got.Header, lambdahttp.Challenge)
+		if as := got.String(); as != served {
+			t.Errorf("%s %s, %s:\n%s\nnet/http:\n%s", method, target, mode, as, served)
+		}
+		if length := got.Header.Get("Content-Length"); length != "" && length != resp.Header.Get("Content-Length") {
+			t.Errorf("%s %s: Content-Length %s, net/http %s", method, target, length, resp.Header.Get("Content-Length"))
+		}
+	}
+	return got
+}
+
+func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
+	d := newParityEnv(t)
+	film := strings.Repeat("0123456789\xff\x00", 100_000)
+	p, err := d.agent.PublishFiles(t.Context(), "Report", "",
+		wire.File{Path: "index.html", Body: []byte("<h1>Hello é</h1>")}, wire.File{Path: "film.mp4", Body: []byte(film)},
+		wire.File{Path: "a b/été+1%.html", Body: []byte("odd")}, wire.File{Path: "empty.txt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := d.agent.AgentView(t.Context(), p.ArtifactID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("content", func(t *testing.T) { d.wantContent(t, view, film) })
+	t.Run("api", func(t *testing.T) { d.wantAPI(t, p) })
+	t.Run("upload", func(t *testing.T) { d.wantUpload(t) })
+	t.Run("app", func(t *testing.T) { d.wantApp(t, p) })
+	t.Run("text that is read back", d.wantText)
+}
+
+func (d *parityEnv) wantContent(t *testing.T, view contract.AgentView, film string) {
+	urls := map[string]string{}
+	for _, f := range view.Files {
+		urls[f.Path] = f.URL
+	}
+	page := d.same(t, "GET", urls["index.html"], "")
+	if page.Status != 200 || page.Body != "<h1>Hello é</h1>" {
+		t.Errorf("%+v", page)
+	}
+	if whole := d.same(t, "GET", urls["film.mp4"], ""); whole.Body != film {
+		t.Errorf("%d bytes of the film", len(whole.Body))
+	}
+	part := d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11")
+	if part.Status != 206 || part.Body != "\xff\x00" {
+		t.Errorf("%+v", part)
+	}
+	if odd := d.same(t, "GET", urls["a b/été+1%.html"], ""); odd.Status != 200 || odd.Body != "odd" {
+		t.Errorf("%s: %+v", urls["a b/été+1%.html"], odd)
+	}
+	d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=99999999-")
+	d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=0-1,5-6")
+	d.same(t, "GET", urls["empty.txt"], "")
+	d.same(t, "HEAD", urls["film.mp4"], "")
+	known := d.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag"))
+	if known.Status != 304 {
+		t.Errorf("%+v", known)
+	}
+	d.same(t, "GET", urls["index.html"], "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
+	d.same(t, "GET", urls["index.html"], "", "Origin", "null", "Cookie", "a=1")
+	d.same(t, "GET", urls["index.html"]+"x", "")
+	d.same(t, "GET", strings.Replace(urls["index.html"], "/v/", "/v/x", 1), "")
+	d.same(t, "GET", urls["index.html"]+"/%2e%2e/index.html", "")
+	d.same(t, "POST", urls["index.html"], "\x00\xff")
+	d.same(t, "GET", d.Origins.Content+"/openapi.json", "")
+	d.same(t, "GET", d.Origins.Content+"/healthz", "")
+	if other := d.same(t, "GET", urls["index.html"], "", "Host", "localhost:1"); other.Status != 421 {
+		t.Errorf("%+v", other)
+	}
+}
+
+func (d *parityEnv) wantAPI(t *testing.T, p contract.Published) {
+	base, key := d.Origins.API, []string{"Authorization", "Bearer " + d.agent.Key}
+	for _, path := range []string{
+		"/v1/whoami", "/v1/artifacts?limit=1", "/v1/artifacts?limit=0&cursor=",
+		"/v1/artifacts/" + string(p.ArtifactID) + "/revisions",
+	} {
+		d.same(t, "GET", base+path, "", key...)
+	}
+	for _, path := range []string{
+		"/.well-known/vitrine", "/openapi.json", "/healthz", "/nothing", "/v1/whoami?api_key=x", "/v1/a%23b?x=1",
+		"/v1//whoami",
+	} {
+		d.same(t, "GET", base+path, "")
+	}
+	if refused := d.same(t, "GET", base+"/v1/whoami", ""); refused.Status != 401 {
+		t.Errorf("%+v", refused)
+	}
+	if refused := d.same(t, "GET", base+"/v1/whoami", "", "Authorization", "Bearer a,Bearer b"); refused.Status != 400 {
+		t.Errorf("%+v", refused)
+	}
+	d.same(t, "HEAD", base+"/v1/whoami", "", key...)
+	d.same(t, "OPTIONS", base+"/v1/whoami", "")
+	public, blob, err := wire.SplitLink(p.UnlistedURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolve := `{"public_id":"` + string(public) + `","blob":"` + blob + `"}`
+	opened := d.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain")
+	if opened.Status != 200 {
+		t.Errorf("%+v", opened)
+	}
+	d.same(t, "POST", base+"/v1/access-links/resolve", "\xff{")
+	d.same(t, "GET", p.AgentViewURL, "")
+	shown := d.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8")
+	if !strings.HasPrefix(shown.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("%+v", shown)
+	}
+}
+
+func (d *parityEnv) wantUpload(t *testing.T) {
+	d.same(t, "POST", d.Origins.Upload+"/v1/upload-sessions", `{}`)
+	d.same(
+		t,
+		"POST",
+		d.Origins.Upload+"/v1/upload-sessions",
+		`{"title":7}`,
+		"Authorization",
+		"Bearer "+d.agent.Key,
+		"Idempotency-Key",
+		wire.NewKey(),
+	)
+	d.same(t, "GET", d.Origins.Upload+"/openapi.json", "")
+	d.same(t, "GET", d.Origins.Upload+"/healthz", "")
+}
+
+func (d *parityEnv) wantApp(t *testing.T, p contract.Published) {
+	home := d.same(t, "GET", d.Origins.App+"/", "", "Cookie", "a=1")
+	d.same(t, "POST", d.Origins.App+"/", "")
+	d.same(t, "GET", strings.SplitN(p.UnlistedURL, "#", 2)[0], "")
+	d.same(t, "GET", d.Origins.App+"/al/no%20one", "")
+	_, asset, found := strings.Cut(home.Body, `"/assets/`)
+	asset, _, _ = strings.Cut(asset, `"`)
+	if loaded := d.same(t, "GET", d.Origins.App+"/assets/"+asset, ""); !found || loaded.Status != 200 {
+		t.Errorf("%s: %+v", asset, loaded)
+	}
+	public, blob, err := wire.SplitLink(p.UnlistedURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolve := `{"public_id":"` + string(public) + `","blob":"` + blob + `"}`
+	for _, c := range []struct {
+		status int
+		origin []string
+	}{
+		{200, []string{"Origin", d.Origins.App}},
+		{403, []string{"Origin", "https://evil.example"}},
+		{403, []string{"Sec-Fetch-Site", "cross-site"}},
+	} {
+		if got := d.same(t, "POST", d.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.Status != c.status {
+			t.Errorf("%v: %+v", c.origin, got)
+		}
+	}
+}
+
+// longest asks for a file with the request id that makes the headers longest.
+func (d *parityEnv) longest(t *testing.T, target string) any {
+	t.Helper()
+	r, err := http.NewRequest("GET", target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Request-Id", strings.Repeat(`"`, 128))
+	r.Header.Set("Authorization", "Bearer "+d.agent.Key)
+	return d.eventOf(t, r)
+}
+
+// wantText reads back text of which the answer is about as long as a function may answer. Whether it carries the text
+// must not depend on how the host is served.
+func (d *parityEnv) wantText(t *testing.T) {
+	files := map[string]struct {
+		text string
+		body bool
+	}{
+		// 5 MB as JSON, 6.7 MB in base64
+		"quotes.json": {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 840_000), ",") + "]", false},
+		// 7 MB as JSON in JSON, 5.6 MB in base64
+		"few-quotes.json": {"[" + strings.TrimSuffix(strings.Repeat(`"a",`, 700_000), ",") + "]", true},
+		// 5.2 MB, 7 MB in base64
+		"plain.txt":        {strings.Repeat("plain text ", 475_000), true},
+		"more-than-fits":   {strings.Repeat("plain text ", 477_000), false}, // above 5 MiB
+		"lines.txt":        {strings.Repeat("a line of a log, with \"quotes\"\n", 140_000), true},
+		"markup/page.html": {strings.Repeat("<b>&</b>", 600_000), true},
+	}
+	published := []wire.File{{Path: "index.html", Body: []byte("<h1>text</h1>")}}
+	for path, f := range files {
+		published = append(published, wire.File{Path: path, Body: []byte(f.text)})
+	}
+	p, err := d.agent.PublishFiles(t.Context(), "Text", "", published...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := lambdahttp.NewHandler(d.handlers[strings.TrimPrefix(d.Origins.API, "http://")], lambdahttp.Buffered)
+	for path, f := range files {
+		target := d.Origins.API + "/v1/artifacts/" + string(p.ArtifactID) + "/file-content?path=" + url.QueryEscape(path)
+		var got contract.FileContent
+		answer := d.same(t, "GET", target, "", "Authorization", "Bearer "+d.agent.Key)
+		if err := json.Unmarshal([]byte(answer.Body), &got); err != nil || answer.Status != 200 {
+			t.Fatalf("%s: %d, %v", path, answer.Status, err)
+		}
+		body, _ := limits.FunctionBody([]byte(answer.Body))
+		if frame := len(lambdatest.Answer(t, h, d.longest(t, target))) - body; frame > limits.FunctionFrame {
+			t.Errorf("%s: %d bytes beside the body", path, frame)
+		}
+		if got.SizeBytes != int64(len(f.text)) || (got.Body != nil) != f.body || f.body && *got.Body != f.text {
+			t.Errorf("%s: %d bytes, the text is there: %t", path, got.SizeBytes, got.Body != nil)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package publish
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g := p.NewAgent(t)
+	key := wire.NewKey() // one for all, as the CLI does it
+	r := wire.Declare("Once", harness.Page("once"))
+	events := func() int { return len(p.Scan(t, p.Tables.Events)) }
+	step := func(name string, made int, ask func() wire.Answer) wire.Answer {
+		before := events()
+		harness.WantOneEffect(t, harness.Together(ask))
+		after := ask()
+		if harness.WantOneEffect(t, []wire.Answer{after}); events() != before+made {
+			t.Errorf("%s made %d events, want %d", name, events()-before, made)
+		}
+		return after
+	}
+	var s contract.Session
+	harness.Decode(t, step("create", 1, func() wire.Answer { return harness.TryCreate(t, g, key, r) }), &s)
+	harness.Must(g.Put(ctx, s.Files[0], harness.Page("once").Body))(t)
+	step("finalize", 2, func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
+	publish := func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) }
+	step("publish", 1, publish)
+	step("delete", 1, func() wire.Answer { return harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key) })
+	if n := p.CountItems(t, p.Tables.Core, "U#"); n != 2 { // one session and its entries
+		t.Errorf("%d items of sessions", n)
+	}
+	if n := p.CountItems(t, p.Tables.Core, "AL#"); n != 1 {
+		t.Errorf("%d share links", n)
+	}
+	var used string
+	for _, item := range p.Scan(t, p.Tables.Hot) {
+		if strings.HasPrefix(harness.Text(item["pk"]), "i:") {
+			used += harness.Text(item["state"]) + " "
+		}
+	}
+	if used != "done done done done " {
+		t.Errorf("the records are %q", used)
+	}
+}
+
+func TestF21PublishingAtOnceWithOtherKeysPublishesOnce(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	d := harness.DraftPage(t, g, "raced")
+	answers := harness.Together(func() wire.Answer {
+		return harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil)
+	})
+	for _, a := range answers {
+		if a.Status != http.StatusOK || harness.StableIDs(t, a) != harness.StableIDs(t, answers[0]) {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	}
+	var policy contract.UsagePolicy
+	harness.Decode(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/usage-policy", nil), &policy)
+	if left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining; left != 1 {
+		t.Errorf("the day's allowance was used %d times", left)
+	}
+}
+
+func TestF77AKeyIsForOneTarget(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	key := wire.NewKey()
+	one, two := opened(t, g, harness.Page("1")), opened(t, g, harness.Page("2"))
+	for i, s := range []contract.Session{one, two} {
+		harness.Must(g.Put(ctx, s.Files[0], harness.Page([]string{"1", "2"}[i]).Body))(t)
+		if d := harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t); d.ArtifactID != s.ArtifactID {
+			t.Errorf("finalizing %s answers %s", s.ArtifactID, d.ArtifactID)
+		}
+	}
+	for _, s := range []contract.Session{one, two} {
+		a := harness.Must(g.Publish(ctx, key, s.ArtifactID, s.RevisionID))(t)
+		if a.ArtifactID != s.ArtifactID || a.RevisionID != s.RevisionID {
+			t.Errorf("publishing %s answers %s", s.ArtifactID, a.ArtifactID)
+		}
+	}
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, key, two.ArtifactID, one.RevisionID, nil), 404, fault.RevisionUnpublished,
+	)
+	harness.WantRefused(
+		t, harness.TryPublish(t, g, key, id.NewArtifact(), one.RevisionID, nil), 404, fault.ArtifactNotFound,
+	)
+	for _, s := range []contract.Session{one, two} {
+		var gone contract.DeletedArtifact
+		harness.Decode(t, harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key), &gone)
+		if gone.ArtifactID != s.ArtifactID {
+			t.Errorf("deleting %s answers %s", s.ArtifactID, gone.ArtifactID)
+		}
+	}
+}
+
+func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
+	t.Parallel()
+	now := &harness.Clock{Now: time.Now()}
+	p := harness.NewBackendEnv(t, now.Use)
+	g := p.NewAgent(t)
+	done := harness.NewReplays(t, g)
+	now.Advance(time.Hour)
+	reordered := `{"files":[{"size_bytes":` + string(harness.Must(json.Marshal(
+		done.Create.Files[0].SizeBytes,
+	))(t)) + `,"sha256":"` + done.Create.Files[0].SHA256 +
+		`","path":"index.html"}],   "entrypoint":"index.html","title":"T"}`
+	for name, body := range map[string]any{"the same": done.Create, "with its keys in another order": reordered} {
+		var s contract.Session
+		harness.Decode(t, harness.TryCreate(t, g, done.CreateKey, body), &s)
+		if s.UploadSessionID != done.Session.UploadSessionID || s.ArtifactID != done.Session.ArtifactID ||
+			s.RevisionID != done.Session.RevisionID {
+			t.Errorf("%s answers other ids", name)
+		}
+		if s.ExpiresAt != done.Session.ExpiresAt || s.Files[0].PutURL == done.Session.Files[0].PutURL ||
+			!s.Files[0].ExpiresAt.After(done.Session.Files[0].ExpiresAt.Time) {
+			t.Errorf("%s answers no fresh URL", name)
+		}
+		if a := harness.PutAs(t, g, s.Files[0], harness.Page("p").Body); a.Status != http.StatusPreconditionFailed {
+			t.Errorf("its URL answers %d", a.Status)
+		}
+	}
+	again := harness.Must(g.Publish(ctx, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID))(t)
+	if again.UnlistedURL == done.Published.UnlistedURL || again.ExpiresAt != done.Published.ExpiresAt ||
+		again.RevisionID != done.Published.RevisionID {
+		t.Errorf("publishing again answers %+v", again.RevisionID)
+	}
+	now.Advance(limits.LinkURLLife - 30*time.Minute) // the first link has ended, the fresh one not
+	if _, err := g.Resolve(ctx, again.UnlistedURL); err == nil {
+		t.Error("the artifact outlives its expiry")
+	}
+	now.Advance(-time.Hour)
+	harness.Must(g.Resolve(ctx, again.UnlistedURL))(t)
+}
+
+func TestT49AKeyIsItsCallersOwn(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	key, r := wire.NewKey(), wire.Declare("Mine", harness.Page("mine"))
+	seen := map[id.Session]bool{}
+	for _, caller := range []*wire.Agent{g, p.NewKey(t, g, credential.Publish), p.NewAgent(t)} {
+		seen[harness.Must(caller.Create(ctx, key, r))(t).UploadSessionID] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("three callers opened %d sessions", len(seen))
+	}
+	a := harness.PublishPage(t, g, "gone")
+	if first := harness.TryDelete(t, g, a.ArtifactID, "Idempotency-Key", key); first.Status != http.StatusOK {
+		t.Fatal(first.Status)
+	}
+	harness.WantRefused(
+		t,
+		harness.TryDelete(t, p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key),
+		404,
+		fault.ArtifactNotFound,
+	)
+}
+
+func TestT51NoReplayForACallerWhoLostTheRight(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	done := harness.NewReplays(t, g)
+	key := "K#" + string(harness.TokenOf(t, g).Public)
+	p.Update(t, key, "K", map[string]any{"scopes": "read"})
+	for name, a := range done.Repeat(t, g) {
+		t.Run("without the scope, "+name, func(t *testing.T) { harness.WantRefused(t, a, 403, fault.Forbidden) })
+	}
+	p.Update(t, key, "K", map[string]any{"scopes": "publish read"})
+	if a := harness.Do(t, g, "POST", p.Origins.API+"/v1/api-keys/current/revoke", nil); a.Status != http.StatusOK {
+		t.Fatal(a.Status)
+	}
+	for name, a := range done.Repeat(t, g) {
+		t.Run("revoked, "+name, func(t *testing.T) { harness.WantRefused(t, a, 401, fault.NotAuthenticated) })
+	}
+}
+
+func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	s, d := opened(t, g, harness.Page("p")), harness.DraftPage(t, g, "draft")
+	key := wire.NewKey()
+	before := p.Snapshot(t)
+	wrong := wire.Declare("", harness.Page("p"))
+	harness.WantRefused(t, harness.TryCreate(t, g, key, wrong), 400, fault.InvalidRequest)
+	wrong.Title, wrong.ArtifactID = "T", id.NewArtifact()
+	harness.WantRefused(t, harness.TryCreate(t, g, key, wrong), 404, fault.ArtifactNotFound)
+	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 409, fault.UploadIncomplete)
+	harness.WantRefused(t, harness.TryPublish(t, g, key, d.ArtifactID, s.RevisionID, nil), 404, fault.RevisionUnpublished)
+	harness.WantRefused(t, harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil), 404, fault.ArtifactNotFound)
+	harness.WantRefused(t, harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key), 404, fault.ArtifactNotFound)
+	for _, refusal := range []string{"TransactWriteItems", "ListObjectsV2"} {
+		p.Faults.On(refusal).Before(chaos.Fail(harness.ErrDown))
+	}
+	harness.WantRefused(
+		t, harness.TryCreate(t, g, key, wire.Declare("T", harness.Page("p"))), 503, fault.DatabaseUnavailable,
+	)
+	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 503, fault.StorageUnavailable)
+	p.WantUnchanged(t, before)
+	harness.Must(g.Create(ctx, key, wire.Declare("T", harness.Page("p"))))(t)
+	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
+	harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
+	harness.Must(g.Publish(ctx, key, s.ArtifactID, s.RevisionID))(t)
+	if a := harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key); a.Status != http.StatusOK {
+		t.Errorf("deleting answers %d %s", a.Status, a.Code())
+	}
+}
+
+func TestF05ALostAnswerIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	key, r := wire.NewKey(), wire.Declare("Lost", harness.Page("lost"))
+	lost := func(ask func() wire.Answer) wire.Answer {
+		t.Helper()
+		p.Faults.On("TransactWriteItems").After(chaos.Fail(harness.ErrDown))
+		harness.WantRefused(t, ask(), 503, fault.DatabaseUnavailable)
+		after := p.Snapshot(t)
+		again := ask()
+		if again.Status != http.StatusOK {
+			t.Fatalf("again it answers %d %s", again.Status, again.Code())
+		}
+		p.WantUnchanged(t, after)
+		return again
+	}
+	var s contract.Session
+	harness.Decode(t, lost(func() wire.Answer { return harness.TryCreate(t, g, key, r) }), &s)
+	harness.Must(g.Put(ctx, s.Files[0], harness.Page("lost").Body))(t)
+	lost(func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
+	lost(func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) })
+	lost(func() wire.Answer { return harness.TryDelete(t, g, s.ArtifactID) })
+}
+
+func TestF03AnAttemptThatDiedIsTakenOverWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
+	now := &harness.Clock{Now: time.Now()}
+	p := harness.NewBackendEnv(t, now.Use)
+	g := p.NewAgent(t)
+	s := opened(t, g, harness.Page("p"))
+	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
+	p.Faults.On("ListObjectsV2").Before(chaos.Fail(harness.ErrDown))
+	p.Faults.On("DeleteItem").Before(chaos.Fail(harness.ErrDown)) // the command is not given back
+	key := wire.NewKey()
+	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 503, fault.StorageUnavailable)
+	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 409, fault.IdempotencyInFlight)
+	now.Advance(limits.FinalizeLease - time.Second)
+	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 409, fault.IdempotencyInFlight)
+	now.Advance(time.Second + time.Millisecond)
+	harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
+}
+
+func TestF54ARecordThatEndedHasNoEffect(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	key := wire.NewKey()
+	first := harness.Must(g.Create(ctx, key, wire.Declare("first", harness.Page("p"))))(t)
+	for _, item := range p.Scan(t, p.Tables.Hot) {
+		if strings.HasPrefix(harness.Text(item["pk"]), "i:") {
+			item["ttl"] = &types.AttributeValueMemberN{Value: "1000000000"}
+			harness.Must(p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.Tables.Hot, Item: item}))(t)
+		}
+	}
+	s := harness.Must(g.Create(ctx, key, wire.Declare("second", harness.Page("p"))))(t)
+	if s.UploadSessionID == first.UploadSessionID {
+		t.Error("an ended record is replayed")
+	}
+}

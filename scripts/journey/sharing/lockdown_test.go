@@ -1,0 +1,386 @@
+package sharing
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+func lift(t testing.TB, op *harness.Member, scope, target string) contract.Lockdown {
+	t.Helper()
+	return harness.CallAs[contract.Lockdown](
+		t, op, 200, "DELETE", harness.LocksPath+"/"+scope+"/"+target, nil, harness.KeyHeader()...,
+	)
+}
+
+// claimEnv gives the deployment the checks that read an artifact in every way.
+func claimEnv(s *harness.LinkEnv) *harness.ClaimEnv { return &harness.ClaimEnv{FaultEnv: s.FaultEnv} }
+
+func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op, w := s.NewOperator(t), string(s.Member.Workspace)
+	url := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
+	link := s.OpenLink(t, url, "shared")
+	set := harness.Lock(t, op, "workspace", w)
+	if set.SetBy != string(op.ID) || set.LiftedAt != nil || set.ReasonCode != "phishing_report" || set.TargetID != w {
+		t.Errorf("%+v", set)
+	}
+	if again := harness.Lock(t, op, "workspace", w); again != set {
+		t.Errorf("locked again: %+v, first %+v", again, set)
+	}
+	claimEnv(s).WantClosed(t, s.Agent, s.Published)
+	s.WantLinksClosed(t, link)
+	harness.WantRefused(t, harness.Do(t, s.Agent, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t, harness.TryCreate(t, s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated,
+	)
+	harness.WantRefused(t, harness.TryAs(t, s.Member, "GET", "/v1/web/workspace", nil), 401, fault.NotAuthenticated)
+	s.Clock.Advance(time.Second)
+	up := lift(t, op, "workspace", w)
+	if up.LiftedBy == nil || *up.LiftedBy != string(op.ID) || up.LiftedAt == nil || !up.SetAt.Equal(set.SetAt.Time) {
+		t.Errorf("%+v", up)
+	}
+	claimEnv(s).WantOpen(t, s.Agent, s.Published)
+	s.OpenLink(t, url, "shared")
+	harness.DraftPage(t, s.Agent, "writes again")
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, harness.KeyHeader()...),
+		404,
+		fault.NotFound,
+	)
+	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
+		t.Errorf("%v", n)
+	}
+	audit := harness.CallAs[contract.AuditList](t, s.Member, 200, "GET", "/v1/web/audit", nil)
+	for _, row := range audit.Items {
+		if strings.HasPrefix(row.Actor, "platform:") {
+			t.Errorf("members see who their operators are: %+v", row)
+		}
+	}
+}
+
+func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op, a := s.NewOperator(t), string(s.Published.ArtifactID)
+	other := harness.PublishPage(t, s.Agent, "other")
+	revised := wire.Declare("next", harness.Page("next"))
+	revised.ArtifactID = s.Published.ArtifactID
+	next := harness.Must(s.Agent.Draft(ctx, wire.NewKey(), revised, harness.Page("next")))(t)
+	harness.Lock(t, op, "artifact", a)
+	claimEnv(s).WantClosed(t, s.Agent, s.Published)
+	claimEnv(s).WantOpen(t, s.Agent, other)
+	harness.WantRefused(
+		t, harness.TryPublish(t, s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID, nil), 404, fault.ArtifactNotFound,
+	)
+	path := s.Origins.API + "/v1/artifacts/" + a + "/display-metadata"
+	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+a, nil)
+	if got.Viewer != nil {
+		t.Errorf("%+v", got)
+	}
+	lift(t, op, "artifact", a)
+	claimEnv(s).WantOpen(t, s.Agent, s.Published)
+	harness.Must(s.Agent.Publish(ctx, wire.NewKey(), next.ArtifactID, next.RevisionID))(t)
+}
+
+func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op := s.NewOperator(t)
+	a := string(s.Published.ArtifactID)
+	w := string(s.Member.Workspace)
+	url := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
+	harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown", nil, harness.KeyHeader()...,
+	)
+	harness.Lock(t, op, "artifact", a)
+	harness.Lock(t, op, "workspace", w)
+	lift(t, op, "artifact", a)
+	claimEnv(s).WantClosed(t, s.Agent, s.Published)
+	harness.Lock(t, op, "artifact", a)
+	lift(t, op, "workspace", w)
+	claimEnv(s).WantClosed(t, s.Agent, s.Published)
+	lift(t, op, "artifact", a)
+	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
+	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
+	s.WantGone(t, s.Published.AgentViewURL)
+	harness.CallAs[contract.WebArtifact](
+		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown/lift", nil, harness.KeyHeader()...,
+	)
+	claimEnv(s).WantOpen(t, s.Agent, s.Published)
+	s.OpenLink(t, url, "shared")
+}
+
+func TestWhatCannotBeLockedIsRefused(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op, a := s.NewOperator(t), string(s.Published.ArtifactID)
+	for name, body := range map[string]any{
+		"another scope": harness.LockdownOf("revision", a),
+		"no target":     harness.LockdownOf("artifact", "  "),
+		"nothing":       `{}`,
+		"no reason":     contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: " "},
+		"a long reason": contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: strings.Repeat("x", 121)},
+	} {
+		t.Log(name)
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 400, fault.InvalidRequest,
+		)
+	}
+	own := harness.TryAs(
+		t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(op.Workspace)), harness.KeyHeader()...,
+	)
+	if harness.WantRefused(t, own, 400, fault.InvalidRequest); !strings.Contains(own.Message(), "your own workspace") {
+		t.Error(own.Message())
+	}
+	for _, body := range []contract.SetLockdown{
+		harness.LockdownOf("artifact", string(id.NewArtifact())), harness.LockdownOf("artifact", "x"),
+		harness.LockdownOf("workspace", a), harness.LockdownOf("workspace", string(id.NewWorkspace())),
+	} {
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 404, fault.NotFound,
+		)
+	}
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
+	for _, path := range []string{
+		"/artifact/" + a, "/revision/" + a, "/workspace/x", "/workspace/" + string(s.Member.Workspace),
+	} {
+		harness.WantRefused(
+			t, harness.TryAs(t, op, "DELETE", harness.LocksPath+path, nil, harness.KeyHeader()...), 404, fault.NotFound,
+		)
+	}
+	if s.CountItems(t, s.Tables.Core, "LOCK#") != 0 {
+		t.Error("something was locked")
+	}
+}
+
+func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op := s.NewOperator(t)
+	w := string(s.Member.Workspace)
+	idem := []string{"Idempotency-Key", wire.NewKey()}
+	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...),
+		503,
+		fault.DatabaseUnavailable,
+	)
+	first := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...,
+	)
+	harness.WantRefused(
+		t,
+		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", w), idem...),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
+	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
+	harness.WantRefused(
+		t, harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...), 503, fault.DatabaseUnavailable,
+	)
+	up := harness.CallAs[contract.Lockdown](t, op, 200, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...)
+	if !up.SetAt.Equal(first.SetAt.Time) || up.LiftedAt == nil {
+		t.Errorf("%+v, then %+v", first, up)
+	}
+	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
+		t.Errorf("%v", n)
+	}
+}
+
+func TestT50ALockdownThatIsInEffectIsAnsweredOnceToo(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op := s.NewOperator(t)
+	a := string(s.Published.ArtifactID)
+	idem := harness.KeyHeader()
+	set := harness.Lock(t, op, "artifact", a)
+	s.Clock.Advance(time.Second)
+	kept := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
+	)
+	other := harness.LockdownOf("artifact", a)
+	other.ReasonCode = "malware"
+	harness.WantRefused(
+		t, harness.TryAs(t, op, "POST", harness.LocksPath, other, idem...), 400, fault.InvalidIdempotencyKey,
+	)
+	lift(t, op, "artifact", a)
+	again := harness.CallAs[contract.Lockdown](
+		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
+	)
+	if kept != set || again != set {
+		t.Errorf("%+v, then %+v, then %+v", set, kept, again)
+	}
+	claimEnv(s).WantOpen(t, s.Agent, s.Published)
+	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 {
+		t.Errorf("%v", n)
+	}
+}
+
+func TestManyLockAndLiftAtOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op, w := s.NewOperator(t), string(s.Member.Workspace)
+	for _, a := range harness.Together(func() wire.Answer {
+		return harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), harness.KeyHeader()...)
+	}) {
+		if a.Status != http.StatusCreated && a.Status != http.StatusServiceUnavailable {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	}
+	won := 0
+	for _, a := range harness.Together(func() wire.Answer {
+		return harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, harness.KeyHeader()...)
+	}) {
+		if a.Status == http.StatusOK {
+			won++
+		}
+	}
+	list := harness.CallAs[contract.LockdownList](t, op, 200, "GET", harness.LocksPath, nil)
+	if won != 1 || len(list.Items) != 1 || list.Items[0].LiftedAt == nil {
+		t.Errorf("%d lifted it; %+v", won, list)
+	}
+	claimEnv(s).WantOpen(t, s.Agent, s.Published)
+}
+
+func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op := s.NewOperator(t)
+	next := harness.DraftPage(t, s.Agent, "next")
+	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return s.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
+	}, func() { harness.Lock(t, op, "workspace", string(s.Member.Workspace)) })
+	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
+}
+
+func TestF33ALockHoldsForWhatIsStillMovedAfterAClaim(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	op := s.NewOperator(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	shown := harness.PublishPage(t, src.Agent, "claimed")
+	s.MustClaim(t, c, src.ClaimToken)
+	s.WantOpen(t, c.Agent, shown)
+	harness.Lock(t, op, "workspace", string(c.Workspace))
+	s.WantClosed(t, c.Agent, shown)
+	s.Migrate(t, src.WorkspaceID)
+	s.WantClosed(t, c.Agent, shown)
+	harness.WantRefused(
+		t,
+		harness.TryAs(
+			t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(src.WorkspaceID)), harness.KeyHeader()...,
+		),
+		400,
+		fault.InvalidRequest,
+	)
+	lift(t, op, "workspace", string(c.Workspace))
+	s.WantOpen(t, c.Agent, shown)
+}
+
+func TestF33AnArtifactIsLockedBeforeAndAfterItIsMoved(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t)
+	op := s.NewOperator(t)
+	c := s.NewClaimant(t)
+	src := s.NewSource(t)
+	shown := harness.PublishPage(t, src.Agent, "claimed")
+	s.MustClaim(t, c, src.ClaimToken)
+	harness.Lock(t, op, "artifact", string(shown.ArtifactID))
+	s.WantClosed(t, c.Agent, shown)
+	s.Migrate(t, src.WorkspaceID)
+	s.WantClosed(t, c.Agent, shown)
+	lift(t, op, "artifact", string(shown.ArtifactID))
+	s.WantOpen(t, c.Agent, shown)
+	if n := s.Events(t, c.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
+		t.Errorf("the new owner's record has %v", n)
+	}
+}
+
+// TestF34 lets a lock meet a claim: of the destination, whose lock either keeps the claim away or holds for what it
+// brought, and of the source, which is then either locked and not claimed or refused to the operator.
+func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	for _, of := range []string{"destination", "source"} {
+		t.Run(of, func(t *testing.T) {
+			t.Parallel()
+			s := harness.NewClaimEnv(t)
+			op := s.NewOperator(t)
+			c := s.NewClaimant(t)
+			src := s.NewSource(t)
+			shown := harness.PublishPage(t, src.Agent, "claimed")
+			target := map[string]id.Workspace{"destination": c.Workspace, "source": src.WorkspaceID}[of]
+			claimed := make(chan error)
+			go func() {
+				_, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken)
+				claimed <- err
+			}()
+			locked := harness.TryAs(
+				t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(target)), harness.KeyHeader()...,
+			)
+			err := <-claimed
+			switch {
+			case locked.Status == http.StatusCreated && (of == "destination" || err != nil):
+				if of == "source" || err == nil {
+					s.WantClosed(t, c.Agent, shown)
+				} else { // the lock came first
+					s.WantOpen(t, src.Agent, shown)
+				}
+			case of == "source" && err == nil:
+				harness.WantRefused(t, locked, 400, fault.InvalidRequest)
+				s.WantOpen(t, c.Agent, shown)
+			default:
+				t.Errorf("locked: %d %s; claimed: %v", locked.Status, locked.Body, err)
+			}
+		})
+	}
+}
+
+func TestLockdownsAreListedInPages(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	op := s.NewOperator(t)
+	var want []string
+	for n := range 5 {
+		s.Clock.Advance(time.Second)
+		a := string(harness.PublishPage(t, s.Agent, "locked").ArtifactID)
+		harness.Lock(t, op, "artifact", a)
+		if n%2 == 0 {
+			lift(t, op, "artifact", a)
+		}
+		want = append([]string{a}, want...)
+	}
+	var got []string
+	for path := harness.LocksPath + "?limit=2"; path != ""; {
+		list := harness.CallAs[contract.LockdownList](t, op, 200, "GET", path, nil)
+		for n, l := range list.Items {
+			if got = append(got, l.TargetID); (l.LiftedAt != nil) != (len(got)%2 == 1) {
+				t.Errorf("%d: %+v", n, l)
+			}
+		}
+		if path = ""; list.PageInfo.HasMore {
+			path = harness.LocksPath + "?limit=2&cursor=" + *list.PageInfo.NextCursor
+		}
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+}

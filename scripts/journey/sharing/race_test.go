@@ -1,0 +1,203 @@
+package sharing
+
+import (
+	"net/http"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// The commands of links as requests that a goroutine may send.
+
+func createAsync(s *harness.LinkEnv, g *wire.Agent, a id.Artifact, r contract.CreateLink) (wire.Answer, error) {
+	return g.Do(ctx, "POST", g.At.APIURL+harness.LinksPath(a), r, harness.KeyHeader()...)
+}
+
+func revokeAsync(s *harness.LinkEnv, g *wire.Agent, l id.Link) (wire.Answer, error) {
+	return g.Do(ctx, "POST", g.At.APIURL+harness.LinkPath(l, "revoke"), nil)
+}
+
+func setVisibilityAsync(s *harness.LinkEnv, g *wire.Agent, a id.Artifact, word string) (wire.Answer, error) {
+	return g.Do(ctx, "PUT", g.At.APIURL+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: word})
+}
+
+// TestF73TwoWhoShareAtOnceHaveOneLink lets many share, by link and by visibility.
+func TestF73TwoWhoShareAtOnceHaveOneLink(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	var first id.Link
+	one := func(what string, got id.Link) {
+		if first == "" {
+			first = got
+		}
+		if got != first || got == "" {
+			t.Errorf("%s is %q, another %q", what, got, first)
+		}
+	}
+	for n, answer := range s.Concurrently(t, 8, func(n int) (wire.Answer, error) {
+		if n%4 == 3 {
+			return setVisibilityAsync(s, s.Agent, a, "unlisted")
+		}
+		return createAsync(s, s.Agent, a, harness.ShareLink)
+	}) {
+		if n%4 == 3 {
+			var v contract.Visibility
+			harness.Decode(t, answer, &v)
+			one("unlisted", v.AccessLinkID)
+			continue
+		}
+		var l contract.CreatedLink
+		harness.Decode(t, answer, &l)
+		one("a share link", l.ID)
+	}
+	if n := s.CountItems(t, s.Tables.Core, "AL#"); n != 1 {
+		t.Errorf("%d links were made", n)
+	}
+	s.OpenLink(t, harness.MintLink(t, s.Agent, first), "shared")
+}
+
+// TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer has one overtake the other on its way to the table.
+func TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	var sooner, later contract.CreatedLink
+	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+		return createAsync(s, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	}, func() {
+		sooner = harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	})
+	harness.Decode(t, late, &later)
+	if late.Status != http.StatusCreated || later.ID != sooner.ID {
+		t.Errorf("%d %s, the other has %s", late.Status, late.Body, sooner.ID)
+	}
+}
+
+func TestALinkIsRevokedOnceHoweverManyTry(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	for _, wanted := range []contract.CreateLink{harness.ShareLink, harness.RevisionLink(s.Published.RevisionID)} {
+		l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, wanted)
+		var first *contract.Time
+		for _, a := range s.Concurrently(t, 6, func(int) (wire.Answer, error) { return revokeAsync(s, s.Agent, l.ID) }) {
+			var r contract.RevokedLink
+			harness.Decode(t, a, &r)
+			if ok(t, "revoke", a); first != nil && !first.Equal(r.RevokedAt.Time) {
+				t.Errorf("revoked at %s and at %s", first, r.RevokedAt)
+			}
+			first = &r.RevokedAt
+		}
+	}
+	if done := s.Events(t, s.Agent); done["access_link.revoked"] != 2 {
+		t.Errorf("%v", done)
+	}
+}
+
+// TestALinkThatIsOvertakenIsNeitherMadeNorLeft holds a creation while what it needs ends.
+func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	for name, ends := range map[string]struct {
+		code fault.Code
+		do   func(id.Artifact)
+	}{
+		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { ok(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
+		"a lock": {fault.NotFound, func(a id.Artifact) {
+			harness.CallAs[contract.WebArtifact](
+				t, s.Member, 200, "POST", "/v1/web/artifacts/"+string(a)+"/access-link-lockdown", nil, harness.KeyHeader()...,
+			)
+		}},
+		"an operator's lock": {fault.ArtifactNotFound, func(a id.Artifact) {
+			s.Update(t, "A#"+string(a), "META", map[string]any{"lock": "lkd_1"})
+		}},
+	} {
+		for _, kind := range []string{"share", "revision"} {
+			p := harness.PublishPage(t, s.Agent, "overtaken")
+			wanted := contract.CreateLink{Type: kind}
+			if kind == "revision" {
+				wanted.RevisionID = p.RevisionID
+			}
+			late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+				return createAsync(s, s.Agent, p.ArtifactID, wanted)
+			}, func() { ends.do(p.ArtifactID) })
+			if late.Status != http.StatusNotFound || late.Code() != ends.code {
+				t.Errorf("a %s link that %s overtakes: %d %s", kind, name, late.Status, late.Body)
+			}
+		}
+	}
+	if n := s.CountItems(t, s.Tables.Core, "AL#"); n != 0 {
+		t.Errorf("%d links were made", n)
+	}
+}
+
+// TestAClosingAndACreationOvertakeEachOther has the clock stand still: the link that comes later lives, and no other.
+func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	for _, kind := range []string{"share", "revision"} {
+		p := harness.PublishPage(t, s.Agent, "raced")
+		wanted := contract.CreateLink{Type: kind}
+		if kind == "revision" {
+			wanted.RevisionID = p.RevisionID
+		}
+		old := s.OpenLink(
+			t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, p.ArtifactID, harness.ShareLink).ID), "raced",
+		)
+		var made contract.CreatedLink
+		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return createAsync(s, s.Agent, p.ArtifactID, wanted)
+		}, func() {
+			harness.SetVisibility(t, s.Agent, p.ArtifactID, "private")
+		})
+		harness.Decode(t, late, &made)
+		s.WantLinksClosed(t, old)
+		s.OpenLink(t, harness.MintLink(t, s.Agent, made.ID), "raced") // it was made after the closing
+		var next contract.CreatedLink
+		closed := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
+			return setVisibilityAsync(s, s.Agent, p.ArtifactID, "private")
+		}, func() {
+			next = harness.CreateLink(t, s.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID))
+		})
+		ok(t, "private", closed)
+		harness.WantRefused(
+			t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(next.ID, "mint"), nil), 404, fault.NotFound,
+		)
+		if row := harness.LinkRows(t, s.Agent, p.ArtifactID)[next.ID]; row.RevokedAt == nil {
+			t.Errorf("a link from before the closing is listed as live: %+v", row)
+		}
+	}
+}
+
+// TestARevocationOvertakesAMint finds the row revoked that was live when the request came.
+func TestARevocationOvertakesAMint(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	late := s.Overtake(t, "GetItem", func() (wire.Answer, error) {
+		return s.Agent.Do(ctx, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil)
+	}, func() { harness.RevokeLink(t, s.Agent, l.ID) })
+	harness.WantRefused(t, late, 404, fault.NotFound)
+}
+
+// TestARevocationThatIsLostIsRepeated loses it before its commit and after.
+func TestARevocationThatIsLostIsRepeated(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	had := s.OpenLink(t, harness.MintLink(t, s.Agent, l.ID), "shared")
+	s.Faults.On("TransactWriteItems").Before(chaos.Fail(harness.ErrDown))
+	harness.WantRefused(t, harness.Must(revokeAsync(s, s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
+	s.OpenLink(t, had.URL, "shared")
+	s.Faults.On("TransactWriteItems").After(chaos.Fail(harness.ErrDown))
+	harness.WantRefused(t, harness.Must(revokeAsync(s, s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
+	s.WantLinksClosed(t, had) // it took effect
+	harness.RevokeLink(t, s.Agent, l.ID)
+	if done := s.Events(t, s.Agent); done["access_link.revoked"] != 1 {
+		t.Errorf("%v", done)
+	}
+}

@@ -1,0 +1,335 @@
+package sharing
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func TestALinkIsMadeOpenedAndListed(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	pinned := harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
+	if share.Type != "share" || share.RevisionID != nil || share.ArtifactID != a || pinned.RevisionID == nil ||
+		*pinned.RevisionID != s.Published.RevisionID {
+		t.Errorf("%+v %+v", share, pinned)
+	}
+	harness.Must(s.Agent.PublishFiles(ctx, "newer", a, harness.Page("newer")))(t)
+	s.OpenLink(t, harness.MintLink(t, s.Agent, share.ID), "newer")
+	s.OpenLink(t, harness.MintLink(t, s.Agent, pinned.ID), "shared")
+	rows := harness.LinkRows(t, s.Agent, a)
+	if len(rows) != 2 || rows[share.ID].RevokedAt != nil || rows[pinned.ID].ExpiresAt != nil ||
+		*rows[pinned.ID].RevisionID != s.Published.RevisionID {
+		t.Errorf("%+v", rows)
+	}
+	all := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", "/v1/web/access-links", nil)
+	of := harness.CallAs[contract.WebLinkList](
+		t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a)+"/access-links", nil,
+	)
+	if len(all.Items) != 2 || len(of.Items) != 2 || all.Items[0].Revoked || all.PageInfo.HasMore {
+		t.Errorf("%+v %+v", all, of)
+	}
+	other := harness.PublishPage(t, s.Agent, "another")
+	harness.CreateLink(t, s.Agent, other.ArtifactID, harness.ShareLink)
+	if rows := harness.LinkRows(t, s.Agent, a); len(rows) != 2 {
+		t.Errorf("links of another artifact are listed: %+v", rows)
+	}
+}
+
+func TestAShareLinkIsSingleAndRevisionLinksAreNot(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	first := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	again := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	if again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt.Time) {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	member := harness.CallAs[contract.CreatedLink](
+		t,
+		s.Member,
+		201,
+		"POST",
+		"/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"),
+		harness.ShareLink,
+		harness.KeyHeader()...,
+	)
+	if v := harness.SetVisibility(t, s.Agent, a, "unlisted"); member.ID != first.ID || v.AccessLinkID != first.ID {
+		t.Errorf("a member has %s, and unlisted is %s", member.ID, v.AccessLinkID)
+	}
+	one, two := harness.CreateLink(
+		t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID),
+	), harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
+	if one.ID == two.ID {
+		t.Error("two links to a revision are one")
+	}
+	harness.RevokeLink(t, s.Agent, first.ID)
+	if next := harness.CreateLink(t, s.Agent, a, harness.ShareLink); next.ID == first.ID {
+		t.Error("a revoked share link is the answer")
+	}
+}
+
+func TestACreationIsRepeatedByItsKey(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a, idem := s.Published.ArtifactID, harness.KeyHeader()
+	pinned := harness.RevisionLink(s.Published.RevisionID)
+	end := contract.At(s.Options.Now().Add(time.Hour))
+	pinned.ExpiresAt = &end
+	first := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), pinned, idem...)
+	s.Clock.Advance(2 * time.Hour) // its end is no future any more
+	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), pinned, idem...)
+	if again.ID != first.ID {
+		t.Errorf("%s, then %s", first.ID, again.ID)
+	}
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, idem...),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
+	kept := harness.KeyHeader()
+	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	found := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...)
+	if found.ID != share.ID {
+		t.Error("another share link")
+	}
+	harness.RevokeLink(t, s.Agent, share.ID)
+	if again := harness.Call[contract.CreatedLink](
+		t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, kept...,
+	); again.ID != share.ID {
+		t.Error("a repetition makes another link")
+	}
+	lost := harness.KeyHeader()
+	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, lost...),
+		503,
+		fault.DatabaseUnavailable,
+	)
+	made := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, lost...)
+	if rows := harness.LinkRows(t, s.Agent, a); len(rows) != 3 || rows[made.ID].RevokedAt != nil {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestRequestsForLinksThatAreWrong(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	past := contract.At(s.Options.Now())
+	before := s.Snapshot(t)
+	for name, body := range map[string]any{
+		"nothing":                     nil,
+		"no type":                     "{}",
+		"another type":                `{"type":"public"}`,
+		"a revision for a share link": contract.CreateLink{Type: "share", RevisionID: s.Published.RevisionID},
+		"no revision":                 `{"type":"revision"}`,
+		"a malformed revision":        `{"type":"revision","revision_id":"rev_1"}`,
+		"an unknown member":           `{"type":"share","x":1}`,
+		"an end that is over":         contract.CreateLink{Type: "share", ExpiresAt: &past},
+		"an end that is no time":      `{"type":"share","expires_at":"soon"}`,
+	} {
+		for host, answer := range map[string]wire.Answer{
+			"api": tryLink(t, s.Agent, a, body),
+			"web": harness.TryAs(
+				t, s.Member, "POST", "/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"), body, harness.KeyHeader()...,
+			),
+		} {
+			if answer.Status != 400 || answer.Code() != fault.InvalidRequest {
+				t.Errorf("%s, %s: %d %s", host, name, answer.Status, answer.Body)
+			}
+		}
+	}
+	visibility := s.Origins.API + "/v1/artifacts/" + string(a) + "/visibility"
+	for _, body := range []any{nil, "{}", `{"visibility":"public"}`, `{"visibility":1}`, "["} {
+		harness.WantRefused(t, harness.Do(t, s.Agent, "PUT", visibility, body), 400, fault.InvalidRequest)
+	}
+	harness.WantRefused(
+		t,
+		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink),
+		400,
+		fault.InvalidIdempotencyKey,
+	)
+	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(id.NewRevision())), 404, fault.NotFound)
+	harness.WantRefused(
+		t,
+		tryLink(t, s.Agent, a, harness.RevisionLink(harness.PublishPage(t, s.Agent, "other").RevisionID)),
+		404,
+		fault.NotFound,
+	)
+	drafted := harness.DraftPage(t, s.Agent, "draft")
+	for name, ask := range linkRequests(t, s.Agent, drafted.ArtifactID, "al_1", drafted.RevisionID) {
+		if strings.HasPrefix(name, "create") || name == "unlisted" {
+			harness.WantRefused(t, ask(), 404, fault.ArtifactNotFound)
+		}
+	}
+	next := harness.Must(s.Agent.Draft(ctx, wire.NewKey(), harness.DeclareRevision(a, "next"), harness.Page("next")))(t)
+	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(next.RevisionID)), 404, fault.NotFound)
+	for key := range before {
+		if strings.HasPrefix(key, "AL#") {
+			t.Errorf("%s was made", key)
+		}
+	}
+	if n := s.CountItems(t, s.Tables.Core, "AL#"); n != 0 {
+		t.Errorf("%d links were made", n)
+	}
+}
+
+func TestRoutesOfLinksNeedTheirScope(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	reader := newReaderKey(t, s)
+	for name, ask := range linkRequests(t, reader, s.Published.ArtifactID, l.ID, s.Published.RevisionID) {
+		if a := ask(); a.Status != 403 || a.Code() != fault.Forbidden {
+			t.Errorf("%s as a reader: %d %s", name, a.Status, a.Code())
+		}
+	}
+	publisher := s.AddMember(t, s.Member.Workspace, credential.Publish)
+	for name, ask := range webLinkRequests(t, publisher, s.Published.ArtifactID, l.ID) {
+		if a := ask(); a.Status != 403 || a.Code() != fault.Forbidden {
+			t.Errorf("%s without scope: %d %s", name, a.Status, a.Code())
+		}
+	}
+	for name, ask := range webLinkRequests(t, s.Member.WithToken(s.Agent.Key), s.Published.ArtifactID, l.ID) {
+		if a := ask(); a.Status != 401 || a.Code() != fault.NotAuthenticated {
+			t.Errorf("%s with an API key: %d %s", name, a.Status, a.Code())
+		}
+	}
+}
+
+// TestT48LinksOfOthersAreNotThere counts calls: time is what they take.
+func TestT48LinksOfOthersAreNotThere(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
+	stranger, claimed := s.FaultEnv.NewAgent(t), s.FaultEnv.NewAgent(t)
+	w := harness.TokenOf(t, claimed).Workspace
+	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
+	other := s.AddMember(t, w)
+	harness.TryAs(t, other, "GET", "/v1/web/workspace", nil)
+	harness.Do(t, stranger, "GET", s.Origins.API+"/v1/whoami", nil) // a first use is stamped
+	harness.Do(t, claimed, "GET", s.Origins.API+"/v1/whoami", nil)
+	foreign, unknown := linkRequests(
+		t, stranger, s.Published.ArtifactID, l.ID, s.Published.RevisionID,
+	), linkRequests(t, stranger, id.NewArtifact(), id.NewLink(), id.NewRevision())
+	maps.Copy(foreign, webLinkRequests(t, other, s.Published.ArtifactID, l.ID))
+	maps.Copy(unknown, webLinkRequests(t, other, id.NewArtifact(), id.NewLink()))
+	wantSameCalls(t, s, foreign, unknown)
+	foreign = linkRequests(t, claimed, s.Published.ArtifactID, l.ID, s.Published.RevisionID)
+	wantSameCalls(t, s, foreign, linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision()))
+	for name, ask := range linkRequests(t, s.Agent, "art_1", "al_1", s.Published.RevisionID) {
+		harness.WantRefused(t, ask(), 404, missingCode(name))
+	}
+	list := harness.CallAs[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil)
+	if len(list.Items) != 0 {
+		t.Errorf("others see %+v", list.Items)
+	}
+}
+
+// wantSameCalls checks that requests about links of others are refused with the same calls as those about links that
+// never were.
+func wantSameCalls(t *testing.T, s *harness.LinkEnv, foreign, unknown map[string]func() wire.Answer) {
+	t.Helper()
+	for name := range foreign {
+		var a, b wire.Answer
+		one := s.Calls(t, func() { a = foreign[name]() })
+		two := s.Calls(t, func() { b = unknown[name]() })
+		if !slices.Equal(one, two) {
+			t.Errorf("%s: somebody else's costs %q, an unknown one %q", name, one, two)
+		}
+		harness.WantRefused(t, a, 404, missingCode(name))
+		if a.Message() != b.Message() || a.Code() != b.Code() {
+			t.Errorf("%s: somebody else's answers %q, an unknown one %q", name, a.Message(), b.Message())
+		}
+	}
+}
+
+func TestLinksEndByThemselves(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	end := contract.At(s.Options.Now().Add(time.Hour))
+	short := harness.CreateLink(t, s.Agent, a, contract.CreateLink{Type: "share", ExpiresAt: &end})
+	row := harness.LinkRows(t, s.Agent, a)[short.ID]
+	if row.ExpiresAt == nil || !row.ExpiresAt.Equal(end.Truncate(time.Millisecond)) {
+		t.Errorf("%+v", row)
+	}
+	had := s.OpenLink(t, harness.MintLink(t, s.Agent, short.ID), "shared")
+	s.Clock.Advance(time.Hour)
+	s.WantLinksClosed(t, had)
+	harness.WantRefused(
+		t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(short.ID, "mint"), nil), 404, fault.NotFound,
+	)
+	next := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
+	if next.ID == short.ID {
+		t.Fatal("a link that is over is the answer")
+	}
+	url := harness.MintLink(t, s.Agent, next.ID)
+	s.OpenLink(t, url, "shared")
+	s.Clock.Advance(limits.LinkURLLife)
+	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
+	s.OpenLink(t, harness.MintLink(t, s.Agent, next.ID), "shared") // the URL ended, not the link
+	end = contract.At(s.Options.Now().Add(time.Minute))
+	pinned := harness.RevisionLink(s.Published.RevisionID)
+	pinned.ExpiresAt = &end
+	brief := s.OpenLink(t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, a, pinned).ID), "shared")
+	s.Clock.Advance(time.Minute)
+	s.WantLinksClosed(t, brief)
+}
+
+// TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd asks with and without an end while there is a link.
+func TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	a := s.Published.ArtifactID
+	until := func(d time.Duration) contract.CreateLink {
+		end := contract.At(s.Options.Now().Add(d))
+		return contract.CreateLink{Type: "share", ExpiresAt: &end}
+	}
+	hour, idem := until(time.Hour), harness.KeyHeader()
+	endless := harness.Call[contract.CreatedLink](
+		t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...,
+	)
+	for _, path := range []string{harness.LinksPath(a), "/v1/web" + strings.TrimPrefix(harness.LinksPath(a), "/v1")} {
+		who := s.Agent
+		if strings.HasPrefix(path, "/v1/web") {
+			who = s.Member.Agent
+		}
+		got := harness.Do(t, who, "POST", s.Origins.API+path, hour, harness.KeyHeader()...)
+		if harness.WantRefused(t, got, 400, fault.InvalidRequest); !strings.Contains(got.Message(), string(endless.ID)) {
+			t.Errorf("%s does not say which link is in the way", got.Message())
+		}
+	}
+	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...)
+	if again.ID != endless.ID {
+		t.Errorf("a repetition answers %s", again.ID)
+	}
+	harness.RevokeLink(t, s.Agent, endless.ID)
+	ends := harness.CreateLink(t, s.Agent, a, hour)
+	for name, ask := range map[string]contract.CreateLink{
+		"no end":       harness.ShareLink,
+		"the same end": hour,
+		"a later one":  until(2 * time.Hour),
+	} {
+		if got := harness.CreateLink(t, s.Agent, a, ask); got.ID != ends.ID {
+			t.Errorf("%s: %s, not %s", name, got.ID, ends.ID)
+		}
+	}
+	harness.WantRefused(t, tryLink(t, s.Agent, a, until(time.Minute)), 400, fault.InvalidRequest)
+}
