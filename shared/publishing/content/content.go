@@ -45,7 +45,7 @@ type Reader struct {
 	Addresses keyring.Derived
 	Now       func() time.Time
 
-	trees cache
+	trees treeCache
 }
 
 // File is a file that may be read now.
@@ -71,7 +71,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		return File{}, readaccess.NotFound()
 	}
 	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	limited, files := make(chan rate.Read, 1), make(chan loaded, 1)
+	limited, files := make(chan rate.Read, 1), make(chan treeResult, 1)
 	go func() {
 		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
 	}()
@@ -79,7 +79,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	state, err := readaccess.Read(ctx, r.Store, names)
 	read, got := <-limited, <-files
 	if err == nil {
-		err = r.admit(ctx, state, names, claims.Revision)
+		err = r.checkAccess(ctx, state, names, claims.Revision)
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(names, now) {
 		r.Limiter.GiveBack(ctx, read)
@@ -106,12 +106,12 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}, nil
 }
 
-// admit asks the gates that were read, and whether the revision may be shown.
-func (r *Reader) admit(ctx context.Context, s readaccess.State, n readaccess.Query, shown id.Revision) error {
+// checkAccess asks the gates that were read, and whether the revision may be shown.
+func (r *Reader) checkAccess(ctx context.Context, s readaccess.State, n readaccess.Query, shown id.Revision) error {
 	if !s.Allows(n, r.Now()) {
 		return readaccess.NotFound()
 	}
-	return readaccess.Shown(ctx, r.Store, s.Artifact, shown)
+	return readaccess.CheckRevision(ctx, r.Store, s.Artifact, shown)
 }
 
 // Open reads size bytes of a found file from an offset, for a client at an address. A large part holds a stream until it
@@ -122,10 +122,10 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 		return r.read(ctx, f, offset, size)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	opened := make(chan bytesRead, 1)
+	opened := make(chan openResult, 1)
 	go func() {
 		body, err := r.read(ctx, f, offset, size)
-		opened <- bytesRead{body, err}
+		opened <- openResult{body, err}
 	}()
 	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
 	if err != nil {
@@ -141,23 +141,23 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 		release()
 		return nil, got.err
 	}
-	return &streamed{ReadCloser: got.body, cancel: cancel, release: release}, nil
+	return &limitedBody{ReadCloser: got.body, cancel: cancel, release: release}, nil
 }
 
-type bytesRead struct {
+type openResult struct {
 	body io.ReadCloser
 	err  error
 }
 
-// streamed is a body that holds a stream until it is closed.
-type streamed struct {
+// limitedBody is a body that holds a stream until it is closed.
+type limitedBody struct {
 	io.ReadCloser
 	cancel  context.CancelFunc
 	release func()
 }
 
 // Close implements io.Closer. It may be called again.
-func (s *streamed) Close() error {
+func (s *limitedBody) Close() error {
 	defer s.cancel()
 	defer s.release()
 	return s.ReadCloser.Close()
@@ -171,18 +171,18 @@ func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadC
 	return body, err
 }
 
-type loaded struct {
+type treeResult struct {
 	tree tree.Tree
 	err  error
 }
 
-func (r *Reader) tree(ctx context.Context, c token.Claims) loaded {
+func (r *Reader) tree(ctx context.Context, c token.Claims) treeResult {
 	if t, ok := r.trees.get(c.Revision); ok {
-		return loaded{tree: t}
+		return treeResult{tree: t}
 	}
 	t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
 	if err == nil && t != nil {
 		r.trees.put(c.Revision, t)
 	}
-	return loaded{t, err}
+	return treeResult{t, err}
 }

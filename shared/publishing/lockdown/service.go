@@ -79,8 +79,8 @@ func (w *Service) change(by credential.Actor, c idempotency.Command, r *idempote
 }
 
 func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
-	if !valid(l.Scope, l.Target) {
-		return l, missing()
+	if !validTarget(l.Scope, l.Target) {
+		return l, notFound()
 	}
 	if l.Target == string(by.Workspace.ID) {
 		return l, fault.New(fault.InvalidRequest, "this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
@@ -90,7 +90,7 @@ func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Co
 		return l, err
 	}
 	if effective != nil {
-		kept := planned(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
+		kept := newChange(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
 		kept.Noop = true
 		return *effective, w.Store.Lock(ctx, kept)
 	}
@@ -99,36 +99,36 @@ func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Co
 	case err != nil:
 		return l, err
 	case t == nil:
-		return l, missing()
+		return l, notFound()
 	case l.Scope == Workspace && t.ClaimedInto != "":
 		return l, fault.New(fault.InvalidRequest, "this workspace was claimed into %s; lock that one, or an artifact", t.ClaimedInto)
 	}
-	return l, w.Store.Lock(ctx, planned(by, c, l, *t, event.LockdownSet, l.SetAt))
+	return l, w.Store.Lock(ctx, newChange(by, c, l, *t, event.LockdownSet, l.SetAt))
 }
 
 func (w *Service) lift(ctx context.Context, by credential.Actor, c idempotency.Command, s Scope, target string, now time.Time) (Lockdown, error) {
-	if !valid(s, target) {
-		return Lockdown{}, missing()
+	if !validTarget(s, target) {
+		return Lockdown{}, notFound()
 	}
 	l, err := w.Store.ActiveLockdown(ctx, s, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
 	if l == nil {
-		return Lockdown{}, missing()
+		return Lockdown{}, notFound()
 	}
 	t, err := w.Store.Target(ctx, s, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
 	if t == nil {
-		return Lockdown{}, missing()
+		return Lockdown{}, notFound()
 	}
 	l.LiftedAt, l.LiftedBy = now, by.Member
-	return *l, w.Store.Lift(ctx, planned(by, c, *l, *t, event.LockdownLifted, now))
+	return *l, w.Store.Lift(ctx, newChange(by, c, *l, *t, event.LockdownLifted, now))
 }
 
-func planned(by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time) Change {
+func newChange(by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time) Change {
 	result, _ := json.Marshal(l.Detail())
 	return Change{
 		Command:  c,
@@ -149,8 +149,8 @@ func planned(by credential.Actor, c idempotency.Command, l Lockdown, t Target, a
 	}
 }
 
-// valid tells whether a scope has ids of this form; nothing else reaches the store.
-func valid(s Scope, target string) bool {
+// validTarget tells whether a scope has ids of this form; nothing else reaches the store.
+func validTarget(s Scope, target string) bool {
 	var err error
 	switch s {
 	case Workspace:
@@ -163,7 +163,7 @@ func valid(s Scope, target string) bool {
 	return err == nil
 }
 
-func missing() error {
+func notFound() error {
 	return fault.New(fault.NotFound, "no such target, or no lockdown of it is in effect")
 }
 

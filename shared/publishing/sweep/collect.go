@@ -37,53 +37,53 @@ type GarbageCollector struct {
 	Now        func() time.Time
 }
 
-// unneeded is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
-type unneeded struct {
+// unreferenced is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
+type unreferenced struct {
 	GarbageCandidate
 	dead []id.Revision
 }
 
 // Due does one round: it looks at each object, and deletes those that nothing keeps with one request.
 func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
-	due, err := c.Store.DueGarbage(ctx, c.Now(), batch)
+	due, err := c.Store.DueGarbage(ctx, c.Now(), batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	found, r := foundIn(due, c.Now()), round{rows: c.Store, now: c.Now, many: full}
+	found, r := summarize(due, c.Now()), round{rows: c.Store, now: c.Now, many: fullShare}
 	var mu sync.Mutex
-	var gone []unneeded
+	var gone []unreferenced
 	groups, seen := bySession(c.References, due)
 	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
 		needed, dead, err := c.needed(ctx, one, seen[one.Object.Session])
 		if err == nil && !needed {
 			mu.Lock()
 			defer mu.Unlock()
-			gone = append(gone, unneeded{one, dead})
+			gone = append(gone, unreferenced{one, dead})
 		}
 		return err
 	})
 	failed := c.delete(ctx, gone)
 	r.many = 0 // more tells only whether what failed was put off
-	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unneeded) error {
+	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unreferenced) error {
 		if failed != nil { // so that one object that cannot be deleted is in no other's way
-			if err := c.delete(ctx, []unneeded{one}); err != nil {
+			if err := c.delete(ctx, []unreferenced{one}); err != nil {
 				return err
 			}
 		}
-		return c.forget(ctx, one)
+		return c.unmark(ctx, one)
 	})
 	found.More = more && ended.More
 	return found, errors.Join(err, err2)
 }
 
 // bySession groups objects by the session that brought them: what keeps one is read once for all of its group.
-func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidate, seen map[id.Session]*reading) {
-	seen = map[id.Session]*reading{}
+func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
+	seen = map[id.Session]*referenceCache{}
 	place := map[id.Session]int{}
 	for _, one := range due {
 		u := one.Object.Session
 		if seen[u] == nil {
-			seen[u], place[u] = read(s), len(groups)
+			seen[u], place[u] = newReferenceCache(s), len(groups)
 			groups = append(groups, nil)
 		}
 		groups[place[u]] = append(groups[place[u]], one)
@@ -92,7 +92,7 @@ func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidat
 }
 
 // needed tells whether anything keeps an object, and ends the matter for one that is kept.
-func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *reading) (needed bool, dead []id.Revision, err error) {
+func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *referenceCache) (needed bool, dead []id.Revision, err error) {
 	found, err := c.Index.RemoveIndexEntry(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
 		return true, nil, err
@@ -100,7 +100,7 @@ func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, see
 	if found {
 		return true, nil, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
-	kept, dead, err := seen.kept(ctx, one.Object)
+	kept, dead, err := seen.inUse(ctx, one.Object)
 	if err == nil && kept {
 		err = c.Store.Unmark(ctx, one)
 	}
@@ -108,7 +108,7 @@ func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, see
 }
 
 // delete removes the bytes of objects that nothing keeps.
-func (c *GarbageCollector) delete(ctx context.Context, gone []unneeded) error {
+func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -119,8 +119,8 @@ func (c *GarbageCollector) delete(ctx context.Context, gone []unneeded) error {
 	return c.Bytes.DeleteAll(ctx, objects)
 }
 
-// forget ends the matter for an object whose bytes are gone.
-func (c *GarbageCollector) forget(ctx context.Context, one unneeded) error {
+// unmark ends the matter for an object whose bytes are gone.
+func (c *GarbageCollector) unmark(ctx context.Context, one unreferenced) error {
 	for _, r := range one.dead {
 		if err := c.Store.RemoveReference(ctx, r, []tree.Object{one.Object}); err != nil {
 			return err

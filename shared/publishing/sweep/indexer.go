@@ -38,11 +38,11 @@ type Indexer struct {
 
 // Due does one round.
 func (h *Indexer) Due(ctx context.Context) (Round, error) {
-	due, err := h.Store.DueUploads(ctx, h.Now(), batch)
+	due, err := h.Store.DueUploads(ctx, h.Now(), batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: h.Store, now: h.Now, many: full}
+	r := round{rows: h.Store, now: h.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
 }
 

@@ -58,8 +58,8 @@ type Index interface {
 	RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 }
 
-// purgesAtOnce is how many of them one round takes: each may hold many objects.
-const purgesAtOnce = 4 * limits.JobWorkers
+// maxPurges is how many of them one round takes: each may hold many objects.
+const maxPurges = 4 * limits.JobWorkers
 
 // Purger gives up the files of what ended. Objects that nothing else needs are condemned, not deleted: sessions may have
 // been told of them. References go first and the list of files goes last, so that a death in between is made up for.
@@ -77,7 +77,7 @@ type Purger struct {
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
-	due, err := p.Store.DuePurges(ctx, p.Now(), purgesAtOnce)
+	due, err := p.Store.DuePurges(ctx, p.Now(), maxPurges)
 	if err != nil {
 		return Round{}, err
 	}
@@ -85,7 +85,7 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 		rows: p.Queue,
 		now:  p.Now,
 		over: over,
-		many: purgesAtOnce / limits.DueParts,
+		many: maxPurges / limits.DueParts,
 	}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
@@ -106,7 +106,7 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 			return err
 		}
 	}
-	seen, done := read(p.References), map[tree.Object]bool{}
+	seen, done := newReferenceCache(p.References), map[tree.Object]bool{}
 	for n, c := range gone {
 		if n > 0 && over() {
 			return errUnfinished
@@ -119,16 +119,16 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 }
 
 // revision looks at each object of a revision, unless that is done: revisions of one artifact share most of theirs.
-func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *reading, done map[tree.Object]bool) error {
+func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *referenceCache, done map[tree.Object]bool) error {
 	for _, f := range c.Tree {
 		if f.Size == 0 || done[f.Object] {
 			continue
 		}
 		done[f.Object] = true
 		if !f.Borrowed {
-			seen.bringers[f.Object.Session] = a.ID
+			seen.uploaders[f.Object.Session] = a.ID
 		}
-		kept, _, err := seen.kept(ctx, f.Object)
+		kept, _, err := seen.inUse(ctx, f.Object)
 		if err == nil && !kept {
 			err = p.mark(ctx, GarbageCandidate{Home: a.StorageWorkspace, Object: f.Object, Content: f.Content()})
 		}

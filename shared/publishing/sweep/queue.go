@@ -42,8 +42,8 @@ type Round struct {
 	More   bool          // whether others may wait
 }
 
-// foundIn describes what was due at an instant, the oldest first.
-func foundIn[T queued](due []T, now time.Time) Round {
+// summarize describes what was due at an instant, the oldest first.
+func summarize[T queued](due []T, now time.Time) Round {
 	r := Round{Due: len(due)}
 	if len(due) > 0 {
 		r.Oldest = max(0, now.Sub(due[0].queueItem().Due))
@@ -75,7 +75,7 @@ type round struct {
 // What fails is put off, for longer each time, and what does not end goes behind all others that are due now, so that
 // neither is in the way. Round.More is false if nothing can be put off, because whatever fails would come again at once.
 func each[T queued](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
-	found := foundIn(due, r.now())
+	found := summarize(due, r.now())
 	one := make([][]T, len(due))
 	for n := range due {
 		one[n] = due[n : n+1]
@@ -102,7 +102,7 @@ func eachGroup[T queued](ctx context.Context, r round, groups [][]T, do func(con
 		}
 		workers.Go(func() error {
 			for _, one := range group {
-				w.done(ctx, one, do(ctx, one))
+				w.record(ctx, one, do(ctx, one))
 			}
 			return nil
 		})
@@ -121,8 +121,8 @@ type work struct {
 	failed []error
 }
 
-// done notes what came of one thing, and puts it off unless it ended.
-func (w *work) done(ctx context.Context, one queued, err error) {
+// record notes what came of one thing, and puts it off unless it ended.
+func (w *work) record(ctx context.Context, one queued, err error) {
 	if err == nil {
 		return
 	}

@@ -25,8 +25,8 @@ type ArtifactFiles struct {
 	Contents []artifact.Contents
 }
 
-// objects are those of revisions that can be read or published, if the artifact can.
-func (h ArtifactFiles) objects() map[tree.Object]bool {
+// liveObjects are those of revisions that can be read or published, if the artifact can.
+func (h ArtifactFiles) liveObjects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
 	if h.Artifact == nil || h.Artifact.Status != artifact.Live {
 		return live
@@ -42,36 +42,36 @@ func (h ArtifactFiles) objects() map[tree.Object]bool {
 	return live
 }
 
-// reading looks at the shelf for one purge or deletion. It asks for each thing once: what it saw can only have become
+// referenceCache looks at the shelf for one purge or deletion. It asks for each thing once: what it saw can only have become
 // less since, because what nothing keeps and nobody finds is not taken up again.
-type reading struct {
-	shelf    References
-	bringers map[id.Session]id.Artifact
+type referenceCache struct {
+	references    References
+	uploaders map[id.Session]id.Artifact
 	live     map[id.Artifact]map[tree.Object]bool
 }
 
-func read(s References) *reading {
-	return &reading{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
+func newReferenceCache(s References) *referenceCache {
+	return &referenceCache{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
 }
 
-// kept tells whether anything keeps an object: the artifact that it came for, or a reference.
-func (r *reading) kept(ctx context.Context, o tree.Object) (kept bool, dead []id.Revision, err error) {
-	a, known := r.bringers[o.Session]
+// inUse tells whether anything keeps an object: the artifact that it came for, or a reference.
+func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (kept bool, dead []id.Revision, err error) {
+	a, known := r.uploaders[o.Session]
 	if !known {
-		if a, err = r.shelf.UploaderOf(ctx, o.Session); err != nil {
+		if a, err = r.references.UploaderOf(ctx, o.Session); err != nil {
 			return false, nil, err
 		}
-		r.bringers[o.Session] = a
+		r.uploaders[o.Session] = a
 	}
 	if r.live[a] == nil {
-		h, err := r.shelf.ArtifactFiles(ctx, a)
+		h, err := r.references.ArtifactFiles(ctx, a)
 		if err != nil {
 			return false, nil, err
 		}
-		r.live[a] = h.objects()
+		r.live[a] = h.liveObjects()
 	}
 	if r.live[a][o] {
 		return true, nil, nil
 	}
-	return r.shelf.ReferencesTo(ctx, o)
+	return r.references.ReferencesTo(ctx, o)
 }

@@ -76,8 +76,8 @@ type SessionCleanup interface {
 // How many of each kind one round takes. Each part of the list gives its share of a batch: from as many as one part gives
 // on, others may wait.
 const (
-	batch = 100
-	full  = batch / limits.DueParts
+	batchSize = 100
+	fullShare  = batchSize / limits.DueParts
 )
 
 // Sweeper does what is due.
@@ -91,11 +91,11 @@ type Sweeper struct {
 // DueArtifacts does one round for artifacts.
 func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
 	now := s.Now()
-	due, err := s.Store.DueArtifacts(ctx, now, batch)
+	due, err := s.Store.DueArtifacts(ctx, now, batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: s.Store, now: s.Now, many: full}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
 }
 
@@ -127,11 +127,11 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 // DueSessions does one round for upload sessions.
 func (s *Sweeper) DueSessions(ctx context.Context) (Round, error) {
 	now := s.Now()
-	due, err := s.Sessions.DueSessions(ctx, now, batch)
+	due, err := s.Sessions.DueSessions(ctx, now, batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: s.Store, now: s.Now, many: full}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
 }
 

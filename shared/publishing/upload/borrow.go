@@ -79,15 +79,15 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
 		if e.Borrowed {
-			g.Go(func() error { return f.look(ctx, a.Session, e) })
+			g.Go(func() error { return f.checkBorrowed(ctx, a.Session, e) })
 		}
 	}
 	return g.Wait()
 }
 
-// look refuses an entry whose borrowed bytes are gone, and takes back what told of them, so that the next session is
+// checkBorrowed refuses an entry whose borrowed bytes are gone, and takes back what told of them, so that the next session is
 // asked to upload them.
-func (f *Finalizer) look(ctx context.Context, s *Session, e Entry) error {
+func (f *Finalizer) checkBorrowed(ctx context.Context, s *Session, e Entry) error {
 	size, err := f.Objects.Head(ctx, s.Home, e.Object)
 	if err == nil && size == e.Size {
 		return nil

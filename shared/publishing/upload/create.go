@@ -105,7 +105,7 @@ func (c *Creator) Create(
 	if err != nil {
 		return contract.Session{}, err
 	}
-	entries := place(&s, d.files, known, hinted)
+	entries := placeEntries(&s, d.files, known, hinted)
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
@@ -114,7 +114,7 @@ func (c *Creator) Create(
 	}
 	made := creation(by, cmd, s, entries)
 	if !c.Limits.Off {
-		made.Bytes, made.BytesADay = uploadable(entries), by.Policy.UploadBytes()
+		made.Bytes, made.BytesADay = uploadBytes(entries), by.Policy.UploadBytes()
 	}
 	finished, err := idempotency.Lost(c.Store.Create(ctx, made), now)
 	switch {
@@ -140,8 +140,8 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 	}
 }
 
-// uploadable adds up what a session lets its holder put.
-func uploadable(entries []Entry) (sum int64) {
+// uploadBytes adds up what a session lets its holder put.
+func uploadBytes(entries []Entry) (sum int64) {
 	for _, e := range entries {
 		if !e.Reused && !e.Deleted {
 			sum += e.Size
@@ -184,9 +184,9 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 	return c.Store.Tree(ctx, a.ID, s.Reuses)
 }
 
-// place decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
+// placeEntries decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
 // earlier entry of this session or what a hint found when the digest is known there; else an upload.
-func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
+func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry {
 	type source struct {
 		tree.File
 		inherited bool

@@ -120,7 +120,7 @@ func TestKnownBytesAreReused(t *testing.T) {
 		Borrowed: true,
 	}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
-	entries := place(&s, []declared{
+	entries := placeEntries(&s, []declared{
 		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
 		{"g", 5, digest("lent"), nil},
 	}, known, hinted)
@@ -140,13 +140,13 @@ func TestKnownBytesAreReused(t *testing.T) {
 	}
 	for _, lent := range []tree.Tree{nil, hinted} {
 		fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
-		if place(&fresh, []declared{{"a", 5, digest("lent"), nil}}, known, lent); fresh.Reuses != "" {
+		if placeEntries(&fresh, []declared{{"a", 5, digest("lent"), nil}}, known, lent); fresh.Reuses != "" {
 			t.Error("the session holds on to a revision that it does not use")
 		}
 	}
 	again := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	known[0].Borrowed = true // of the revision before
-	if e := place(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil); !e[0].Borrowed || again.Reuses == "" {
+	if e := placeEntries(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil); !e[0].Borrowed || again.Reuses == "" {
 		t.Errorf("what is inherited is not referred to: %+v", e[0])
 	}
 }

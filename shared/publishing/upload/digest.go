@@ -19,7 +19,7 @@ const maxReads = 4
 // build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
 // can be refused without a look at any bytes is, as if every patch gave an empty file.
 func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
-	files, unknown := listed(a.Entries)
+	files, unknown := declaredFiles(a.Entries)
 	if base == nil {
 		return files, f.hashAll(ctx, a, files, unknown)
 	}
@@ -50,9 +50,9 @@ func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, 
 	return out, checkTree(out, p, a.Session.Entrypoint)
 }
 
-// listed are the declared files, and which of them are to be read and hashed: the store checked every declared digest.
+// declaredFiles are the declared files, and which of them are to be read and hashed: the store checked every declared digest.
 // Those that come as diffs are empty until they are rebuilt.
-func listed(entries []Entry) (files tree.Tree, unknown []int) {
+func declaredFiles(entries []Entry) (files tree.Tree, unknown []int) {
 	for _, e := range entries {
 		if e.Deleted {
 			continue

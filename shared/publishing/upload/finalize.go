@@ -89,7 +89,7 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 		return replay(a, a.Record)
 	}
 	if a.Session.Status == Finalized {
-		return drafted(a.Session), nil
+		return finalizedAnswer(a.Session), nil
 	}
 	owner := rand.Text()
 	err := f.run(ctx, by, a, owner, now)
@@ -97,7 +97,7 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	var settled *Settled
 	switch {
 	case err == nil:
-		return drafted(a.Session), nil
+		return finalizedAnswer(a.Session), nil
 	case errors.As(err, &taken) && taken.Record.Finished(now):
 		return replay(a, &taken.Record)
 	case errors.As(err, &taken):
@@ -107,9 +107,9 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
-			return drafted(&settled.Session), nil
+			return finalizedAnswer(&settled.Session), nil
 		}
-		err = pending(&settled.Session, now)
+		err = checkPending(&settled.Session, now)
 	}
 	return contract.Finalized{}, err
 }
@@ -130,7 +130,7 @@ func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
 	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
 		s.FileCount, s.Size = first.FileCount, first.Size
 	}
-	return drafted(&s), nil
+	return finalizedAnswer(&s), nil
 }
 
 // run takes the command, looks at the objects meanwhile, and commits.
@@ -146,7 +146,7 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 		return refused
 	}
 	if err == nil {
-		err = cmp.Or(there.complete(a.Entries), pending(a.Session, now), there.baseless)
+		err = cmp.Or(there.complete(a.Entries), checkPending(a.Session, now), there.baseErr)
 	}
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 type survey struct {
 	files, diffs map[int]int64
 	base         *artifact.Contents
-	baseless     error
+	baseErr     error
 }
 
 // survey looks at everything at once.
@@ -183,7 +183,7 @@ func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error)
 		})
 	}
 	g.Go(func() error {
-		s.base, s.baseless = f.base(ctx, a.Session)
+		s.base, s.baseErr = f.base(ctx, a.Session)
 		return nil
 	})
 	return s, g.Wait()
@@ -212,7 +212,7 @@ func (s survey) complete(entries []Entry) error {
 	return nil
 }
 
-func pending(s *Session, now time.Time) error {
+func checkPending(s *Session, now time.Time) error {
 	if s.Status != Pending || !now.Before(s.ExpiresAt) {
 		return fault.New(fault.UploadSessionExpired, "the upload session expired; create a new one and upload again")
 	}
@@ -275,7 +275,7 @@ func finalization(by credential.Actor, a Attempt, owner string, base *artifact.C
 	return f
 }
 
-func drafted(s *Session) contract.Finalized {
+func finalizedAnswer(s *Session) contract.Finalized {
 	return contract.Finalized{
 		UploadSessionID: s.ID,
 		ArtifactID:      s.Artifact,

@@ -21,23 +21,23 @@ type Patch struct {
 	Result tree.Digest // of what comes out
 }
 
-// rebuilt is a file that comes as a diff, and what comes out.
-type rebuilt struct {
+// patchedFile is a file that comes as a diff, and what comes out.
+type patchedFile struct {
 	entry        Entry
 	file         *tree.File
 	before, diff []byte
 	after        []byte
 }
 
-// patched are the declared files that come as diffs.
-func patched(entries []Entry, files tree.Tree) (out []*rebuilt) {
+// patchedFiles are the declared files that come as diffs.
+func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 	n := 0
 	for _, e := range entries {
 		if e.Deleted {
 			continue
 		}
 		if e.Patch != nil {
-			out = append(out, &rebuilt{entry: e, file: &files[n]})
+			out = append(out, &patchedFile{entry: e, file: &files[n]})
 		}
 		n++
 	}
@@ -46,8 +46,8 @@ func patched(entries []Entry, files tree.Tree) (out []*rebuilt) {
 
 // rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
 // results may take together. What is read is bounded by the caps: the base is a revision, and so large may all diffs be.
-func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*rebuilt, error) {
-	results := patched(a.Entries, files)
+func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*patchedFile, error) {
+	results := patchedFiles(a.Entries, files)
 	if err := f.fetch(ctx, a.Session, base, results); err != nil {
 		return nil, err
 	}
@@ -69,14 +69,14 @@ func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, file
 }
 
 // fetch reads what diffs are of, and the diffs.
-func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*rebuilt) error {
+func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		e := r.entry
 		old, ok := base.Find(e.Path)
 		if !ok || old.SHA256 != e.Patch.Base {
-			g.Go(func() error { return conflict(e.Path, patch.BaseMismatch) })
+			g.Go(func() error { return patchConflict(e.Path, patch.BaseMismatch) })
 			break
 		}
 		g.Go(func() (err error) {
@@ -92,7 +92,7 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 }
 
 // write stores what diffs gave; a repetition writes the same bytes again.
-func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*rebuilt) error {
+func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
@@ -112,7 +112,7 @@ func tooLarge(path string, room int64, p limits.Policy) error {
 }
 
 // apply makes a result of at most `most` bytes; patch.ErrTooLarge if it has more.
-func (r *rebuilt) apply(most int64) (err error) {
+func (r *patchedFile) apply(most int64) (err error) {
 	r.after, err = patch.Apply(r.before, r.diff, most)
 	r.before, r.diff = nil, nil
 	var why patch.Reason
@@ -120,15 +120,15 @@ func (r *rebuilt) apply(most int64) (err error) {
 	case errors.Is(err, patch.ErrTooLarge):
 		return err
 	case errors.As(err, &why):
-		return conflict(r.entry.Path, why)
+		return patchConflict(r.entry.Path, why)
 	case sha256.Sum256(r.after) != r.entry.Patch.Result:
-		return conflict(r.entry.Path, patch.ResultMismatch)
+		return patchConflict(r.entry.Path, patch.ResultMismatch)
 	}
 	return nil
 }
 
-// conflict is the refusal of a patch in the words that clients read.
-func conflict(path string, why patch.Reason) error {
+// patchConflict is the refusal of a patch in the words that clients read.
+func patchConflict(path string, why patch.Reason) error {
 	return fault.New(fault.PatchConflict, "patch_conflict: %s: %s", path, why)
 }
 

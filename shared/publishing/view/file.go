@@ -27,15 +27,15 @@ type Bytes interface {
 // revision. Everything unreadable is not_found.
 func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
 	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
 	if r == "" {
 		r = a.Current
 	}
 	if _, err := r.Bits(); err != nil {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
-	if err := readaccess.Shown(ctx, v.Store, a, r); err != nil {
+	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
 		return contract.FileContent{}, err
 	}
 	c, err := v.Store.Contents(ctx, a.ID, r)
@@ -43,7 +43,7 @@ func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Art
 		return contract.FileContent{}, err
 	}
 	if c == nil {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
 	f, ok := c.Tree.Find(path)
 	if !ok {
@@ -64,7 +64,7 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 	if f.Size > limits.InlineAnswer {
 		return out, nil
 	}
-	text, err := v.text(ctx, a, f)
+	text, err := v.readText(ctx, a, f)
 	if err != nil {
 		return contract.FileContent{}, err
 	}
@@ -72,16 +72,16 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 		return out, nil
 	}
 	out.Body = &text
-	fits, err := sendable(out)
+	fits, err := fitsAnswer(out)
 	if !fits {
 		out.Body = nil
 	}
 	return out, err
 }
 
-// sendable tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
+// fitsAnswer tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
 // served, so that the same file is read alike everywhere.
-func sendable(out contract.FileContent) (bool, error) {
+func fitsAnswer(out contract.FileContent) (bool, error) {
 	encoded, err := contract.Encode(out)
 	if err != nil || len(encoded) > limits.InlineAnswer {
 		return false, err
@@ -90,14 +90,14 @@ func sendable(out contract.FileContent) (bool, error) {
 	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
 }
 
-// text reads a whole file and holds it against its digest.
-func (v *Service) text(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
+// readText reads a whole file and holds it against its digest.
+func (v *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
 	if f.Size == 0 {
 		return "", nil
 	}
 	body, err := v.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
 	if fault.KindOf(err) == fault.KindNotFound {
-		return "", unreadable()
+		return "", notFound()
 	}
 	if err != nil {
 		return "", err

@@ -42,29 +42,29 @@ type Service struct {
 // Latest is the owner's view of the current revision; not_found for everything unreadable.
 func (v *Service) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
 	if !v.visible(by, a) || a.Current == "" {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
-	return v.owned(ctx, by, a, a.Current)
+	return v.ownerView(ctx, by, a, a.Current)
 }
 
 // Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
 func (v *Service) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
 	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
 	if r.Status == artifact.Retained {
 		return contract.AgentView{}, fault.New(fault.RevisionRetained, "the bytes of this revision are gone; read a newer one")
 	}
-	return v.owned(ctx, by, a, r.ID)
+	return v.ownerView(ctx, by, a, r.ID)
 }
 
-func (v *Service) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
+func (v *Service) ownerView(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
 	c, err := v.Store.Contents(ctx, a.ID, r)
 	if err != nil {
 		return contract.AgentView{}, err
 	}
 	if c == nil {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
 	public, err := v.build(&by.Workspace, a, c, "")
 	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID), Lockdown: lockdowns(by, a)}, err
@@ -92,7 +92,7 @@ func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdown
 	}
 }
 
-func unreadable() error {
+func notFound() error {
 	return fault.New(fault.NotFound, "no such artifact or revision in this workspace, or it is not published, deleted or expired")
 }
 
@@ -103,12 +103,12 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
 	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
-	contents := make(chan answer, 1)
+	contents := make(chan contentsResult, 1)
 	go func() {
 		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
-		contents <- answer{c, err}
+		contents <- contentsResult{c, err}
 	}()
-	state, _, err := v.admit(ctx, names, claims.Revision)
+	state, _, err := v.checkAccess(ctx, names, claims.Revision)
 	got := <-contents
 	if err != nil {
 		return contract.PublicAgentView{}, err
@@ -122,7 +122,7 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 	return v.build(state.Workspace, state.Artifact, got.contents, "")
 }
 
-type answer struct {
+type contentsResult struct {
 	contents *artifact.Contents
 	err      error
 }
@@ -134,7 +134,7 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 		return contract.Resolved{}, readaccess.NotFound()
 	}
 	names := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
-	state, shown, err := v.admit(ctx, names, "")
+	state, shown, err := v.checkAccess(ctx, names, "")
 	if err != nil {
 		return contract.Resolved{}, err
 	}
@@ -155,10 +155,10 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	}, err
 }
 
-// admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
+// checkAccess reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
 // that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
 // while members lock the links of the artifact, and from when they end them all.
-func (v *Service) admit(ctx context.Context, n readaccess.Query, named id.Revision) (readaccess.State, id.Revision, error) {
+func (v *Service) checkAccess(ctx context.Context, n readaccess.Query, named id.Revision) (readaccess.State, id.Revision, error) {
 	limited := make(chan rate.Read, 1)
 	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
 	state, err := readaccess.Read(ctx, v.Store, n)
@@ -169,10 +169,10 @@ func (v *Service) admit(ctx context.Context, n readaccess.Query, named id.Revisi
 	shown, err := named, readaccess.NotFound()
 	if state.Allows(n, now) && state.Artifact.Current != "" {
 		if named == "" { // the link is open, so that links are
-			shown = followed(state)
-			err = readaccess.Shown(ctx, v.Store, state.Artifact, shown)
+			shown = linkedRevision(state)
+			err = readaccess.CheckRevision(ctx, v.Store, state.Artifact, shown)
 		} else {
-			err = readaccess.Viewed(ctx, v.Store, state.Artifact, named)
+			err = readaccess.CheckPublicView(ctx, v.Store, state.Artifact, named)
 		}
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(n, now) {
@@ -181,8 +181,8 @@ func (v *Service) admit(ctx context.Context, n readaccess.Query, named id.Revisi
 	return state, shown, cmp.Or(err, read.Over)
 }
 
-// followed is the revision that a link shows.
-func followed(s readaccess.State) id.Revision {
+// linkedRevision is the revision that a link shows.
+func linkedRevision(s readaccess.State) id.Revision {
 	if s.Link.Kind == link.Revision {
 		return s.Link.Revision
 	}

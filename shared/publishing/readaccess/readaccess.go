@@ -48,23 +48,23 @@ func Read(ctx context.Context, store Store, n Query) (State, error) {
 	named, owner := s.Workspace, s.Artifact.Owner
 	switch {
 	case named.ClaimedInto != "" && (owner == named.ID || owner == named.ClaimedInto):
-		return s.claimed(ctx, store, *named)
+		return s.followNamed(ctx, store, *named)
 	case named.ClaimedInto == "" && owner != named.ID:
-		return s.claiming(ctx, store)
+		return s.followOwner(ctx, store)
 	}
 	return s, nil
 }
 
-// claimed follows from a source to its destination.
-func (s State) claimed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
+// followNamed follows from a source to its destination.
+func (s State) followNamed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
 	destination, err := store.Workspace(ctx, source.ClaimedInto)
 	s.Workspace, s.Artifact = destination, s.Artifact.AfterClaimOf(source)
 	return s, err
 }
 
-// claiming finds that the owner of the artifact was claimed by the workspace of the state. If it was not, the parts of
+// followOwner finds that the owner of the artifact was claimed by the workspace of the state. If it was not, the parts of
 // the batch may be from before and after a claim and a move, so that the named workspace is asked again.
-func (s State) claiming(ctx context.Context, store Store) (State, error) {
+func (s State) followOwner(ctx context.Context, store Store) (State, error) {
 	owner, err := store.Workspace(ctx, s.Artifact.Owner)
 	if err != nil || owner == nil {
 		return s, err
@@ -101,23 +101,23 @@ func (s State) ArtifactAllows(n Query, now time.Time) bool {
 	return s.Allows(n, now)
 }
 
-// Shown checks that a revision may be read. The current one may; any other costs a read.
-func Shown(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
-	_, err := revision(ctx, store, a, r)
+// CheckRevision checks that a revision may be read. The current one may; any other costs a read.
+func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	_, err := publishedRevision(ctx, store, a, r)
 	return err
 }
 
-// Viewed checks that the public view of a revision may be read, at the same cost.
-func Viewed(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
-	rev, err := revision(ctx, store, a, r)
+// CheckPublicView checks that the public view of a revision may be read, at the same cost.
+func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	rev, err := publishedRevision(ctx, store, a, r)
 	if err == nil && !a.ViewOpen(rev) {
 		err = NotFound()
 	}
 	return err
 }
 
-// revision finds a revision that may be read: of the current one what the artifact tells.
-func revision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) (artifact.Revision, error) {
+// publishedRevision finds a revision that may be read: of the current one what the artifact tells.
+func publishedRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) (artifact.Revision, error) {
 	if a.Current == r {
 		return a.Shown(), nil
 	}
