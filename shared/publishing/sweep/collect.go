@@ -11,24 +11,25 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Garbage is what Collector needs of the tables, beside looking at the Shelf.
+// Garbage is the garbage collector's view of the tables, besides References.
 type Garbage interface {
-	// DueGarbage returns up to n condemned objects, read strongly, whose time has come at an instant.
+	// DueGarbage reads strongly up to n candidates whose time has come.
 	DueGarbage(ctx context.Context, now time.Time, n int) ([]GarbageCandidate, error)
-	// Unmark ends the matter, unless the object was condemned anew since it was read.
+	// Unmark removes a candidate, unless it was marked anew since it was read.
 	Unmark(ctx context.Context, c GarbageCandidate) error
 	ReferenceRemover
 	Queue
 }
 
-// Bytes is what Collector needs of the object store.
+// Bytes deletes from the object store.
 type Bytes interface {
-	// DeleteAll removes objects of any workspaces; ones that are gone are no failure. If it fails, some may be left.
+	// DeleteAll deletes objects of any workspaces. Deleting a missing object is no error. After an error some may be left.
 	DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error
 }
 
-// GarbageCollector deletes condemned objects. By then every session has ended that was told of them before their hint was taken
-// back, unless a hint came again: those that are found again live on for as long again.
+// GarbageCollector deletes objects that were marked limits.CollectAfter ago and are still unreferenced. Every upload
+// session that could have found such an object by its content has ended by then, because its index entry was removed
+// when it was marked. An object with a new index entry is rescheduled for as long again.
 type GarbageCollector struct {
 	References References
 	Store      Garbage
@@ -37,13 +38,13 @@ type GarbageCollector struct {
 	Now        func() time.Time
 }
 
-// unreferenced is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
+// unreferenced is a candidate that is not in use, with the revisions whose references to it are stale.
 type unreferenced struct {
 	GarbageCandidate
 	dead []id.Revision
 }
 
-// Due does one round: it looks at each object, and deletes those that nothing keeps with one request.
+// Due does one round: it checks each candidate and deletes the unreferenced ones with one request.
 func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 	due, err := c.Store.DueGarbage(ctx, c.Now(), batchSize)
 	if err != nil {
@@ -76,8 +77,10 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 	return found, errors.Join(err, err2)
 }
 
-// bySession groups objects by the session that brought them: what keeps one is read once for all of its group.
-func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
+// bySession groups candidates by the session that uploaded them, because those share what is read to check them.
+func bySession(
+	s References, due []GarbageCandidate,
+) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
 	seen = map[id.Session]*referenceCache{}
 	place := map[id.Session]int{}
 	for _, one := range due {
@@ -91,8 +94,10 @@ func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidat
 	return groups, seen
 }
 
-// needed tells whether anything keeps an object, and ends the matter for one that is kept.
-func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *referenceCache) (needed bool, dead []id.Revision, err error) {
+// needed reports whether an object is in use, and removes or reschedules the candidate if it is.
+func (c *GarbageCollector) needed(
+	ctx context.Context, one GarbageCandidate, seen *referenceCache,
+) (needed bool, dead []id.Revision, err error) {
 	found, err := c.Index.RemoveIndexEntry(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
 		return true, nil, err
@@ -100,14 +105,14 @@ func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, see
 	if found {
 		return true, nil, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
-	kept, dead, err := seen.inUse(ctx, one.Object)
-	if err == nil && kept {
+	used, dead, err := seen.inUse(ctx, one.Object)
+	if err == nil && used {
 		err = c.Store.Unmark(ctx, one)
 	}
-	return kept, dead, err
+	return used, dead, err
 }
 
-// delete removes the bytes of objects that nothing keeps.
+// delete deletes the bytes of unreferenced objects.
 func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) error {
 	if len(gone) == 0 {
 		return nil
@@ -119,7 +124,7 @@ func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) erro
 	return c.Bytes.DeleteAll(ctx, objects)
 }
 
-// unmark ends the matter for an object whose bytes are gone.
+// unmark removes the stale references to an object whose bytes are gone, then the candidate.
 func (c *GarbageCollector) unmark(ctx context.Context, one unreferenced) error {
 	for _, r := range one.dead {
 		if err := c.Store.RemoveReference(ctx, r, []tree.Object{one.Object}); err != nil {

@@ -8,24 +8,24 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// References tells what keeps bytes. It is read strongly: what is deleted is gone for good.
+// References reads what uses an object, strongly, because deletion is final.
 type References interface {
-	// ArtifactFiles reads an artifact with all its revisions whose files are there.
+	// ArtifactFiles reads an artifact and all its revisions that still have their files.
 	ArtifactFiles(ctx context.Context, a id.Artifact) (ArtifactFiles, error)
-	// UploaderOf tells for which artifact a session brought its files.
+	// UploaderOf returns the artifact that a session uploaded its files for.
 	UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error)
-	// ReferencesTo tells whether a revision that has its files refers to an object. If none does, dead are those that refer to
-	// it and have none: they were purged, or never came, or come yet.
+	// ReferencesTo reports whether a revision that has its files references an object. If none does, dead lists the
+	// revisions that reference it without having files: they were purged, were never committed, or are not committed yet.
 	ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 
-// ArtifactFiles is an artifact with the revisions whose files are there.
+// ArtifactFiles is an artifact with its revisions that still have their files.
 type ArtifactFiles struct {
-	Artifact *artifact.Artifact // nil: there is none
+	Artifact *artifact.Artifact // nil: it does not exist
 	Contents []artifact.Contents
 }
 
-// liveObjects are those of revisions that can be read or published, if the artifact can.
+// liveObjects returns the objects of revisions that can be read or published; none if the artifact ended.
 func (h ArtifactFiles) liveObjects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
 	if h.Artifact == nil || h.Artifact.Status != artifact.Live {
@@ -42,20 +42,20 @@ func (h ArtifactFiles) liveObjects() map[tree.Object]bool {
 	return live
 }
 
-// referenceCache looks at the shelf for one purge or deletion. It asks for each thing once: what it saw can only have become
-// less since, because what nothing keeps and nobody finds is not taken up again.
+// referenceCache reads References for one purge or collection, each item once. That is safe because uses can only
+// disappear meanwhile: an object that is unreferenced and not indexed is not taken into use again.
 type referenceCache struct {
-	references    References
-	uploaders map[id.Session]id.Artifact
-	live     map[id.Artifact]map[tree.Object]bool
+	references References
+	uploaders  map[id.Session]id.Artifact
+	live       map[id.Artifact]map[tree.Object]bool
 }
 
 func newReferenceCache(s References) *referenceCache {
 	return &referenceCache{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
 }
 
-// inUse tells whether anything keeps an object: the artifact that it came for, or a reference.
-func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (kept bool, dead []id.Revision, err error) {
+// inUse reports whether the artifact that an object was uploaded for, or a reference, uses it.
+func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (used bool, dead []id.Revision, err error) {
 	a, known := r.uploaders[o.Session]
 	if !known {
 		if a, err = r.references.UploaderOf(ctx, o.Session); err != nil {
