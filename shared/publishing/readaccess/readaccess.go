@@ -1,4 +1,5 @@
-// Package readaccess decides whether signed tokens and links may read: state is asked at every read, so revocation holds from its commit.
+// Package readaccess decides whether signed tokens and links may read. State is read for every request, so revocation
+// holds from its commit.
 package readaccess
 
 import (
@@ -12,36 +13,36 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Query are the gates that one read has to pass. A signed URL names the workspace that owned the artifact when it was
-// signed; by now another one may have claimed it.
+// Query names the state that decides about one read. A signed URL names the workspace that owned the artifact when it
+// was signed; another one may have claimed it since.
 type Query struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Link      id.Public // empty: none
 }
 
-// State is what the store had for Names; nil for what does not exist. As Read returns it, Workspace is the one that owns
-// the artifact now, and its tier is what counts.
+// State is what the store has for a Query; nil for what does not exist. As Read returns it, Workspace owns the artifact
+// now, and its tier applies.
 type State struct {
 	Workspace *workspace.Workspace
 	Artifact  *artifact.Artifact
 	Link      *link.Link
 }
 
-// Store reads gates.
+// Store reads the state of one read.
 type Store interface {
-	// ReadState reads all in one strongly consistent batch; database_unavailable if any stays unread.
-	ReadState(ctx context.Context, n Query) (State, error)
+	// ReadState reads all of it in one strongly consistent batch; database_unavailable if any part stays unread.
+	ReadState(ctx context.Context, q Query) (State, error)
 	// Revision reads a revision strongly, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
 	artifact.Workspaces
 }
 
-// Read reads the gates and follows a claim. Without one the batch is all; with one the other workspace is read too: the
-// destination for what was signed before the claim, the source for what was signed after it and is not moved yet. So the
-// locks of both hold.
-func Read(ctx context.Context, store Store, n Query) (State, error) {
-	s, err := store.ReadState(ctx, n)
+// Read reads the state and follows a claim. Without a claim the batch is enough. With one the other workspace is read
+// too, so that the locks of both hold: the destination for a URL that was signed before the claim, the source for one
+// that was signed after it while the artifact is still being moved.
+func Read(ctx context.Context, store Store, q Query) (State, error) {
+	s, err := store.ReadState(ctx, q)
 	if err != nil || s.Workspace == nil || s.Artifact == nil {
 		return s, err
 	}
@@ -55,15 +56,15 @@ func Read(ctx context.Context, store Store, n Query) (State, error) {
 	return s, nil
 }
 
-// followNamed follows from a source to its destination.
+// followNamed goes from the named workspace, which was claimed, to its destination.
 func (s State) followNamed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
 	destination, err := store.Workspace(ctx, source.ClaimedInto)
 	s.Workspace, s.Artifact = destination, s.Artifact.AfterClaimOf(source)
 	return s, err
 }
 
-// followOwner finds that the owner of the artifact was claimed by the workspace of the state. If it was not, the parts of
-// the batch may be from before and after a claim and a move, so that the named workspace is asked again.
+// followOwner checks that the named workspace claimed the owner of the artifact. If it did not, the batch may be partly
+// from before a claim and partly from after the move, so the named workspace is read again.
 func (s State) followOwner(ctx context.Context, store Store) (State, error) {
 	owner, err := store.Workspace(ctx, s.Artifact.Owner)
 	if err != nil || owner == nil {
@@ -81,33 +82,33 @@ func (s State) followOwner(ctx context.Context, store Store) (State, error) {
 	return s, nil
 }
 
-// Allows tells whether the gates let a reader through. Every refusal looks alike.
-func (s State) Allows(n Query, now time.Time) bool {
+// Allows reports whether a reader may read. It does not say why not, because every refusal must look alike.
+func (s State) Allows(q Query, now time.Time) bool {
 	switch {
 	case s.Workspace == nil || !s.Workspace.Open():
 		return false
 	case !s.Artifact.Readable(now) || s.Artifact.Owner != s.Workspace.ID:
 		return false
-	case n.Link != "" && (!s.Link.Opens(n.Artifact, now) || !s.Artifact.LinksOpen(s.Link.CreatedAt)):
+	case q.Link != "" && (!s.Link.Opens(q.Artifact, now) || !s.Artifact.LinksOpen(s.Link.CreatedAt)):
 		return false
 	}
 	return true
 }
 
-// ArtifactAllows tells whether the artifact is open, so that a reader who is refused nevertheless must not use up what others
-// may read.
-func (s State) ArtifactAllows(n Query, now time.Time) bool {
-	n.Link = ""
-	return s.Allows(n, now)
+// ArtifactAllows reports whether the artifact could be read without the query's link. A reader who is refused
+// nevertheless must not use up the budget of the others.
+func (s State) ArtifactAllows(q Query, now time.Time) bool {
+	q.Link = ""
+	return s.Allows(q, now)
 }
 
-// CheckRevision checks that a revision may be read. The current one may; any other costs a read.
+// CheckRevision refuses a revision that is not published. The current one is; any other costs a read.
 func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
 	_, err := publishedRevision(ctx, store, a, r)
 	return err
 }
 
-// CheckPublicView checks that the public view of a revision may be read, at the same cost.
+// CheckPublicView refuses a revision whose public view is closed, at the same cost.
 func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
 	rev, err := publishedRevision(ctx, store, a, r)
 	if err == nil && !a.ViewOpen(rev) {
@@ -116,8 +117,10 @@ func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r i
 	return err
 }
 
-// publishedRevision finds a revision that may be read: of the current one what the artifact tells.
-func publishedRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) (artifact.Revision, error) {
+// publishedRevision returns a published revision: the current one as the artifact has it, any other as it is stored.
+func publishedRevision(
+	ctx context.Context, store Store, a *artifact.Artifact, r id.Revision,
+) (artifact.Revision, error) {
 	if a.Current == r {
 		return a.Shown(), nil
 	}
@@ -131,5 +134,5 @@ func publishedRevision(ctx context.Context, store Store, a *artifact.Artifact, r
 	return *rev, nil
 }
 
-// NotFound is the one answer for everything that is wrong with a signed URL.
+// NotFound is the only refusal of a signed URL, so that it tells no reason.
 func NotFound() error { return fault.NewCode(fault.NotFound) }
