@@ -8,10 +8,10 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// maxCachedTrees bounds the cache: 512 trees of 100 files with long paths are some 60 MB at the very worst, 2 MB as usual.
+// maxCachedTrees bounds the cache: 512 trees of 100 files with the longest paths are some 60 MB, and usually 2 MB.
 const maxCachedTrees = 512
 
-// treeCache keeps the trees that were read last. Trees never change, and whether one may be shown is asked of the gates.
+// treeCache keeps the trees that were read last. Trees never change; whether one may be shown is checked at every read.
 type treeCache struct {
 	mu    sync.Mutex
 	items map[id.Revision]*list.Element
