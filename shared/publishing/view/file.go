@@ -17,15 +17,17 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Bytes is what Viewer needs of the object store to read files back.
+// Bytes reads files from the object store.
 type Bytes interface {
-	// Open reads size bytes of an object from an offset; not_found if it is gone, else storage_unavailable.
+	// Open reads size bytes of an object from an offset; not_found if it does not exist, else storage_unavailable.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
-// File reads one file back for its owner: its facts, and its text where that fits an answer. r may be empty: the current
-// revision. Everything unreadable is not_found.
-func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
+// File returns one file's facts to its owner, and its text if that fits the answer. An empty r means the current
+// revision. An unreadable artifact, revision or file is not_found.
+func (v *Service) File(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
+) (contract.FileContent, error) {
 	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
 		return contract.FileContent{}, notFound()
 	}
@@ -47,11 +49,13 @@ func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Art
 	}
 	f, ok := c.Tree.Find(path)
 	if !ok {
-		return contract.FileContent{}, fault.New(fault.NotFound, "no such file in this revision; the agent view lists its files")
+		return contract.FileContent{}, fault.New(fault.NotFound,
+			"no such file in this revision; the agent view lists its files")
 	}
 	return v.inline(ctx, a, f)
 }
 
+// inline returns the facts of a file, and its text if it is text and fits the answer.
 func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
 	kind := media.Of(f.Path).ContentType
 	out := contract.FileContent{
@@ -79,8 +83,8 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 	return out, err
 }
 
-// fitsAnswer tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
-// served, so that the same file is read alike everywhere.
+// fitsAnswer reports whether an answer stays within InlineAnswer and within what a function may answer. The latter
+// holds for every host, so that a file reads alike everywhere.
 func fitsAnswer(out contract.FileContent) (bool, error) {
 	encoded, err := contract.Encode(out)
 	if err != nil || len(encoded) > limits.InlineAnswer {
@@ -90,7 +94,7 @@ func fitsAnswer(out contract.FileContent) (bool, error) {
 	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
 }
 
-// readText reads a whole file and holds it against its digest.
+// readText reads a whole file and checks its digest.
 func (v *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
 	if f.Size == 0 {
 		return "", nil
