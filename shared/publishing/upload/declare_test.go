@@ -121,15 +121,18 @@ func TestKnownBytesAreReused(t *testing.T) {
 	}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	entries := placeEntries(&s, []declared{
-		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
+		{
+			"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
 		{"g", 5, digest("lent"), nil},
 	}, known, hinted)
 	for i, want := range []struct {
 		reused, borrowed bool
 		object           tree.Object
 	}{
-		{true, false, older}, {false, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{}},
-		{false, false, tree.Object{Session: s.ID, Entry: 4}}, {false, false, tree.Object{Session: s.ID, Entry: 5}}, {true, true, lent},
+		{
+			true, false, older}, {false, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{}},
+		{
+			false, false, tree.Object{Session: s.ID, Entry: 4}}, {false, false, tree.Object{Session: s.ID, Entry: 5}}, {true, true, lent},
 	} {
 		if e := entries[i]; e.Reused != want.reused || e.Borrowed != want.borrowed || e.Object != want.object {
 			t.Errorf("%s: %+v", e.Path, e)
