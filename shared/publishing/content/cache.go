@@ -8,22 +8,22 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// cachedMost bounds the cache: 512 trees of 100 files with long paths are some 60 MB at the very worst, 2 MB as usual.
-const cachedMost = 512
+// maxCachedTrees bounds the cache: 512 trees of 100 files with the longest paths are some 60 MB, and usually 2 MB.
+const maxCachedTrees = 512
 
-// cache keeps the trees that were read last. Trees never change, and whether one may be shown is asked of the gates.
-type cache struct {
+// treeCache keeps the trees that were read last. Trees never change; whether one may be shown is checked at every read.
+type treeCache struct {
 	mu    sync.Mutex
 	items map[id.Revision]*list.Element
 	order list.List // newest first
 }
 
-type cached struct {
+type cachedTree struct {
 	key  id.Revision
 	tree tree.Tree
 }
 
-func (c *cache) get(r id.Revision) (tree.Tree, bool) {
+func (c *treeCache) get(r id.Revision) (tree.Tree, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.items[r]
@@ -31,10 +31,10 @@ func (c *cache) get(r id.Revision) (tree.Tree, bool) {
 		return nil, false
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(cached).tree, true
+	return e.Value.(cachedTree).tree, true
 }
 
-func (c *cache) put(r id.Revision, t tree.Tree) {
+func (c *treeCache) put(r id.Revision, t tree.Tree) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.items == nil {
@@ -43,9 +43,9 @@ func (c *cache) put(r id.Revision, t tree.Tree) {
 	if _, ok := c.items[r]; ok {
 		return
 	}
-	c.items[r] = c.order.PushFront(cached{r, t})
-	if c.order.Len() > cachedMost {
-		oldest := c.order.Remove(c.order.Back()).(cached)
+	c.items[r] = c.order.PushFront(cachedTree{r, t})
+	if c.order.Len() > maxCachedTrees {
+		oldest := c.order.Remove(c.order.Back()).(cachedTree)
 		delete(c.items, oldest.key)
 	}
 }

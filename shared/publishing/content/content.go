@@ -1,4 +1,4 @@
-// Package content opens single files of a revision for whoever holds a signed content token.
+// Package content opens single files of a revision for readers with a signed content token.
 package content
 
 import (
@@ -19,15 +19,15 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Store is what Reader needs of the tables.
+// Store reads trees and the state that decides about a read.
 type Store interface {
 	readaccess.Store
-	// Tree reads the files of a revision, nil if there is none. Trees are immutable, so that a copy may serve; a copy
-	// that lacks it is asked again strongly.
+	// Tree reads the files of a revision, nil if there is none. Trees are immutable, so an eventually consistent read is
+	// enough; if that finds none, a strong one follows.
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 }
 
-// Bytes is what Reader needs of the object store.
+// Bytes reads from the object store.
 type Bytes interface {
 	// Open reads size bytes of an object from an offset. A missing object is not_found, an unreachable store
 	// storage_unavailable. The reader fails with io.ErrUnexpectedEOF if the bytes end early.
@@ -41,11 +41,11 @@ type Reader struct {
 	Bytes   Bytes
 	Limiter *rate.Limiter
 	Streams *rate.Streams
-	// Addresses hash the addresses of clients, which counters must not tell.
+	// Addresses hashes the addresses of clients, because counters must not store them.
 	Addresses keyring.Derived
 	Now       func() time.Time
 
-	trees cache
+	trees treeCache
 }
 
 // File is a file that may be read now.
@@ -54,43 +54,27 @@ type File struct {
 	Workspace id.Workspace // that owns it now
 	Artifact  id.Artifact
 	Revision  id.Revision
-	// NoIndex and Scripts follow the workspace that owns the file now. A token from before its claim keeps search engines
-	// away no longer, but never lets scripts run: that takes a token of the claimed workspace.
+	// NoIndex and Scripts depend on the workspace that owns the file now. A claim lifts NoIndex of older tokens, but it
+	// does not let scripts run through them: that takes a token of the claimed workspace.
 	NoIndex bool
-	Scripts bool // a viewer frame is asked for besides
+	Scripts bool // the host also requires a viewer frame
 
 	home id.Workspace
 }
 
 // Find checks a token and finds the file at a path. Refusals in order: not_found for the token or the state behind it,
-// rate_limited_artifact, not_found for the path; database_unavailable if the gates cannot be read.
+// rate_limited_artifact, not_found for the path; database_unavailable if the state cannot be read.
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
-	now := r.Now()
-	claims, err := r.Tokens.Parse(text, now)
+	claims, err := r.Tokens.Parse(text, r.Now())
 	if err != nil || tree.CheckStoredPath(path) != nil {
 		return File{}, readaccess.NotFound()
 	}
-	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	limited, files := make(chan rate.Read, 1), make(chan loaded, 1)
-	go func() {
-		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
-	}()
-	go func() { files <- r.tree(ctx, claims) }()
-	state, err := readaccess.Read(ctx, r.Store, names)
-	read, got := <-limited, <-files
-	if err == nil {
-		err = r.admit(ctx, state, names, claims.Revision)
-	}
-	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(names, now) {
-		r.Limiter.GiveBack(ctx, read)
-	}
-	if err = cmp.Or(err, read.Over); err != nil {
+	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	state, files, err := r.load(ctx, query, claims)
+	if err = cmp.Or(err, files.err); err != nil {
 		return File{}, err
 	}
-	if got.err != nil {
-		return File{}, got.err
-	}
-	f, ok := got.tree.Find(path)
+	f, ok := files.tree.Find(path)
 	if !ok {
 		return File{}, readaccess.NotFound()
 	}
@@ -106,26 +90,47 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}, nil
 }
 
-// admit asks the gates that were read, and whether the revision may be shown.
-func (r *Reader) admit(ctx context.Context, s readaccess.State, n readaccess.Query, shown id.Revision) error {
-	if !s.Allows(n, r.Now()) {
-		return readaccess.NotFound()
+// load reads the state, the tree and the limit of reads at once. A read that is refused although others may read the
+// artifact is given back to their budget.
+func (r *Reader) load(
+	ctx context.Context, q readaccess.Query, claims token.Claims,
+) (readaccess.State, treeResult, error) {
+	limited, files := make(chan rate.Read, 1), make(chan treeResult, 1)
+	go func() {
+		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
+	}()
+	go func() { files <- r.tree(ctx, claims) }()
+	state, err := readaccess.Read(ctx, r.Store, q)
+	read, got := <-limited, <-files
+	if err == nil {
+		err = r.checkAccess(ctx, state, q, claims.Revision)
 	}
-	return readaccess.Shown(ctx, r.Store, s.Artifact, shown)
+	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, r.Now()) {
+		r.Limiter.GiveBack(ctx, read)
+	}
+	return state, got, cmp.Or(err, read.Over)
 }
 
-// Open reads size bytes of a found file from an offset, for a client at an address. A large part holds a stream until it
-// is closed. Refusals: rate_limited_artifact when too many streams are open, and not_found for an object that is gone
-// although the gates are open: a deletion overtook the read.
+// checkAccess refuses a read that the state does not allow, or of a revision that is not published.
+func (r *Reader) checkAccess(ctx context.Context, s readaccess.State, q readaccess.Query, shown id.Revision) error {
+	if !s.Allows(q, r.Now()) {
+		return readaccess.NotFound()
+	}
+	return readaccess.CheckRevision(ctx, r.Store, s.Artifact, shown)
+}
+
+// Open reads size bytes of a found file from an offset, for a client at an address. A part above limits.StreamsAbove
+// holds a stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, and not_found for an
+// object that was deleted after Find.
 func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size int64) (io.ReadCloser, error) {
 	if size <= limits.StreamsAbove {
 		return r.read(ctx, f, offset, size)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	opened := make(chan bytesRead, 1)
+	opened := make(chan openResult, 1)
 	go func() {
 		body, err := r.read(ctx, f, offset, size)
-		opened <- bytesRead{body, err}
+		opened <- openResult{body, err}
 	}()
 	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
 	if err != nil {
@@ -141,23 +146,23 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 		release()
 		return nil, got.err
 	}
-	return &streamed{ReadCloser: got.body, cancel: cancel, release: release}, nil
+	return &limitedBody{ReadCloser: got.body, cancel: cancel, release: release}, nil
 }
 
-type bytesRead struct {
+type openResult struct {
 	body io.ReadCloser
 	err  error
 }
 
-// streamed is a body that holds a stream until it is closed.
-type streamed struct {
+// limitedBody is a body that holds a stream until it is closed.
+type limitedBody struct {
 	io.ReadCloser
 	cancel  context.CancelFunc
 	release func()
 }
 
 // Close implements io.Closer. It may be called again.
-func (s *streamed) Close() error {
+func (s *limitedBody) Close() error {
 	defer s.cancel()
 	defer s.release()
 	return s.ReadCloser.Close()
@@ -171,18 +176,18 @@ func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadC
 	return body, err
 }
 
-type loaded struct {
+type treeResult struct {
 	tree tree.Tree
 	err  error
 }
 
-func (r *Reader) tree(ctx context.Context, c token.Claims) loaded {
+func (r *Reader) tree(ctx context.Context, c token.Claims) treeResult {
 	if t, ok := r.trees.get(c.Revision); ok {
-		return loaded{tree: t}
+		return treeResult{tree: t}
 	}
 	t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
 	if err == nil && t != nil {
 		r.trees.put(c.Revision, t)
 	}
-	return loaded{t, err}
+	return treeResult{t, err}
 }

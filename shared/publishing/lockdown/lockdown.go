@@ -1,8 +1,8 @@
-// Package lockdown lets operators close a workspace or an artifact, at once and for every reader, and open it again.
+// Package lockdown lets operators close a workspace or an artifact at once for every reader, and open it again.
 //
-// What is closed says so itself: credentials of a closed workspace are refused, and every read of it or of a closed
-// artifact asks its gate. The two kinds of locks, and members' locks on access links, do not know each other: what one
-// closes stays closed until that one is lifted.
+// The lock is stored on what it closes: credentials of a locked workspace are refused, and every read checks the locks
+// of its workspace and its artifact. Locks of workspaces, locks of artifacts and members' locks on access links are
+// independent: each holds until it is lifted itself.
 package lockdown
 
 import (
@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Scope is what kind of thing a lockdown closes.
+// Scope says whether a lockdown closes a workspace or an artifact.
 type Scope string
 
 // The scopes.
@@ -37,52 +37,52 @@ type Lockdown struct {
 	LiftedBy id.Member
 }
 
-// Target is what a lockdown closes, as the store has it.
+// Target is the workspace or artifact of a lockdown as it is stored.
 type Target struct {
-	Workspace   id.Workspace // itself, or the one that has the artifact now: whose record tells of the lockdown
-	Owner       id.Workspace // of an artifact, as its gate says
-	ClaimedInto id.Workspace // that claimed Workspace; empty: none
+	Workspace   id.Workspace // itself, or the owner of the artifact; its audit log records the lockdown
+	Owner       id.Workspace // stored owner of an artifact
+	ClaimedInto id.Workspace // workspace that claimed Workspace; empty: none
 }
 
-// Store keeps lockdowns.
+// Store stores lockdowns.
 type Store interface {
-	// Active reads the lockdown of a target that is in effect, strongly; nil if there is none.
+	// Active reads strongly the lockdown of a target that is in effect, nil if there is none.
 	Active(ctx context.Context, s Scope, target string) (*Lockdown, error)
-	// Target finds what is to be closed, strongly; nil if there is none.
+	// Target reads a target strongly, nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
-	// Lock puts a lockdown into effect in one transaction that holds only while the target has none and is where it was
-	// found; a workspace is closed for writing with it. One that is kept has to be in effect instead, and only the command
-	// is recorded. Errors: *idempotency.AlreadyDone, ErrMoved, database_unavailable.
+	// Lock puts a lockdown into effect in one transaction, conditional on the target having none and being where it was
+	// found. A locked workspace can no longer be written to. For a no-op the lockdown has to be in effect already, and
+	// only the command is recorded. Errors: *idempotency.AlreadyDone, ErrMoved, database_unavailable.
 	Lock(ctx context.Context, c Change) error
-	// Lift ends a lockdown in one transaction that holds only while it is in effect. Errors: *idempotency.AlreadyDone, ErrMoved,
-	// database_unavailable.
+	// Lift ends a lockdown in one transaction, conditional on it being in effect. Errors: *idempotency.AlreadyDone,
+	// ErrMoved, database_unavailable.
 	Lift(ctx context.Context, c Change) error
-	// List returns up to limit lockdowns, lifted ones included, the newest first with the id as tie-breaker, after
-	// the position (zero: from the start). more tells that others follow.
+	// List returns up to limit lockdowns after a position, lifted ones included, newest first and by id where times
+	// are equal. The zero position is the start. more reports whether others follow.
 	List(ctx context.Context, after Position, limit int) (rows []Lockdown, more bool, err error)
 }
 
-// ErrMoved says that something changed since it was read: read again and decide anew.
+// ErrMoved means that the target or its lockdown changed since it was read: read again and decide anew.
 var ErrMoved = errors.New("the target or its lockdown changed meanwhile")
 
 // Change is everything that setting or lifting a lockdown writes.
 type Change struct {
 	Command  idempotency.Command
 	Result   []byte
-	Lockdown Lockdown // as it is from then on
+	Lockdown Lockdown // as it is stored from then on
 	Target   Target
 	Noop     bool // it was in effect before
 	At       time.Time
 	Event    event.Event
 }
 
-// Position is a place in the list of lockdowns: the last one that was shown.
+// Position is the place of a lockdown in the list.
 type Position struct {
 	At time.Time
 	ID id.Lockdown
 }
 
-// Detail is the lockdown on the wire.
+// Detail returns the lockdown's wire form.
 func (l Lockdown) Detail() contract.Lockdown {
 	out := contract.Lockdown{
 		Scope:      string(l.Scope),

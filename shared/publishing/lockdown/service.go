@@ -18,19 +18,21 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Service sets and lifts lockdowns for operators. To everybody else it is not there.
+// Service sets and lifts lockdowns for operators. Other callers get not_found, as if its routes did not exist.
 type Service struct {
 	Store   Store
 	Cursors *cursor.Codec
 	Now     func() time.Time
 }
 
-// maxAttempts is how often a change is decided anew.
+// maxAttempts bounds optimistic retries. Every lost attempt means that another change of the target succeeded.
 const maxAttempts = 4
 
-// Set closes a workspace or an artifact. One that is closed already is answered with the lockdown in effect.
-func (w *Service) Set(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown) (contract.Lockdown, error) {
-	return w.change(by, c, r, func(now time.Time) (Lockdown, error) {
+// Set locks a workspace or an artifact. If it is locked already, Set returns the lockdown in effect.
+func (s *Service) Set(
+	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown,
+) (contract.Lockdown, error) {
+	return s.change(by, c, r, func(now time.Time) (Lockdown, error) {
 		l := Lockdown{
 			ID:     id.NewLockdown(),
 			Scope:  Scope(asked.Scope),
@@ -45,18 +47,24 @@ func (w *Service) Set(ctx context.Context, by credential.Actor, c idempotency.Co
 		if l.Target == "" {
 			return l, fault.New(fault.InvalidRequest, "target_id is empty")
 		}
-		return w.set(ctx, by, c, l)
+		return s.set(ctx, by, c, l)
 	})
 }
 
-// Lift opens again what a lockdown closed; other locks stay.
-func (w *Service) Lift(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s Scope, target string) (contract.Lockdown, error) {
-	return w.change(by, c, r, func(now time.Time) (Lockdown, error) { return w.lift(ctx, by, c, s, target, now) })
+// Lift ends the lockdown of a target; other locks stay.
+func (s *Service) Lift(
+	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, scope Scope, target string,
+) (contract.Lockdown, error) {
+	return s.change(by, c, r, func(now time.Time) (Lockdown, error) {
+		return s.lift(ctx, by, c, scope, target, now)
+	})
 }
 
-// change runs a step for an operator until it does not lose against another change, and answers what there is then.
-func (w *Service) change(by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error)) (contract.Lockdown, error) {
-	now := w.Now().UTC().Truncate(time.Millisecond) // as it is stored
+// change runs step for an operator until it does not lose a race, and returns the lockdown that step left.
+func (s *Service) change(
+	by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error),
+) (contract.Lockdown, error) {
+	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err
 	}
@@ -75,60 +83,70 @@ func (w *Service) change(by credential.Actor, c idempotency.Command, r *idempote
 			return contract.Lockdown{}, err
 		}
 	}
-	return contract.Lockdown{}, fault.New(fault.DatabaseUnavailable, "the target keeps changing; repeat the request in a moment")
+	return contract.Lockdown{}, fault.New(fault.DatabaseUnavailable,
+		"the target keeps changing; repeat the request in a moment")
 }
 
-func (w *Service) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
-	if !valid(l.Scope, l.Target) {
-		return l, missing()
+// set locks the target of l, or records that a lockdown of it is in effect.
+func (s *Service) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
+	if !validTarget(l.Scope, l.Target) {
+		return l, notFound()
 	}
 	if l.Target == string(by.Workspace.ID) {
-		return l, fault.New(fault.InvalidRequest, "this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
+		return l, fault.New(fault.InvalidRequest,
+			"this is your own workspace: once it is locked your credentials are refused, and you could not lift the lock")
 	}
-	effective, err := w.Store.Active(ctx, l.Scope, l.Target)
+	effective, err := s.Store.Active(ctx, l.Scope, l.Target)
 	if err != nil {
 		return l, err
 	}
 	if effective != nil {
-		kept := planned(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
+		kept := newChange(by, c, *effective, Target{}, event.LockdownSet, l.SetAt)
 		kept.Noop = true
-		return *effective, w.Store.Lock(ctx, kept)
+		return *effective, s.Store.Lock(ctx, kept)
 	}
-	t, err := w.Store.Target(ctx, l.Scope, l.Target)
+	t, err := s.Store.Target(ctx, l.Scope, l.Target)
 	switch {
 	case err != nil:
 		return l, err
 	case t == nil:
-		return l, missing()
+		return l, notFound()
 	case l.Scope == Workspace && t.ClaimedInto != "":
-		return l, fault.New(fault.InvalidRequest, "this workspace was claimed into %s; lock that one, or an artifact", t.ClaimedInto)
+		return l, fault.New(fault.InvalidRequest,
+			"this workspace was claimed into %s; lock that one, or an artifact", t.ClaimedInto)
 	}
-	return l, w.Store.Lock(ctx, planned(by, c, l, *t, event.LockdownSet, l.SetAt))
+	return l, s.Store.Lock(ctx, newChange(by, c, l, *t, event.LockdownSet, l.SetAt))
 }
 
-func (w *Service) lift(ctx context.Context, by credential.Actor, c idempotency.Command, s Scope, target string, now time.Time) (Lockdown, error) {
-	if !valid(s, target) {
-		return Lockdown{}, missing()
+// lift ends the lockdown of a target that is in effect; else not_found.
+func (s *Service) lift(
+	ctx context.Context, by credential.Actor, c idempotency.Command, scope Scope, target string, now time.Time,
+) (Lockdown, error) {
+	if !validTarget(scope, target) {
+		return Lockdown{}, notFound()
 	}
-	l, err := w.Store.Active(ctx, s, target)
+	l, err := s.Store.Active(ctx, scope, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
 	if l == nil {
-		return Lockdown{}, missing()
+		return Lockdown{}, notFound()
 	}
-	t, err := w.Store.Target(ctx, s, target)
+	t, err := s.Store.Target(ctx, scope, target)
 	if err != nil {
 		return Lockdown{}, err
 	}
 	if t == nil {
-		return Lockdown{}, missing()
+		return Lockdown{}, notFound()
 	}
 	l.LiftedAt, l.LiftedBy = now, by.Member
-	return *l, w.Store.Lift(ctx, planned(by, c, *l, *t, event.LockdownLifted, now))
+	return *l, s.Store.Lift(ctx, newChange(by, c, *l, *t, event.LockdownLifted, now))
 }
 
-func planned(by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time) Change {
+// newChange returns the change that leaves l, with its event and the result of its command.
+func newChange(
+	by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time,
+) Change {
 	result, _ := json.Marshal(l.Detail())
 	return Change{
 		Command:  c,
@@ -149,10 +167,10 @@ func planned(by credential.Actor, c idempotency.Command, l Lockdown, t Target, a
 	}
 }
 
-// valid tells whether a scope has ids of this form; nothing else reaches the store.
-func valid(s Scope, target string) bool {
+// validTarget reports whether target is a well-formed id of the scope; other ids never reach the store.
+func validTarget(scope Scope, target string) bool {
 	var err error
-	switch s {
+	switch scope {
 	case Workspace:
 		_, err = id.Workspace(target).Bits()
 	case Artifact:
@@ -163,24 +181,27 @@ func valid(s Scope, target string) bool {
 	return err == nil
 }
 
-func missing() error {
+// notFound refuses a target that does not exist, or has no lockdown to lift.
+func notFound() error {
 	return fault.New(fault.NotFound, "no such target, or no lockdown of it is in effect")
 }
 
 const listName = "lockdowns"
 
-// List answers one page of all lockdowns, the newest first.
-func (w *Service) List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error) {
-	now := w.Now()
+// List returns one page of all lockdowns, newest first.
+func (s *Service) List(
+	ctx context.Context, by credential.Actor, after string, limit int,
+) (contract.LockdownList, error) {
+	now := s.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.LockdownList{}, err
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: listName, Now: now}
-	start, err := w.Cursors.Start(of, cursor.Page{Cursor: after, Limit: limit})
+	start, err := s.Cursors.Start(of, cursor.Page{Cursor: after, Limit: limit})
 	if err != nil {
 		return contract.LockdownList{}, err
 	}
-	rows, more, err := w.Store.List(ctx, Position{start.At, id.Lockdown(start.ID)}, limit)
+	rows, more, err := s.Store.List(ctx, Position{start.At, id.Lockdown(start.ID)}, limit)
 	if err != nil {
 		return contract.LockdownList{}, err
 	}
@@ -190,7 +211,7 @@ func (w *Service) List(ctx context.Context, by credential.Actor, after string, l
 	}
 	if more {
 		last := rows[len(rows)-1]
-		out.PageInfo, err = w.Cursors.Info(of, cursor.Position{At: last.SetAt, ID: string(last.ID)})
+		out.PageInfo, err = s.Cursors.Info(of, cursor.Position{At: last.SetAt, ID: string(last.ID)})
 	}
 	return out, err
 }

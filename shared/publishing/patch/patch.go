@@ -77,11 +77,11 @@ func (r *reader) next() []byte {
 // preludeWords begin the lines that may stand before the first hunk.
 var preludeWords = []string{"--- ", "+++ ", "diff ", "index "}
 
-// preludeMost is how many such lines there may be.
-const preludeMost = 4
+// maxPreludeLines is how many such lines there may be.
+const maxPreludeLines = 4
 
 func (r *reader) prelude() error {
-	for range preludeMost {
+	for range maxPreludeLines {
 		found := false
 		for _, word := range preludeWords {
 			found = found || bytes.HasPrefix(r.rest, []byte(word))

@@ -15,10 +15,12 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Create makes a link of an artifact that has a published revision. An artifact has one share link at most: while there
-// is one that works it is the answer, as it is, with its own end, unless that is later than the one that is asked for. Links
-// to one revision are new each time.
-func (s *Service) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
+// Create returns a link of a published artifact. An artifact has at most one working share link: a request for a share
+// link returns the existing one unchanged, or is refused if that one expires later than the request asks. Every request
+// for a revision link creates a new one.
+func (s *Service) Create(
+	ctx context.Context, by credential.Actor, t Target, r contract.CreateLink,
+) (contract.CreatedLink, error) {
 	now := s.Now()
 	if t.Record.Finished(now) {
 		return idempotency.First[contract.CreatedLink](t.Record, t.Command)
@@ -30,7 +32,7 @@ func (s *Service) Create(ctx context.Context, by credential.Actor, t Target, r c
 	if r.ExpiresAt != nil {
 		wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
 	}
-	_, l, err := s.link(ctx, by, t, &t.Command, wanted, now)
+	_, l, err := s.findOrCreate(ctx, by, t, &t.Command, wanted, now)
 	finished, err := idempotency.Lost(err, now)
 	switch {
 	case finished != nil:
@@ -41,7 +43,7 @@ func (s *Service) Create(ctx context.Context, by credential.Actor, t Target, r c
 	return created(l), nil
 }
 
-// check judges a request by itself.
+// check validates a request without reading any state.
 func check(r contract.CreateLink, now time.Time) error {
 	refuse := func(why string) error { return fault.New(fault.InvalidRequest, "%s", why) }
 	switch {
@@ -57,50 +59,51 @@ func check(r contract.CreateLink, now time.Time) error {
 	return nil
 }
 
-// link answers with a link of the artifact that is wanted, and the artifact as it is then. A command is finished by it,
-// with or without a change; nil: there is none.
-func (s *Service) link(
+// findOrCreate returns the existing share link or creates the wanted link, with the artifact as it was read for that.
+// It finishes the command in both cases; command is nil for requests without an Idempotency-Key.
+func (s *Service) findOrCreate(
 	ctx context.Context, by credential.Actor, t Target, command *idempotency.Command, wanted link.Link, now time.Time,
 ) (a *artifact.Artifact, l link.Link, err error) {
-	err = s.settle(ctx, by, t, func(found *artifact.Artifact) error {
+	err = s.retry(ctx, by, t, func(found *artifact.Artifact) error {
 		a = found
-		if err := linkable(a, now); err != nil {
+		if err := checkLinkable(a, now); err != nil {
 			return err
 		}
 		c := Creation{Command: command, From: a.ClaimedFrom, At: now}
 		if wanted.Kind == link.Share && a.ShareLink != "" {
-			shared, err := s.shared(ctx, a, now)
+			shared, err := s.openShareLink(ctx, a, now)
 			if err != nil {
 				return err
 			}
 			if shared != nil {
 				l = *shared
-				if err := outlives(l, wanted.ExpiresAt); err != nil {
+				if err := checkEnd(l, wanted.ExpiresAt); err != nil {
 					return err
 				}
-				return s.keep(ctx, by, c, l)
+				return s.recordNoop(ctx, by, c, l)
 			}
 			c.Replaces = a.ShareLink
 		}
-		l = fresh(by, a, wanted, now)
-		return s.create(ctx, by, c, l)
+		l = newLink(by, a, wanted, now)
+		return s.createLink(ctx, by, c, l)
 	})
 	return a, l, err
 }
 
-// linkable refuses artifacts that nothing can be linked to.
-func linkable(a *artifact.Artifact, now time.Time) error {
+// checkLinkable refuses an artifact that cannot have new links: unreadable, unpublished, or with its links locked.
+func checkLinkable(a *artifact.Artifact, now time.Time) error {
 	switch {
 	case !a.Readable(now) || a.Current == "":
-		return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is not published, deleted or expired")
+		return fault.New(fault.ArtifactNotFound,
+			"no such artifact in this workspace, or it is not published, deleted or expired")
 	case !a.LinksLockedAt.IsZero():
 		return locked()
 	}
 	return nil
 }
 
-// shared is the share link of an artifact if it works, else nil.
-func (s *Service) shared(ctx context.Context, a *artifact.Artifact, now time.Time) (*link.Link, error) {
+// openShareLink returns the share link of an artifact if it opens the artifact now, else nil.
+func (s *Service) openShareLink(ctx context.Context, a *artifact.Artifact, now time.Time) (*link.Link, error) {
 	if a.Shared(now) == "" {
 		return nil, nil
 	}
@@ -111,8 +114,8 @@ func (s *Service) shared(ctx context.Context, a *artifact.Artifact, now time.Tim
 	return l, nil
 }
 
-// outlives refuses a share link that would be open longer than somebody asked for; end is zero for whatever there is.
-func outlives(l link.Link, end time.Time) error {
+// checkEnd refuses an existing share link that expires later than the caller asked; a zero end accepts any.
+func checkEnd(l link.Link, end time.Time) error {
 	if end.IsZero() || !l.ExpiresAt.IsZero() && !l.ExpiresAt.After(end) {
 		return nil
 	}
@@ -120,20 +123,24 @@ func outlives(l link.Link, end time.Time) error {
 	if !l.ExpiresAt.IsZero() {
 		until = "ends on " + l.ExpiresAt.Format(time.RFC3339)
 	}
-	return fault.New(fault.InvalidRequest, "the artifact has the share link %s, which %s: ask without an end to use it as it is, or revoke it first", l.ID, until)
+	return fault.New(fault.InvalidRequest,
+		"the artifact has the share link %s, which %s: ask without an end to use it as it is, or revoke it first",
+		l.ID, until)
 }
 
-func fresh(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time.Time) link.Link {
+// newLink returns the wanted link with its identity.
+func newLink(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time.Time) link.Link {
 	l := wanted
 	l.ID = id.NewLink()
-	l.Public, _ = l.ID.Public() // it has just been made
+	l.Public, _ = l.ID.Public() // a new id is well-formed
 	l.Workspace = by.Workspace.ID
 	l.Artifact = a.ID
 	l.CreatedAt = a.NextLink(now)
 	return l
 }
 
-func (s *Service) create(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
+// createLink stores a link with its event and the result of its command.
+func (s *Service) createLink(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
 	if l.Kind == link.Revision {
 		if _, err := l.Revision.Bits(); err != nil {
 			return NoRevision()
@@ -148,8 +155,8 @@ func (s *Service) create(ctx context.Context, by credential.Actor, c Creation, l
 	return s.Changes.Create(ctx, c)
 }
 
-// keep finishes a command that a link answers which was there before.
-func (s *Service) keep(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
+// recordNoop finishes a command that an existing link answers.
+func (s *Service) recordNoop(ctx context.Context, by credential.Actor, c Creation, l link.Link) error {
 	if c.Command == nil {
 		return nil
 	}
@@ -158,6 +165,7 @@ func (s *Service) keep(ctx context.Context, by credential.Actor, c Creation, l l
 	return s.Changes.RecordNoop(ctx, c)
 }
 
+// result encodes what a repetition of the command returns.
 func result(l link.Link) []byte {
 	out, _ := json.Marshal(created(l))
 	return out

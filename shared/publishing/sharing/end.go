@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Revoke ends a link for good, and with it every content URL that was had through it. One that was ended before keeps
-// its time.
+// Revoke ends a link for good, and with it every content URL minted through it. A link that was revoked before keeps
+// the time of its first revocation.
 func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link) (contract.RevokedLink, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
@@ -25,7 +25,9 @@ func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link
 	if at.IsZero() {
 		now := s.Now()
 		at, err = s.Changes.Revoke(ctx, Revocation{
-			Link: *l, At: now, Event: by.Record(now, event.LinkRevoked, event.OnLink, string(l.ID), "of "+string(l.Artifact)),
+			Link:  *l,
+			At:    now,
+			Event: by.Record(now, event.LinkRevoked, event.OnLink, string(l.ID), "of "+string(l.Artifact)),
 		})
 	}
 	if err == nil && at.IsZero() {
@@ -34,26 +36,29 @@ func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link
 	return contract.RevokedLink{AccessLinkID: named, RevokedAt: contract.At(at)}, err
 }
 
-// The words of visibility.
+// The values of visibility.
 const (
 	Private  = "private"
 	Unlisted = "unlisted"
 )
 
-// SetVisibility makes an artifact reachable by a share link, whose fresh URL it answers, or by no link at all. The latter
-// ends every link of the artifact at once, those to one revision too, and the public views of what was published.
-func (s *Service) SetVisibility(ctx context.Context, by credential.Actor, t Target, word string) (contract.Visibility, error) {
+// SetVisibility makes an artifact unlisted or private. Unlisted returns a fresh URL of its share link. Private ends
+// every link of the artifact at once, revision links included, and the public views of its published revisions.
+func (s *Service) SetVisibility(
+	ctx context.Context, by credential.Actor, t Target, word string,
+) (contract.Visibility, error) {
 	switch word {
 	case Unlisted:
-		return s.publicise(ctx, by, t)
+		return s.makeUnlisted(ctx, by, t)
 	case Private:
-		return s.close(ctx, by, t)
+		return s.makePrivate(ctx, by, t)
 	}
 	return contract.Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
 }
 
-func (s *Service) publicise(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
-	a, l, err := s.link(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
+// makeUnlisted returns the share link of an artifact, which it creates if there is none, and a fresh URL of it.
+func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+	a, l, err := s.findOrCreate(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
 	if err != nil {
 		return contract.Visibility{}, err
 	}
@@ -62,16 +67,17 @@ func (s *Service) publicise(ctx context.Context, by credential.Actor, t Target) 
 	return out, err
 }
 
-// close ends all links and public views. The links that it names are the ones that the index shows; all others end too.
-func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+// makePrivate ends all links and public views. The answer names the links that the list shows; links that the list
+// lacks end too, because the end is recorded on the artifact.
+func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
 	now := s.Now()
 	ended := []id.Link{}
-	err := s.settle(ctx, by, t, func(a *artifact.Artifact) error {
+	err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
 		if !a.Active(now) {
 			return artifact.NotFound()
 		}
 		if !a.Linked() && a.Number <= a.ViewsRevokedBefore {
-			return nil // nothing was made or published since
+			return nil // no link was created and no revision published since the last closing
 		}
 		links, _, err := s.Store.List(ctx, s.query(by, a.ID, "", limits.LinksListed))
 		if err != nil {
@@ -79,12 +85,14 @@ func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (con
 		}
 		ended = ended[:0]
 		for _, l := range links {
-			if opens(l, a, now) {
+			if isOpen(l, a, now) {
 				ended = append(ended, l.ID)
 			}
 		}
 		return s.Changes.RevokeAll(ctx, Closing{
-			Artifact: *a, At: a.NextLink(now), Event: by.Record(now, event.VisibilityUpdated, event.OnArtifact, string(a.ID), Private),
+			Artifact: *a,
+			At:       a.NextLink(now),
+			Event:    by.Record(now, event.VisibilityUpdated, event.OnArtifact, string(a.ID), Private),
 		})
 	})
 	if err != nil {
@@ -98,29 +106,30 @@ func (s *Service) close(ctx context.Context, by credential.Actor, t Target) (con
 	}, nil
 }
 
-// Lock keeps all links of an artifact from opening it, until Unlock. What is locked stays locked.
+// Lock keeps all links of an artifact from opening it until Unlock. Locking twice is no error.
 func (s *Service) Lock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
 	return s.lock(ctx, by, t, false)
 }
 
-// Unlock lets the links of an artifact open it again, those that were not ended.
+// Unlock lets the links of an artifact open it again, except those that ended.
 func (s *Service) Unlock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
 	return s.lock(ctx, by, t, true)
 }
 
+// lock locks all links of an artifact, or unlocks them if lift is set. Admins only.
 func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift bool) (contract.WebArtifact, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.WebArtifact{}, err
 	}
 	now := s.Now()
 	if t.Record.Finished(now) {
-		return s.relock(ctx, by, t, t.Record, lift)
+		return s.replayLock(ctx, by, t, t.Record, lift)
 	}
 	action := event.LinksLocked
 	if lift {
 		action = event.LinksUnlocked
 	}
-	err := s.settle(ctx, by, t, func(a *artifact.Artifact) error {
+	err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
 		if a.Status != artifact.Live {
 			return artifact.NotFound()
 		}
@@ -137,23 +146,27 @@ func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift 
 	finished, err := idempotency.Lost(err, now)
 	switch {
 	case finished != nil:
-		return s.relock(ctx, by, t, finished, lift)
+		return s.replayLock(ctx, by, t, finished, lift)
 	case err != nil:
 		return contract.WebArtifact{}, err
 	}
 	return s.detail(ctx, by, t.RequestedID, lift)
 }
 
-// relock answers a command that was done before, with the artifact as it is now, but locked or not as the command left it.
-func (s *Service) relock(ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool) (contract.WebArtifact, error) {
+// replayLock answers a repeated command with the artifact as it is now, except that its lock is as the command left it.
+func (s *Service) replayLock(
+	ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool,
+) (contract.WebArtifact, error) {
 	if err := r.Compare(t.Command); err != nil {
 		return contract.WebArtifact{}, err
 	}
 	return s.detail(ctx, by, t.RequestedID, lift)
 }
 
-// detail is the artifact with its links locked, or not, as a command leaves them.
-func (s *Service) detail(ctx context.Context, by credential.Actor, named id.Artifact, lift bool) (contract.WebArtifact, error) {
+// detail returns the artifact with its links shown as locked, or unlocked if lift is set.
+func (s *Service) detail(
+	ctx context.Context, by credential.Actor, named id.Artifact, lift bool,
+) (contract.WebArtifact, error) {
 	out, err := s.Details.Detail(ctx, by, named)
 	out.Lockdown = !lift
 	return out, err

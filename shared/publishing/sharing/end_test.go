@@ -1,105 +1,269 @@
 package sharing
 
 import (
-	"context"
+	"slices"
 	"testing"
 	"time"
 
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
 
-type linkReader = Links // embedded under another name, because the port has a method of its own name
-
-// fakeStore remembers what was closed; nothing else is asked of it but an empty list.
-type fakeStore struct {
-	linkReader
-	Changes
-	done []Closing
-}
-
-func (c *fakeStore) RevokeAll(_ context.Context, done Closing) error {
-	c.done = append(c.done, done)
-	return nil
-}
-
-func (c *fakeStore) List(context.Context, Query) ([]link.Link, string, error) { return nil, "", nil }
-
-func TestPrivateClosesWhatWasMadeOrPublishedSinceTheLastClosing(t *testing.T) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
+func TestALinkIsRevokedOnce(t *testing.T) {
+	sooner := now.Add(-time.Minute)
 	for name, c := range map[string]struct {
-		published int
-		share     id.Public
-		made      time.Time // the newest link
-		closed    time.Time
-		views     int // that were closed
-		closes    bool
+		set    func(*env, *link.Link)
+		stored time.Time // when it is revoked, as the store says
+		writes int
+		at     time.Time
+		want   fault.Code
 	}{
-		"nothing was published":     {closes: false},
-		"published, without a link": {published: 1, closes: true},
-		"published, with a share link": {
-			published: 1,
-			share:     id.NewPublic(),
-			made:      now,
-			closes:    true,
+		"an open link is":                     {func(*env, *link.Link) {}, now, 1, now, ""},
+		"one that has expired is":             {func(_ *env, l *link.Link) { l.ExpiresAt = now }, now, 1, now, ""},
+		"one that was revoked keeps its time": {func(_ *env, l *link.Link) { l.RevokedAt = sooner }, now, 0, sooner, ""},
+		"one that is revoked meanwhile too":   {func(*env, *link.Link) {}, sooner, 1, sooner, ""},
+		"one that vanishes is not found":      {func(*env, *link.Link) {}, time.Time{}, 1, now, fault.NotFound},
+		"one of a claimed workspace is": {
+			func(e *env, l *link.Link) { l.Workspace = e.addClaimed() }, now, 1, now, "",
 		},
-		"closed since": {
-			published: 1,
-			made:      now,
-			closed:    now,
-			views:     1,
-			closes:    false,
+		"one that another workspace claimed is not found": {
+			func(e *env, l *link.Link) {
+				l.Workspace = e.addClaimed()
+				e.store.workspaces[l.Workspace] = workspace.Workspace{ID: l.Workspace, ClaimedInto: id.NewWorkspace()}
+			}, now, 0, now, fault.NotFound,
 		},
-		"closed, and a link made since": {
-			published: 1,
-			made:      now,
-			closed:    now.Add(-1),
-			views:     1,
-			closes:    true,
+		"one of another workspace is not found": {
+			func(_ *env, l *link.Link) { l.Workspace = id.NewWorkspace() }, now, 0, now, fault.NotFound,
 		},
-		"closed, and published since": {
-			published: 2,
-			made:      now,
-			closed:    now,
-			views:     1,
-			closes:    true,
-		},
-		"closed by older code, which kept views": {
-			published: 1,
-			made:      now,
-			closed:    now,
-			closes:    true,
+		"one with the same end of its id is not found": {
+			func(_ *env, l *link.Link) { l.ID = id.NewLink() }, now, 0, now, fault.NotFound,
 		},
 	} {
-		store := &fakeStore{}
-		s := &Service{
-			Store:     store,
-			Changes:   store,
-			Addresses: &address.URLBuilder{},
-			Now:       func() time.Time { return now },
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.revoked = c.stored
+			named := e.addLink(link.Share, func(*link.Link) {})
+			e.store.links[named.Public] = func() link.Link { l := named; c.set(e, &l); return l }()
+			out, err := e.Revoke(t.Context(), e.by, named.ID)
+			wantCode(t, err, c.want)
+			if err == nil && (out.RevokedAt != contract.At(c.at) || out.AccessLinkID != named.ID) {
+				t.Errorf("%+v, want %s", out, c.at)
+			}
+			if e.store.writes() != c.writes {
+				t.Errorf("%d writes, want %d", e.store.writes(), c.writes)
+			}
+		})
+	}
+}
+
+func TestARevocationIsRecordedAsTheCallers(t *testing.T) {
+	e := newEnv(t)
+	e.store.revoked = now
+	l := e.addLink(link.Share, asStored)
+	_, err := e.Revoke(t.Context(), e.by, l.ID)
+	wantCode(t, err, "")
+	r := e.store.revocations[0]
+	if r.Event.Action != event.LinkRevoked || r.Event.Target.ID != string(l.ID) || r.Event.Workspace != e.by.Workspace.ID {
+		t.Errorf("%+v", r.Event)
+	}
+}
+
+func TestALinkIDThatIsMalformedCostsNoRead(t *testing.T) {
+	e := newEnv(t)
+	_, err := e.Revoke(t.Context(), e.by, "al_")
+	wantCode(t, err, fault.NotFound)
+	if e.store.reads != 0 {
+		t.Errorf("%d reads", e.store.reads)
+	}
+}
+
+func TestPrivateClosesWhatWasCreatedOrPublishedSinceTheLastClosing(t *testing.T) {
+	for name, c := range map[string]struct {
+		set    func(*artifact.Artifact)
+		closes bool
+	}{
+		"an artifact that was never published":  {func(a *artifact.Artifact) { a.Number = 0 }, false},
+		"one that was published without a link": {func(*artifact.Artifact) {}, true},
+		"one with a share link": {func(a *artifact.Artifact) {
+			a.ShareLink, a.NewestLinkAt = id.NewPublic(), now
+		}, true},
+		"one with a link of a faster clock": {func(a *artifact.Artifact) {
+			a.NewestLinkAt = now.Add(time.Minute)
+		}, true},
+		"one that was closed since": {func(a *artifact.Artifact) {
+			a.NewestLinkAt = now
+			a.LinksRevokedBefore = now
+			a.ViewsRevokedBefore = 1
+		}, false},
+		"one with a link since its closing": {func(a *artifact.Artifact) {
+			a.NewestLinkAt = now
+			a.LinksRevokedBefore = now.Add(-1)
+			a.ViewsRevokedBefore = 1
+		}, true},
+		"one with a revision since its closing": {func(a *artifact.Artifact) {
+			a.NewestLinkAt = now
+			a.LinksRevokedBefore = now
+			a.ViewsRevokedBefore = 1
+			a.Number = 2
+		}, true},
+		"one whose closing by older code kept views": {func(a *artifact.Artifact) {
+			a.NewestLinkAt, a.LinksRevokedBefore = now, now
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(&e.artifact)
+			out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
+			wantCode(t, err, "")
+			if out.Visibility != Private || out.RevokedAccessLinkIDs == nil || (len(e.store.closings) == 1) != c.closes {
+				t.Fatalf("%+v, closed %d times", out, len(e.store.closings))
+			}
+			if c.closes && e.store.closings[0].At.Before(e.artifact.NewestLinkAt) {
+				t.Errorf("closed at %s, before the newest link", e.store.closings[0].At)
+			}
+		})
+	}
+}
+
+func TestPrivateNamesTheLinksThatItEnds(t *testing.T) {
+	e := newEnv(t)
+	var open []id.Link
+	open = append(open, e.addShareLink(asStored).ID, e.addLink(link.Revision, asStored).ID)
+	e.addLink(link.Revision, func(l *link.Link) { l.RevokedAt = now })
+	e.addLink(link.Revision, func(l *link.Link) { l.ExpiresAt = now })
+	e.artifact.LinksRevokedBefore = now.Add(-2 * time.Hour)
+	e.addLink(link.Revision, func(l *link.Link) { l.CreatedAt = e.artifact.LinksRevokedBefore })
+	e.store.fails = []error{artifact.ErrMoved} // the second attempt does not name them twice
+	out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
+	wantCode(t, err, "")
+	slices.Sort(open)
+	ended := slices.Sorted(slices.Values(*out.RevokedAccessLinkIDs))
+	if !slices.Equal(ended, open) || len(e.store.closings) != 2 {
+		t.Errorf("%v, want %v, after %d attempts", ended, open, len(e.store.closings))
+	}
+	if out.PrivateURL != "https://app.test/v/"+string(e.artifact.ID) {
+		t.Error(out.PrivateURL)
+	}
+}
+
+func TestVisibilityIsOneOfTwo(t *testing.T) {
+	t.Run("unlisted creates a share link with a URL", func(t *testing.T) {
+		e := newEnv(t)
+		out, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
+		wantCode(t, err, "")
+		if len(e.store.created) != 1 || out.AccessLinkID != e.store.created[0].Link.ID || out.UnlistedURL == "" {
+			t.Errorf("%+v", out)
 		}
-		a := artifact.Artifact{
-			ID:                 id.NewArtifact(),
-			Owner:              "w",
-			Status:             artifact.Live,
-			ExpiresAt:          now.Add(time.Hour),
-			Number:             c.published,
-			ShareLink:          c.share,
-			NewestLinkAt:       c.made,
-			LinksRevokedBefore: c.closed,
-			ViewsRevokedBefore: c.views,
+	})
+	t.Run("unlisted reuses the share link and writes nothing", func(t *testing.T) {
+		e := newEnv(t)
+		l := e.addShareLink(asStored)
+		out, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
+		wantCode(t, err, "")
+		if e.store.writes() != 0 || out.AccessLinkID != l.ID || out.UnlistedURL == "" {
+			t.Errorf("%+v, %d writes", out, e.store.writes())
 		}
-		by := credential.Actor{Workspace: workspace.Workspace{ID: "w"}}
-		out, err := s.SetVisibility(t.Context(), by, Target{RequestedID: a.ID, Artifact: &a}, Private)
-		if err != nil || out.Visibility != Private || (len(store.done) == 1) != c.closes {
-			t.Errorf("%s: %+v %v, closed %d times", name, out, err, len(store.done))
-		}
-		if c.closes && (store.done[0].Artifact.Number != a.Number || store.done[0].At.Before(a.NewestLinkAt)) {
-			t.Errorf("%s: %+v", name, store.done[0])
-		}
+	})
+	t.Run("private is refused for an artifact that has ended", func(t *testing.T) {
+		e := newEnv(t)
+		e.artifact.ExpiresAt = now
+		_, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
+		wantCode(t, err, fault.ArtifactNotFound)
+	})
+	t.Run("another value is refused", func(t *testing.T) {
+		e := newEnv(t)
+		_, err := e.SetVisibility(t.Context(), e.by, e.target(), "public")
+		wantCode(t, err, fault.InvalidRequest)
+	})
+}
+
+func TestLinksAreLockedAndUnlocked(t *testing.T) {
+	locked := func(a *artifact.Artifact) { a.LinksLockedAt = now }
+	for name, c := range map[string]struct {
+		set  func(*artifact.Artifact)
+		lift bool
+		noop bool
+		want fault.Code
+	}{
+		"a lock":                      {func(*artifact.Artifact) {}, false, false, ""},
+		"a lock of locked links":      {locked, false, true, ""},
+		"an unlock":                   {locked, true, false, ""},
+		"an unlock of unlocked links": {func(*artifact.Artifact) {}, true, true, ""},
+		"a lock past the end":         {func(a *artifact.Artifact) { a.ExpiresAt = now }, false, false, ""},
+		"a lock of a deleted artifact": {
+			func(a *artifact.Artifact) { a.Status = artifact.Deleted }, false, false, fault.ArtifactNotFound,
+		},
+		"a lock in another workspace": {
+			func(a *artifact.Artifact) { a.Owner = id.NewWorkspace() }, false, false, fault.ArtifactNotFound,
+		},
+		"an unlock of one that has expired": {
+			func(a *artifact.Artifact) { a.Status = artifact.Expired }, true, false, fault.ArtifactNotFound,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(&e.artifact)
+			do := e.Lock
+			if c.lift {
+				do = e.Unlock
+			}
+			out, err := do(t.Context(), e.by, e.target())
+			wantCode(t, err, c.want)
+			if c.want != "" {
+				return
+			}
+			if len(e.store.locks) != 1 || e.store.locks[0].Noop != c.noop || e.store.locks[0].Lift != c.lift {
+				t.Errorf("%+v", e.store.locks)
+			}
+			if out.Lockdown == c.lift {
+				t.Errorf("shown as locked: %t", out.Lockdown)
+			}
+		})
+	}
+}
+
+func TestOnlyAdminsLockLinks(t *testing.T) {
+	e := newEnv(t)
+	e.by.Scopes = nil
+	_, err := e.Lock(t.Context(), e.by, e.target())
+	wantCode(t, err, fault.Forbidden)
+	if _, err = e.Unlock(t.Context(), e.by, e.target()); fault.CodeOf(err) != fault.Forbidden {
+		t.Error(err)
+	}
+}
+
+func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
+	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lock", nil)}
+	done := idempotency.Record{Fingerprint: command.Fingerprint, Done: true, Expires: now.Add(time.Hour)}
+	other := done
+	other.Fingerprint[0]++
+	for name, c := range map[string]struct {
+		record *idempotency.Record
+		fails  []error
+		writes int
+		want   fault.Code
+	}{
+		"it finished before the request":    {&done, nil, 0, ""},
+		"it finished meanwhile":             {nil, []error{&idempotency.AlreadyDone{Record: done}}, 1, ""},
+		"it lost a race before it finished": {nil, []error{artifact.ErrMoved, &idempotency.AlreadyDone{Record: done}}, 2, ""},
+		"its key had another body":          {&other, nil, 0, fault.InvalidIdempotencyKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.fails = c.fails
+			target := e.target()
+			target.Command, target.Record = command, c.record
+			out, err := e.Lock(t.Context(), e.by, target)
+			wantCode(t, err, c.want)
+			if err == nil && !out.Lockdown || e.store.writes() != c.writes {
+				t.Errorf("locked: %t, after %d writes", out.Lockdown, e.store.writes())
+			}
+		})
 	}
 }

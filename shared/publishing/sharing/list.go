@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
-// before them the ones that still open it. artifact_not_found for any other artifact.
+// List returns links of an artifact of the caller's workspace in any status: the newest limits.LinksListed, and of
+// older ones those that have not ended. artifact_not_found for any other artifact.
 func (s *Service) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
@@ -38,30 +38,32 @@ func (s *Service) List(ctx context.Context, by credential.Actor, t Target) (cont
 	return out, err
 }
 
-// listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
-const listRounds = 10
+// maxListRounds bounds how far back a list without pages looks for links that have not ended, in steps of
+// limits.LinksListed.
+const maxListRounds = 10
 
+// unpaged reads the links that List returns.
 func (s *Service) unpaged(ctx context.Context, by credential.Actor, a *artifact.Artifact) (all []link.Link, err error) {
 	now := s.Now()
-	for round, after := 0, ""; round == 0 || after != "" && round < listRounds; round++ {
+	for round, after := 0, ""; round == 0 || after != "" && round < maxListRounds; round++ {
 		links, next, err := s.Store.List(ctx, s.query(by, a.ID, after, limits.LinksListed))
 		if err != nil {
 			return nil, err
 		}
 		if round > 0 {
-			links = slices.DeleteFunc(links, func(l link.Link) bool { return !opens(l, a, now) })
+			links = slices.DeleteFunc(links, func(l link.Link) bool { return !isOpen(l, a, now) })
 		}
 		all, after = append(all, links...), next
 	}
 	return all, nil
 }
 
-// opens tells whether a link has not ended.
-func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
+// isOpen reports whether a link has not ended.
+func isOpen(l link.Link, a *artifact.Artifact, now time.Time) bool {
 	return l.Opens(a.ID, now) && l.Ended(a.LinksRevokedBefore).IsZero()
 }
 
-// Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
+// Of returns one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
 func (s *Service) Of(
 	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
 ) (contract.WebLinkList, error) {
@@ -70,23 +72,26 @@ func (s *Service) Of(
 		return contract.WebLinkList{}, err
 	}
 	links, info, err := s.page(ctx, by, a.ID, p)
-	return contract.WebLinkList{Items: rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), PageInfo: info}, err
+	items := rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a})
+	return contract.WebLinkList{Items: items, PageInfo: info}, err
 }
 
-// All answers one page of the links of a member's workspace.
+// All returns one page of the links of a member's workspace.
 func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
 	links, of, info, err := s.all(ctx, by, p)
 	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
 }
 
-// Shared is a link and what it leads to.
+// Shared is a link and the artifact that it opens.
 type Shared struct {
 	Link     contract.WebLinkRow
-	Artifact *artifact.Artifact // as the workspace has it; nil: it is not there any more
+	Artifact *artifact.Artifact // as the workspace has it; nil: it no longer exists
 }
 
-// Overview answers one page of the links of a member's workspace as All does, each with its artifact.
-func (s *Service) Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]Shared, contract.PageInfo, error) {
+// Overview returns one page of the links of a member's workspace as All does, each with its artifact.
+func (s *Service) Overview(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]Shared, contract.PageInfo, error) {
 	links, of, info, err := s.all(ctx, by, p)
 	if err == nil {
 		err = s.follow(ctx, by, of)
@@ -101,7 +106,7 @@ func (s *Service) Overview(ctx context.Context, by credential.Actor, p cursor.Pa
 	return shared, info, nil
 }
 
-// Find answers a link of the caller's workspace; not_found if there is none.
+// Find returns a link of the caller's workspace; not_found if there is none.
 func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
@@ -110,7 +115,8 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) 
 	return Shared{row(*l, a), a}, nil
 }
 
-// follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
+// follow resolves pending claims: artifacts that name another owner become the caller's if its workspace claimed that
+// owner, and are removed if not. It costs one read an owner.
 func (s *Service) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
 	sources := map[id.Workspace]*workspace.Workspace{}
 	for named, a := range of {
@@ -134,6 +140,7 @@ func (s *Service) follow(ctx context.Context, by credential.Actor, of map[id.Art
 	return nil
 }
 
+// all reads one page of the links of a workspace and the artifacts that they name.
 func (s *Service) all(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
@@ -150,7 +157,7 @@ func (s *Service) all(
 	return links, of, info, err
 }
 
-// page reads one page of the links of an artifact, or of all.
+// page reads one page of the links of an artifact, or of the workspace if the id is empty.
 func (s *Service) page(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
 ) ([]link.Link, contract.PageInfo, error) {
@@ -170,7 +177,7 @@ func (s *Service) query(by credential.Actor, of id.Artifact, after string, limit
 	}
 }
 
-// rows are links as members see them, with the artifacts that they lead to.
+// rows returns links as members see them; of has the artifacts that they open.
 func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.WebLinkRow {
 	out := make([]contract.WebLinkRow, len(links))
 	for i, l := range links {
@@ -179,7 +186,7 @@ func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.W
 	return out
 }
 
-// row is a link as members see it; nil: its artifact is not there any more.
+// row returns a link as members see it; a nil artifact no longer exists.
 func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
 	ended := l.RevokedAt
 	if of != nil {

@@ -1,8 +1,8 @@
 // Package sharing lets people without an account see artifacts: it makes, lists, locks and ends access links.
 //
-// A link is a row of its own, and whoever opens it asks the row and the artifact at every read. What ends links changes one
-// of the two, so that it holds from its commit: a revocation the row, a lock or a closing the artifact, for all links that
-// it has, whatever their number.
+// A link is an item of its own. Every read through a link reads that item and the artifact, so a change to either holds
+// from its commit: revoking a link changes the link, while locking or closing all links changes the artifact and costs
+// the same for any number of links.
 package sharing
 
 import (
@@ -23,90 +23,91 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Links reads what Sharer needs.
+// Links reads links and the artifacts they open.
 type Links interface {
 	// Link reads a link strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
-	// List returns links, revoked ones included, newest first, and the place of the last one if others follow. A copy may
-	// serve.
+	// List returns links, newest first and revoked ones included, and the position of the last one if more follow. An
+	// eventually consistent read is enough.
 	List(ctx context.Context, q Query) (rows []link.Link, next string, err error)
-	// Artifacts reads the gates of artifacts; those that are not there are not in the answer. A copy may serve.
+	// Artifacts reads artifacts; those that do not exist are absent from the map. An eventually consistent read is enough.
 	Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
-	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	// Artifact reads an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	artifact.Workspaces
 }
 
-// Query is which links a list shows.
+// Query selects the links of a list.
 type Query struct {
 	Workspace id.Workspace
-	Claimed   bool        // Workspace may have claimed others, whose links are its own from then on
-	Artifact  id.Artifact // only of this one; empty: of all
-	After     string      // a place; empty: from the start
+	Claimed   bool        // Workspace is claimed, so it may own links that still name a workspace it claimed
+	Artifact  id.Artifact // limits the list to one artifact; empty: all of them
+	After     string      // position to continue after; empty: the start
 	Limit     int
 }
 
-// Changes writes what Sharer changes. Each is one transaction that holds only while the workspace of the caller is open
-// and the artifact is as it was read. Errors: artifact.ErrMoved when it is not, *idempotency.AlreadyDone of those with a
-// command, not_authenticated (the workspace closed), database_unavailable.
+// Changes writes links. Each method is one transaction, conditional on the caller's workspace being open and on the
+// artifact being unchanged since it was read. Errors: artifact.ErrMoved (the artifact changed),
+// *idempotency.AlreadyDone (methods with a command), not_authenticated (the workspace closed), database_unavailable.
 type Changes interface {
-	// Create stores a link, as its artifact's share link if it is one. Also NoRevision.
+	// Create stores a link and, if it is a share link, records it on its artifact. NoRevision if the revision that the
+	// link shows is not published.
 	Create(ctx context.Context, c Creation) error
-	// RecordNoop records that a command was answered with the share link that the artifact has.
+	// RecordNoop records that a command was answered with the existing share link.
 	RecordNoop(ctx context.Context, c Creation) error
-	// Revoke ends a link, whatever its artifact is, and returns since when it is ended: that may be earlier. A zero
-	// time says that the link is gone. It is no ErrMoved that the artifact changed.
+	// Revoke revokes a link and returns when it was revoked, which is earlier than now if it had been before. The zero
+	// time means that the link no longer exists. A change of the artifact does not matter here.
 	Revoke(ctx context.Context, r Revocation) (time.Time, error)
-	// RevokeAll ends all links of an artifact that were made up to now, and the public views of all revisions that were
-	// published. It is ErrMoved too that a link was made or a revision published since the artifact was read.
+	// RevokeAll ends all existing links of an artifact and the public views of all its published revisions. Also ErrMoved
+	// if a link was created or a revision published since the artifact was read.
 	RevokeAll(ctx context.Context, c Closing) error
-	// Lock locks or unlocks all links of an artifact, or records that there was nothing to do.
+	// Lock locks or unlocks all links of an artifact, or records a command that had no effect.
 	Lock(ctx context.Context, l Lock) error
 }
 
-// Creation is everything that a new link changes.
+// Creation is everything that CreateLink writes.
 type Creation struct {
 	Command  *idempotency.Command // nil: none
 	Result   []byte               // of Command
 	Link     link.Link            // in the caller's workspace
-	From     id.Workspace         // where a claim takes the artifact from; empty: it is in the workspace of the link
-	Replaces id.Public            // a share link that is over, whose place this one takes; empty: none
+	From     id.Workspace         // claimed workspace that the stored artifact still names; empty: the link's own
+	Replaces id.Public            // ended share link that this one replaces; empty: none
 	At       time.Time
 	Event    event.Event
 }
 
-// Revocation is everything that the end of a link changes.
+// Revocation is everything that RevokeLink writes.
 type Revocation struct {
 	Link  link.Link // as it was read
 	At    time.Time
 	Event event.Event
 }
 
-// Closing is everything that the end of all links changes.
+// Closing is everything that CloseLinks writes.
 type Closing struct {
 	Artifact artifact.Artifact // as it was read
 	At       time.Time         // no earlier than the newest link
 	Event    event.Event
 }
 
-// Lock is everything that a lock of links, or its end, changes.
+// Lock is everything that LockLinks writes.
 type Lock struct {
 	Command  idempotency.Command
 	Result   []byte
 	Artifact artifact.Artifact // as it was read
 	Lift     bool
-	Noop     bool // they are locked, or not, as asked: only the command is recorded
+	Noop     bool // the links are in the requested state already: only the command is recorded
 	At       time.Time
 	Event    event.Event
 }
 
 // Details shows artifacts to members.
 type Details interface {
-	// Detail answers an artifact of the caller's workspace, whatever its status; else not_found.
+	// Detail returns an artifact of the caller's workspace in any status; else not_found.
 	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
 }
 
-// Service keeps access links. Whether the caller has the right to ask is for the hosts to say: it depends on the route.
+// Service manages access links. The hosts check most scopes, because they differ by route.
 type Service struct {
 	Store     Links
 	Changes   Changes
@@ -116,14 +117,17 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// Target is what a request names; requests about links name no revision.
+// Target is the artifact that a request names; requests about links name no revision.
 type Target = artifact.Target
 
-// maxAttempts is how often a change is decided anew when the artifact changes meanwhile.
+// maxAttempts bounds optimistic retries. Every lost attempt means that another change of the artifact succeeded.
 const maxAttempts = 4
 
-// settle decides on the artifact as it is until nothing changes it in between.
-func (s *Service) settle(ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error) error {
+// retry calls decide with the artifact, and again with a fresh read each time decide loses a race against another
+// change.
+func (s *Service) retry(
+	ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error,
+) error {
 	for range maxAttempts {
 		a, err := s.owned(ctx, by, t)
 		if err == nil {
@@ -137,8 +141,9 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, t Target, dec
 	return artifact.Contended()
 }
 
-// owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so
-// is what is somebody else's, because that has to cost as much as what is not there.
+// owned returns the artifact that t names if the caller's workspace owns it; else artifact_not_found. It reads an
+// artifact that the request did not read before. It reads another workspace's artifact again, because a foreign
+// artifact must cost as much as a missing one.
 func (s *Service) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
 	if a := t.Artifact; a != nil && a.Owner == by.Workspace.ID {
 		return a, nil
@@ -159,8 +164,8 @@ func (s *Service) owned(ctx context.Context, by credential.Actor, t Target) (*ar
 	return a, nil
 }
 
-// find reads a link of the caller's workspace, one included that a claim is still moving. One that is not there costs
-// as much as somebody else's.
+// find reads a link of the caller's workspace, including one that still names a workspace it claimed. A missing link
+// costs the same reads as another workspace's.
 func (s *Service) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
 	public, err := named.Public()
 	if err != nil {
@@ -190,7 +195,7 @@ func (s *Service) find(ctx context.Context, by credential.Actor, named id.Link) 
 	return l, nil
 }
 
-// withArtifact is find with the artifact of the link.
+// withArtifact reads a link as find does, and its artifact.
 func (s *Service) withArtifact(
 	ctx context.Context, by credential.Actor, named id.Link,
 ) (*link.Link, *artifact.Artifact, error) {
@@ -205,35 +210,35 @@ func (s *Service) withArtifact(
 	return l, a, err
 }
 
-// NotFound is the refusal of a link that the caller's workspace does not have, or that leads nowhere.
+// NotFound refuses a link that the caller's workspace does not have, or that no longer opens its artifact.
 func NotFound() error {
 	return fault.New(fault.NotFound, "no such access link in this workspace, or it opens nothing any more")
 }
 
-// NoRevision is the refusal of a link to what is no published revision of the artifact.
+// NoRevision refuses a link to a revision that is not a published one of the artifact.
 func NoRevision() error {
 	return fault.New(fault.NotFound, "no such published revision of this artifact")
 }
 
-// locked is the refusal of new links while all are locked.
+// locked refuses new links while all links of the artifact are locked.
 func locked() error {
 	return fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first")
 }
 
-// Address is a fresh URL of a link, and what it opens.
+// Address is a fresh URL of a link, with the link and its artifact.
 type Address struct {
 	Shared
 	URL   string
-	Until time.Time // when the URL stops at the latest
+	Until time.Time // when the URL expires at the latest
 }
 
-// Mint makes a fresh URL of a link, good for limits.LinkURLLife or until the link ends.
+// Mint returns a fresh URL of a link, valid for limits.LinkURLLife or until the link expires.
 func (s *Service) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
 	minted, err := s.Address(ctx, by, named)
 	return contract.MintedLink{URL: minted.URL}, err
 }
 
-// Address is Mint for those who want to know more of the link.
+// Address mints as Mint does and also returns the link and its artifact.
 func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
@@ -243,7 +248,7 @@ func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Lin
 	return Address{Shared: Shared{row(*l, a), a}, URL: url, Until: until}, err
 }
 
-// url signs a URL of a link that works now, and tells when it stops at the latest.
+// url signs a URL of a link that opens its artifact now, and returns when the URL expires at the latest.
 func (s *Service) url(a *artifact.Artifact, l *link.Link) (string, time.Time, error) {
 	now := s.Now()
 	if !l.Opens(a.ID, now) || !a.Readable(now) || a.Current == "" || !a.LinksOpen(l.CreatedAt) {

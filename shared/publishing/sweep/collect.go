@@ -11,24 +11,25 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Garbage is what Collector needs of the tables, beside looking at the Shelf.
+// Garbage is the garbage collector's view of the tables, besides References.
 type Garbage interface {
-	// DueGarbage returns up to n condemned objects, read strongly, whose time has come at an instant.
+	// DueGarbage reads strongly up to n candidates whose time has come.
 	DueGarbage(ctx context.Context, now time.Time, n int) ([]GarbageCandidate, error)
-	// Unmark ends the matter, unless the object was condemned anew since it was read.
+	// Unmark removes a candidate, unless it was marked anew since it was read.
 	Unmark(ctx context.Context, c GarbageCandidate) error
 	ReferenceRemover
 	Queue
 }
 
-// Bytes is what Collector needs of the object store.
+// Bytes deletes from the object store.
 type Bytes interface {
-	// DeleteAll removes objects of any workspaces; ones that are gone are no failure. If it fails, some may be left.
+	// DeleteAll deletes objects of any workspaces. Deleting a missing object is no error. After an error some may be left.
 	DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error
 }
 
-// GarbageCollector deletes condemned objects. By then every session has ended that was told of them before their hint was taken
-// back, unless a hint came again: those that are found again live on for as long again.
+// GarbageCollector deletes objects that were marked limits.CollectAfter ago and are still unreferenced. Every upload
+// session that could have found such an object by its content has ended by then, because its index entry was removed
+// when it was marked. An object with a new index entry is rescheduled for as long again.
 type GarbageCollector struct {
 	References References
 	Store      Garbage
@@ -37,53 +38,55 @@ type GarbageCollector struct {
 	Now        func() time.Time
 }
 
-// unneeded is a condemned object that nothing keeps, with the revisions whose references to it mean nothing any more.
-type unneeded struct {
+// unreferenced is a candidate that is not in use, with the revisions whose references to it are stale.
+type unreferenced struct {
 	GarbageCandidate
 	dead []id.Revision
 }
 
-// Due does one round: it looks at each object, and deletes those that nothing keeps with one request.
+// Due does one round: it checks each candidate and deletes the unreferenced ones with one request.
 func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
-	due, err := c.Store.DueGarbage(ctx, c.Now(), batch)
+	due, err := c.Store.DueGarbage(ctx, c.Now(), batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	found, r := foundIn(due, c.Now()), round{rows: c.Store, now: c.Now, many: full}
+	found, r := summarize(due, c.Now()), round{rows: c.Store, now: c.Now, many: fullShare}
 	var mu sync.Mutex
-	var gone []unneeded
+	var gone []unreferenced
 	groups, seen := bySession(c.References, due)
 	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
 		needed, dead, err := c.needed(ctx, one, seen[one.Object.Session])
 		if err == nil && !needed {
 			mu.Lock()
 			defer mu.Unlock()
-			gone = append(gone, unneeded{one, dead})
+			gone = append(gone, unreferenced{one, dead})
 		}
 		return err
 	})
 	failed := c.delete(ctx, gone)
 	r.many = 0 // more tells only whether what failed was put off
-	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unneeded) error {
+	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unreferenced) error {
 		if failed != nil { // so that one object that cannot be deleted is in no other's way
-			if err := c.delete(ctx, []unneeded{one}); err != nil {
+			if err := c.delete(ctx, []unreferenced{one}); err != nil {
 				return err
 			}
 		}
-		return c.forget(ctx, one)
+		return c.unmark(ctx, one)
 	})
 	found.More = more && ended.More
 	return found, errors.Join(err, err2)
 }
 
-// bySession groups objects by the session that brought them: what keeps one is read once for all of its group.
-func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidate, seen map[id.Session]*reading) {
-	seen = map[id.Session]*reading{}
+// bySession groups candidates by the session that uploaded them, because those share what is read to check them.
+func bySession(
+	s References, due []GarbageCandidate,
+) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
+	seen = map[id.Session]*referenceCache{}
 	place := map[id.Session]int{}
 	for _, one := range due {
 		u := one.Object.Session
 		if seen[u] == nil {
-			seen[u], place[u] = read(s), len(groups)
+			seen[u], place[u] = newReferenceCache(s), len(groups)
 			groups = append(groups, nil)
 		}
 		groups[place[u]] = append(groups[place[u]], one)
@@ -91,8 +94,10 @@ func bySession(s References, due []GarbageCandidate) (groups [][]GarbageCandidat
 	return groups, seen
 }
 
-// needed tells whether anything keeps an object, and ends the matter for one that is kept.
-func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, seen *reading) (needed bool, dead []id.Revision, err error) {
+// needed reports whether an object is in use, and removes or reschedules the candidate if it is.
+func (c *GarbageCollector) needed(
+	ctx context.Context, one GarbageCandidate, seen *referenceCache,
+) (needed bool, dead []id.Revision, err error) {
 	found, err := c.Index.Remove(ctx, one.Home, one.Content, one.Object)
 	if err != nil {
 		return true, nil, err
@@ -100,15 +105,15 @@ func (c *GarbageCollector) needed(ctx context.Context, one GarbageCandidate, see
 	if found {
 		return true, nil, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
-	kept, dead, err := seen.kept(ctx, one.Object)
-	if err == nil && kept {
+	used, dead, err := seen.inUse(ctx, one.Object)
+	if err == nil && used {
 		err = c.Store.Unmark(ctx, one)
 	}
-	return kept, dead, err
+	return used, dead, err
 }
 
-// delete removes the bytes of objects that nothing keeps.
-func (c *GarbageCollector) delete(ctx context.Context, gone []unneeded) error {
+// delete deletes the bytes of unreferenced objects.
+func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) error {
 	if len(gone) == 0 {
 		return nil
 	}
@@ -119,8 +124,8 @@ func (c *GarbageCollector) delete(ctx context.Context, gone []unneeded) error {
 	return c.Bytes.DeleteAll(ctx, objects)
 }
 
-// forget ends the matter for an object whose bytes are gone.
-func (c *GarbageCollector) forget(ctx context.Context, one unneeded) error {
+// unmark removes the stale references to an object whose bytes are gone, then the candidate.
+func (c *GarbageCollector) unmark(ctx context.Context, one unreferenced) error {
 	for _, r := range one.dead {
 		if err := c.Store.RemoveReference(ctx, r, []tree.Object{one.Object}); err != nil {
 			return err

@@ -9,27 +9,27 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// IndexStore is what Hinter needs of the tables.
+// IndexStore is the indexer's view of the tables.
 type IndexStore interface {
-	// DueUploads returns up to n finalized sessions, read strongly, whose work is not ended yet: nobody can find their files
-	// by their content, or their diffs are still there.
+	// DueUploads reads strongly up to n finalized sessions whose files are not in the content index yet, or whose diffs
+	// still exist.
 	DueUploads(ctx context.Context, now time.Time, n int) ([]Session, error)
-	// NewObjects reads strongly what a session brought and its revision still has: none if the artifact or the revision ended.
+	// NewObjects reads strongly the files that a session uploaded and its revision still has: none if the artifact or the
+	// revision ended.
 	NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error)
-	// Add lets later sessions of a home find a file's bytes, unless others like it are found already.
+	// Add lets later sessions of a home find a file's bytes, unless the index has an entry for its content.
 	Add(ctx context.Context, home id.Workspace, f tree.File) error
 	SessionCleanup
 	Queue
 }
 
-// Diffs is what Hinter needs of the object store.
+// Diffs deletes from the object store.
 type Diffs interface {
-	// DeleteDiffs removes the diffs that a session brought; what is gone already is no failure.
+	// DeleteDiffs deletes the diffs that a session uploaded. Deleting a missing object is no error.
 	DeleteDiffs(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
-// Indexer ends the work of finalized sessions: it lets others of the same home find by their content the bytes that these
-// brought, and deletes their diffs.
+// Indexer adds the files of finalized uploads to the content index of their home and deletes their diffs.
 type Indexer struct {
 	Store IndexStore
 	Diffs Diffs
@@ -38,16 +38,17 @@ type Indexer struct {
 
 // Due does one round.
 func (h *Indexer) Due(ctx context.Context) (Round, error) {
-	due, err := h.Store.DueUploads(ctx, h.Now(), batch)
+	due, err := h.Store.DueUploads(ctx, h.Now(), batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: h.Store, now: h.Now, many: full}
+	r := round{rows: h.Store, now: h.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
 }
 
-// session hints at what is alive. What ends at the same moment may be hinted at nevertheless: its collection looks for
-// hints twice, so far apart that this one is seen.
+// session indexes the files that are in use. A file whose revision ends at the same moment may be indexed too: the
+// garbage collector removes index entries when it marks an object and again before it deletes it, and the second time
+// finds this one.
 func (h *Indexer) session(ctx context.Context, u upload.Session) error {
 	files, err := h.Store.NewObjects(ctx, u)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Purge is something whose files nobody can reach any more: a whole artifact that ended, or one retained revision.
+// Purge is an artifact that ended, or one retained revision, whose files can no longer be read.
 type Purge struct {
 	Artifact id.Artifact
 	Revision id.Revision // empty: all of the artifact
 	QueueItem
 }
 
-// String names it in what is said of its failure.
+// String names it in errors.
 func (p Purge) String() string { return fmt.Sprintf("purge of %s %s", p.Artifact, p.Revision) }
 
-// GarbageCandidate is an object that nothing needed when it was looked at.
+// GarbageCandidate is an object that was unreferenced when it was marked.
 type GarbageCandidate struct {
 	Home      id.Workspace
 	Object    tree.Object
@@ -30,54 +30,55 @@ type GarbageCandidate struct {
 	QueueItem // when it is looked at again
 }
 
-// String names it in what is said of its failure.
+// String names it in errors.
 func (c GarbageCandidate) String() string { return fmt.Sprintf("deletion of %v", c.Object) }
 
-// Purges is what Purger needs to write, beside looking at the Shelf.
+// Purges is the purger's view of the tables, besides References.
 type Purges interface {
-	// DuePurges returns up to n purges, read strongly, that are due at an instant.
+	// DuePurges reads strongly up to n purges that are due.
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
-	// Mark lets an object be looked at again at c.Due, and no sooner, whatever was said before.
+	// Mark makes an object a candidate that is due at c.Due, and replaces an earlier due time.
 	Mark(ctx context.Context, c GarbageCandidate) error
-	// DeleteFileList removes the list of a revision's files, which from then on is retained.
+	// DeleteFileList deletes the list of a revision's files, which is retained from then on.
 	DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error
-	// Purged takes what was purged off the list of what is due. Nothing happens to what is live.
+	// Purged removes a purge from the queue. It has no effect on a live artifact.
 	Purged(ctx context.Context, p Purge) error
 	ReferenceRemover
 }
 
-// ReferenceRemover ends references.
+// ReferenceRemover removes references.
 type ReferenceRemover interface {
 	// RemoveReference removes the references of a revision to objects.
 	RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error
 }
 
-// Index takes back what lets sessions find bytes.
+// Index removes entries of the content index.
 type Index interface {
-	// Remove takes the hint of a content back if it names this object, and tells whether it did.
+	// Remove removes the entry of a content if it names this object, and reports whether it did.
 	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 }
 
-// purgesAtOnce is how many of them one round takes: each may hold many objects.
-const purgesAtOnce = 4 * limits.JobWorkers
+// maxPurges is how many purges one round takes; each may have many objects.
+const maxPurges = 4 * limits.JobWorkers
 
-// Purger gives up the files of what ended. Objects that nothing else needs are condemned, not deleted: sessions may have
-// been told of them. References go first and the list of files goes last, so that a death in between is made up for.
+// Purger marks the objects of ended artifacts and revisions as garbage candidates if no other revision uses them. It
+// does not delete them, because upload sessions may have been told to reuse them. It removes references first and lists
+// of files last, so that a purge that died is repeated in full.
 type Purger struct {
 	References References
 	Store      Purges
 	Queue      Queue
 	Index      Index
 	Now        func() time.Time
-	// Watch measures how long a round takes; it decides nothing about what is due.
+	// Watch is the clock that measures a round; Now decides what is due.
 	Watch func() time.Time
 }
 
-// Due does one round, which begins nothing new when its time is over.
+// Due does one round, which starts no further purge after limits.PurgeRound.
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
-	due, err := p.Store.DuePurges(ctx, p.Now(), purgesAtOnce)
+	due, err := p.Store.DuePurges(ctx, p.Now(), maxPurges)
 	if err != nil {
 		return Round{}, err
 	}
@@ -85,13 +86,13 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 		rows: p.Queue,
 		now:  p.Now,
 		over: over,
-		many: purgesAtOnce / limits.DueParts,
+		many: maxPurges / limits.DueParts,
 	}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 
-// purge takes all references back before it looks at the shelf: of two that let go of one object, the later sees that
-// nothing keeps it. Whenever it is told that the time is over, the revisions that it has done stay done.
+// purge removes its own references before it checks for others, so that of two concurrent purges of a shared object the
+// later one sees it unreferenced. Once over reports true it stops after a revision, and what it did stays done.
 func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	h, err := p.References.ArtifactFiles(ctx, one.Artifact)
 	if err != nil || h.Artifact == nil {
@@ -106,7 +107,7 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 			return err
 		}
 	}
-	seen, done := read(p.References), map[tree.Object]bool{}
+	seen, done := newReferenceCache(p.References), map[tree.Object]bool{}
 	for n, c := range gone {
 		if n > 0 && over() {
 			return errUnfinished
@@ -118,18 +119,20 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	return p.Store.Purged(ctx, one)
 }
 
-// revision looks at each object of a revision, unless that is done: revisions of one artifact share most of theirs.
-func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *reading, done map[tree.Object]bool) error {
+// revision checks each object of a revision, except those in done: revisions of one artifact share most objects.
+func (p *Purger) revision(
+	ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *referenceCache, done map[tree.Object]bool,
+) error {
 	for _, f := range c.Tree {
 		if f.Size == 0 || done[f.Object] {
 			continue
 		}
 		done[f.Object] = true
 		if !f.Borrowed {
-			seen.bringers[f.Object.Session] = a.ID
+			seen.uploaders[f.Object.Session] = a.ID
 		}
-		kept, _, err := seen.kept(ctx, f.Object)
-		if err == nil && !kept {
+		used, _, err := seen.inUse(ctx, f.Object)
+		if err == nil && !used {
 			err = p.mark(ctx, GarbageCandidate{Home: a.StorageWorkspace, Object: f.Object, Content: f.Content()})
 		}
 		if err != nil {
@@ -139,7 +142,7 @@ func (p *Purger) revision(ctx context.Context, a *artifact.Artifact, c artifact.
 	return p.Store.DeleteFileList(ctx, a.ID, c.Revision.ID)
 }
 
-// mark takes the hint back first: from the moment that is counted from nobody finds the object.
+// mark removes the index entry first: no session that starts after the waiting time began can find the object.
 func (p *Purger) mark(ctx context.Context, c GarbageCandidate) error {
 	if _, err := p.Index.Remove(ctx, c.Home, c.Content, c.Object); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// QueueItem is where something stands in the list of what is due.
+// QueueItem is the position of an item in the queue of due work.
 type QueueItem struct {
 	Key      string    // of the store's own making
 	Due      time.Time // as it was read
@@ -22,28 +22,28 @@ type QueueItem struct {
 
 func (r QueueItem) queueItem() QueueItem { return r }
 
-// Queue is what all jobs need of the list.
+// Queue postpones work.
 type Queue interface {
-	// Reschedule lets something fall due at another instant, after so many failures, unless it was moved or taken off the list
-	// since it was read.
+	// Reschedule makes an item due at another instant and records its failures, unless it was moved or removed since it
+	// was read.
 	Reschedule(ctx context.Context, r QueueItem, until time.Time, failures int) error
 }
 
-// queued is something that falls due, which can say what it is.
+// queued is an item of the queue that names itself in errors.
 type queued interface {
 	queueItem() QueueItem
 	fmt.Stringer
 }
 
-// Round is what one round found of a kind of work.
+// Round describes one round of one kind of work.
 type Round struct {
-	Due    int           // how many things were due
+	Due    int           // how many items were due
 	Oldest time.Duration // how long the oldest of them has been due
-	More   bool          // whether others may wait
+	More   bool          // whether more items may be due
 }
 
-// foundIn describes what was due at an instant, the oldest first.
-func foundIn[T queued](due []T, now time.Time) Round {
+// summarize describes what was due, oldest first, at an instant.
+func summarize[T queued](due []T, now time.Time) Round {
 	r := Round{Due: len(due)}
 	if len(due) > 0 {
 		r.Oldest = max(0, now.Sub(due[0].queueItem().Due))
@@ -60,22 +60,22 @@ func (r Round) Join(other Round) Round {
 	}
 }
 
-// errUnfinished says that a round ended before the thing did. What was done of it stays done.
+// errUnfinished means that the round ended before the item. What was done of it stays done.
 var errUnfinished = errors.New("the round is over")
 
-// round does what is due, the oldest first, as long as there is time for it.
+// round processes due items, oldest first, until it is over.
 type round struct {
 	rows Queue
 	now  func() time.Time
-	over func() bool // nil: there is time for all of it
-	many int         // from as many on, others may wait
+	over func() bool // nil: never
+	many int         // from so many items on, more may be due
 }
 
-// each does limits.JobWorkers things at once; the conditions of the store make that safe, as they do for two processes.
-// What fails is put off, for longer each time, and what does not end goes behind all others that are due now, so that
-// neither is in the way. Round.More is false if nothing can be put off, because whatever fails would come again at once.
+// each processes limits.JobWorkers items at once, which is safe because every write is conditional. A failed item is
+// rescheduled with a growing delay, and an unfinished one to now, behind all others that are due, so that neither
+// delays the rest. Round.More is false if an item cannot be rescheduled, because it would fail again at once.
 func each[T queued](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
-	found := foundIn(due, r.now())
+	found := summarize(due, r.now())
 	one := make([][]T, len(due))
 	for n := range due {
 		one[n] = due[n : n+1]
@@ -85,8 +85,10 @@ func each[T queued](ctx context.Context, r round, due []T, do func(context.Conte
 	return found, err
 }
 
-// eachGroup is each for groups of things, of which one worker does one after the other.
-func eachGroup[T queued](ctx context.Context, r round, groups [][]T, do func(context.Context, T) error) (more bool, err error) {
+// eachGroup processes groups as each does items. One worker takes the items of a group in their order.
+func eachGroup[T queued](
+	ctx context.Context, r round, groups [][]T, do func(context.Context, T) error,
+) (more bool, err error) {
 	w := work{round: r}
 	var workers errgroup.Group
 	workers.SetLimit(limits.JobWorkers)
@@ -102,27 +104,27 @@ func eachGroup[T queued](ctx context.Context, r round, groups [][]T, do func(con
 		}
 		workers.Go(func() error {
 			for _, one := range group {
-				w.done(ctx, one, do(ctx, one))
+				w.record(ctx, one, do(ctx, one))
 			}
 			return nil
 		})
 	}
-	_ = workers.Wait() // failures are in w
+	_ = workers.Wait() // errors are in w
 	return !w.stuck.Load() && (w.wait.Load() || total >= r.many), errors.Join(w.failed...)
 }
 
-// work is what came of a round.
+// work collects the results of a round.
 type work struct {
 	round
-	wait  atomic.Bool // something goes on in the next round
-	stuck atomic.Bool // nothing can be put off
+	wait  atomic.Bool // some items are left for the next round
+	stuck atomic.Bool // an item could not be rescheduled
 
 	mu     sync.Mutex
 	failed []error
 }
 
-// done notes what came of one thing, and puts it off unless it ended.
-func (w *work) done(ctx context.Context, one queued, err error) {
+// record keeps the error of an item and reschedules the item, if there is an error.
+func (w *work) record(ctx context.Context, one queued, err error) {
 	if err == nil {
 		return
 	}
@@ -145,7 +147,7 @@ func (w *work) fail(err error) {
 	w.failed = append(w.failed, err)
 }
 
-// retryAfter is how long something waits that failed once more than it had before.
+// retryAfter returns the delay before the next attempt of an item that has failed so many times in a row before.
 func retryAfter(failures int) time.Duration {
 	wait := limits.RetryFirst
 	for ; failures > 0 && wait < limits.RetryMost; failures-- {

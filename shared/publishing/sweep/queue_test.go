@@ -16,42 +16,43 @@ import (
 
 var start = time.Unix(1_800_000_000, 0)
 
-type fakeThing struct{ QueueItem }
+type fakeItem struct{ QueueItem }
 
-func (f fakeThing) String() string { return f.Key }
+func (f fakeItem) String() string { return f.Key }
 
-// things fall due one second after the other, the last one now.
-func things(n int) (due []fakeThing) {
+// items fall due one second after the other, the last one now.
+func items(n int) (due []fakeItem) {
 	for i := range n {
-		due = append(due, fakeThing{QueueItem{Key: fmt.Sprint(i), Due: start.Add(time.Duration(i-n+1) * time.Second)}})
+		due = append(due, fakeItem{QueueItem{Key: fmt.Sprint(i), Due: start.Add(time.Duration(i-n+1) * time.Second)}})
 	}
 	return due
 }
 
-// fakeRows notes what is put off.
-type fakeRows struct {
+// fakeQueue records what is rescheduled.
+type fakeQueue struct {
 	mu  sync.Mutex
 	off map[string]time.Time
 	err error
 }
 
-func (f *fakeRows) Reschedule(_ context.Context, r QueueItem, until time.Time, _ int) error {
+func (f *fakeQueue) Reschedule(_ context.Context, r QueueItem, until time.Time, _ int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.off[r.Key] = until
 	return f.err
 }
 
-func newRound(rows *fakeRows) round {
+func newRound(rows *fakeQueue) round {
 	rows.off = map[string]time.Time{}
 	return round{rows: rows, now: func() time.Time { return start }, many: 1000}
 }
 
-func TestARoundDoesSomeThingsAtOnceAndNoMore(t *testing.T) {
+func TestARoundDoesSomeItemsAtOnceAndNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, did atomic.Int32
 		began := time.Now()
-		r, err := each(t.Context(), newRound(&fakeRows{}), things(3*limits.JobWorkers), func(context.Context, fakeThing) error {
+		due := items(3 * limits.JobWorkers)
+		r, err := each(t.Context(), newRound(&fakeQueue{}), due, func(context.Context, fakeItem) error {
 			if n := now.Add(1); n > most.Load() {
 				most.Store(n)
 			}
@@ -72,10 +73,10 @@ func TestARoundDoesSomeThingsAtOnceAndNoMore(t *testing.T) {
 	})
 }
 
-func TestWhatFailsIsPutOffAndTheRestIsDone(t *testing.T) {
-	rows, broken := &fakeRows{}, errors.New("broken")
+func TestWhatFailsIsRescheduledAndTheRestIsDone(t *testing.T) {
+	rows, broken := &fakeQueue{}, errors.New("broken")
 	var did atomic.Int32
-	r, err := each(t.Context(), newRound(rows), things(40), func(_ context.Context, one fakeThing) error {
+	r, err := each(t.Context(), newRound(rows), items(40), func(_ context.Context, one fakeItem) error {
 		if one.Key == "7" {
 			return broken
 		}
@@ -93,21 +94,21 @@ func TestWhatFailsIsPutOffAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-func TestARoundThatCannotPutOffSaysThatNothingGoesOn(t *testing.T) {
-	rows := &fakeRows{err: errors.New("no store")}
+func TestARoundThatCannotRescheduleReportsNoMore(t *testing.T) {
+	rows := &fakeQueue{err: errors.New("no store")}
 	round := newRound(rows)
 	round.many = 1
-	r, err := each(t.Context(), round, things(400), func(context.Context, fakeThing) error { return errors.New("broken") })
+	r, err := each(t.Context(), round, items(400), func(context.Context, fakeItem) error { return errors.New("broken") })
 	if r.More || !errors.Is(err, rows.err) || len(rows.off) == 400 {
 		t.Errorf("%+v, %v after %d", r, err, len(rows.off))
 	}
 }
 
-func TestARoundWhoseTimeIsOverBeginsNothingNew(t *testing.T) {
+func TestARoundWhoseTimeIsOverStartsNoFurtherItem(t *testing.T) {
 	var did atomic.Int32
-	round := newRound(&fakeRows{})
+	round := newRound(&fakeQueue{})
 	round.over = func() bool { return true }
-	r, err := each(t.Context(), round, things(50), func(context.Context, fakeThing) error { did.Add(1); return nil })
+	r, err := each(t.Context(), round, items(50), func(context.Context, fakeItem) error { did.Add(1); return nil })
 	if err != nil || !r.More || did.Load() != 1 {
 		t.Errorf("%+v, %v, did %d", r, err, did.Load())
 	}
@@ -116,8 +117,9 @@ func TestARoundWhoseTimeIsOverBeginsNothingNew(t *testing.T) {
 func TestAGroupIsDoneInItsOrder(t *testing.T) {
 	var mu sync.Mutex
 	var did []string
-	due := things(30)
-	more, err := eachGroup(t.Context(), newRound(&fakeRows{}), [][]fakeThing{due[:10], due[10:20], due[20:]}, func(_ context.Context, one fakeThing) error {
+	due := items(30)
+	groups := [][]fakeItem{due[:10], due[10:20], due[20:]}
+	more, err := eachGroup(t.Context(), newRound(&fakeQueue{}), groups, func(_ context.Context, one fakeItem) error {
 		mu.Lock()
 		defer mu.Unlock()
 		did = append(did, one.Key)
@@ -126,7 +128,7 @@ func TestAGroupIsDoneInItsOrder(t *testing.T) {
 	if more || err != nil || len(did) != 30 {
 		t.Fatal(more, err, did)
 	}
-	for _, group := range [][]fakeThing{due[:10], due[10:20], due[20:]} {
+	for _, group := range groups {
 		last := -1
 		for _, one := range group {
 			at := slices.Index(did, one.Key)

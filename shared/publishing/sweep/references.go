@@ -8,25 +8,25 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// References tells what keeps bytes. It is read strongly: what is deleted is gone for good.
+// References reads what uses an object, strongly, because deletion is final.
 type References interface {
-	// ArtifactFiles reads an artifact with all its revisions whose files are there.
+	// ArtifactFiles reads an artifact and all its revisions that still have their files.
 	ArtifactFiles(ctx context.Context, a id.Artifact) (ArtifactFiles, error)
-	// UploaderOf tells for which artifact a session brought its files.
+	// UploaderOf returns the artifact that a session uploaded its files for.
 	UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error)
-	// ReferencesTo tells whether a revision that has its files refers to an object. If none does, dead are those that refer to
-	// it and have none: they were purged, or never came, or come yet.
+	// ReferencesTo reports whether a revision that has its files references an object. If none does, dead lists the
+	// revisions that reference it without having files: they were purged, were never committed, or are not committed yet.
 	ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 
-// ArtifactFiles is an artifact with the revisions whose files are there.
+// ArtifactFiles is an artifact with its revisions that still have their files.
 type ArtifactFiles struct {
-	Artifact *artifact.Artifact // nil: there is none
+	Artifact *artifact.Artifact // nil: it does not exist
 	Contents []artifact.Contents
 }
 
-// objects are those of revisions that can be read or published, if the artifact can.
-func (h ArtifactFiles) objects() map[tree.Object]bool {
+// liveObjects returns the objects of revisions that can be read or published; none if the artifact ended.
+func (h ArtifactFiles) liveObjects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
 	if h.Artifact == nil || h.Artifact.Status != artifact.Live {
 		return live
@@ -42,36 +42,36 @@ func (h ArtifactFiles) objects() map[tree.Object]bool {
 	return live
 }
 
-// reading looks at the shelf for one purge or deletion. It asks for each thing once: what it saw can only have become
-// less since, because what nothing keeps and nobody finds is not taken up again.
-type reading struct {
-	shelf    References
-	bringers map[id.Session]id.Artifact
-	live     map[id.Artifact]map[tree.Object]bool
+// referenceCache reads References for one purge or collection, each item once. That is safe because uses can only
+// disappear meanwhile: an object that is unreferenced and not indexed is not taken into use again.
+type referenceCache struct {
+	references References
+	uploaders  map[id.Session]id.Artifact
+	live       map[id.Artifact]map[tree.Object]bool
 }
 
-func read(s References) *reading {
-	return &reading{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
+func newReferenceCache(s References) *referenceCache {
+	return &referenceCache{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
 }
 
-// kept tells whether anything keeps an object: the artifact that it came for, or a reference.
-func (r *reading) kept(ctx context.Context, o tree.Object) (kept bool, dead []id.Revision, err error) {
-	a, known := r.bringers[o.Session]
+// inUse reports whether the artifact that an object was uploaded for, or a reference, uses it.
+func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (used bool, dead []id.Revision, err error) {
+	a, known := r.uploaders[o.Session]
 	if !known {
-		if a, err = r.shelf.UploaderOf(ctx, o.Session); err != nil {
+		if a, err = r.references.UploaderOf(ctx, o.Session); err != nil {
 			return false, nil, err
 		}
-		r.bringers[o.Session] = a
+		r.uploaders[o.Session] = a
 	}
 	if r.live[a] == nil {
-		h, err := r.shelf.ArtifactFiles(ctx, a)
+		h, err := r.references.ArtifactFiles(ctx, a)
 		if err != nil {
 			return false, nil, err
 		}
-		r.live[a] = h.objects()
+		r.live[a] = h.liveObjects()
 	}
 	if r.live[a][o] {
 		return true, nil, nil
 	}
-	return r.shelf.ReferencesTo(ctx, o)
+	return r.references.ReferencesTo(ctx, o)
 }

@@ -1,8 +1,8 @@
-// Package sweep does what falls due by itself: it discards drafts that nobody publishes, ends what has expired, clears away
-// upload sessions, lets sessions find bytes that are there, and collects those that nothing needs any more.
+// Package sweep does the work that time makes due: it discards unpublished drafts, expires artifacts, deletes abandoned
+// upload sessions, indexes uploaded files by content, and collects unreferenced objects.
 //
-// Readers never wait for it: expiry is judged by the clock at every read. Every step is conditional on what was read, so
-// that it may die anywhere, start again, run beside itself, and lose against whoever changes the same thing.
+// Readers never depend on it, because every read checks expiry by the clock. Every step is conditional on what was
+// read, so a job may die anywhere, be repeated, run twice at once, and lose a race against any other change.
 package sweep
 
 import (
@@ -16,71 +16,71 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Store is what Sweeper needs of the tables for artifacts.
+// Store is the sweeper's view of artifacts in the tables.
 type Store interface {
-	// DueArtifacts returns up to n artifacts, read strongly, of which something falls due at an instant. An artifact of a
-	// claimed workspace comes as its new owner has it.
+	// DueArtifacts reads strongly up to n artifacts that are due. An artifact of a claimed workspace is returned as its
+	// new owner has it.
 	DueArtifacts(ctx context.Context, now time.Time, n int) ([]Artifact, error)
-	// Discard takes the draft off an artifact, if it did not change since it was read, with its event. Nothing happens
-	// otherwise.
+	// Discard removes the draft of an artifact and records its event. It has no effect if the artifact changed since it
+	// was read.
 	Discard(ctx context.Context, a Artifact, at time.Time, e event.Event) error
-	// Expire ends an artifact that is live, not pinned and past its time, if it did not change since it was read, with its
-	// event. Nothing happens otherwise.
+	// Expire ends an artifact that is live, not pinned and past its time, and records its event. It has no effect if the
+	// artifact changed since it was read.
 	Expire(ctx context.Context, a Artifact, at time.Time, e event.Event) error
-	// RescheduleArtifact lets an artifact fall due when the next thing happens to it, if it did not change since it was read.
+	// RescheduleArtifact makes an artifact due at its next draft's or its own end, if it did not change since it was read.
 	RescheduleArtifact(ctx context.Context, a Artifact) error
 	Queue
 }
 
-// Artifact is one of which something falls due.
+// Artifact is an artifact that is due.
 type Artifact struct {
 	artifact.Artifact
 	QueueItem
 	Version int64 // raised by every change
 }
 
-// String names it in what is said of its failure.
+// String names it in errors.
 func (a Artifact) String() string { return "artifact " + string(a.ID) }
 
-// Session is an upload session of which something falls due.
+// Session is an upload session that is due.
 type Session struct {
 	upload.Session
 	QueueItem
 }
 
-// String names it in what is said of its failure.
+// String names it in errors.
 func (s Session) String() string { return "upload session " + string(s.ID) }
 
-// Sessions is what Sweeper needs of the tables for upload sessions.
+// Sessions is the sweeper's view of upload sessions in the tables.
 type Sessions interface {
-	// DueSessions returns up to n upload sessions, read strongly, whose time is over at an instant.
+	// DueSessions reads strongly up to n upload sessions whose time is over.
 	DueSessions(ctx context.Context, now time.Time, n int) ([]Session, error)
-	// EndSession marks a session that nobody finalized as expired. It is false if somebody did.
+	// EndSession marks a session as expired, and returns false if it was finalized.
 	EndSession(ctx context.Context, s upload.Session, at time.Time) (ended bool, err error)
 	SessionCleanup
 }
 
-// Objects is what Sweeper needs of the object store.
+// Objects deletes from the object store.
 type Objects interface {
-	// DeleteSession removes everything that a session brought; what is gone already is no failure.
+	// DeleteSession deletes everything that a session uploaded. Deleting a missing object is no error.
 	DeleteSession(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
-// SessionCleanup is the last step of a session, once its objects are gone or can be found.
+// SessionCleanup is the last step of a session, once its objects are deleted or indexed.
 type SessionCleanup interface {
-	// ForgetSession takes a session off the list of what is due, with the references of one that was not finalized. What
-	// nobody asks for again is deleted some time after it: all of a session that was not finalized, else its entries.
+	// ForgetSession removes a session from the queue, and the references of one that was not finalized. What later
+	// requests do not need is deleted some time after it: the whole session if it was not finalized, else its entries.
 	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
-// How many of each kind one round takes. Each part of the list gives its share of a batch: from as many as one part gives
-// on, others may wait.
+// How many items of each kind one round takes. The queue is split into limits.DueParts parts that each give an equal
+// share: if one part gave its full share, more may be due.
 const (
-	batch = 100
-	full  = batch / limits.DueParts
+	batchSize = 100
+	fullShare = batchSize / limits.DueParts
 )
 
-// Sweeper does what is due.
+// Sweeper expires artifacts, discards drafts and deletes abandoned upload sessions.
 type Sweeper struct {
 	Store    Store
 	Sessions Sessions
@@ -91,16 +91,16 @@ type Sweeper struct {
 // DueArtifacts does one round for artifacts.
 func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
 	now := s.Now()
-	due, err := s.Store.DueArtifacts(ctx, now, batch)
+	due, err := s.Store.DueArtifacts(ctx, now, batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: s.Store, now: s.Now, many: full}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
 }
 
-// artifact does what is due of it. An artifact that came up too soon goes back to its place: it would come up again and
-// again, before others.
+// artifact expires an artifact, discards its draft, or reschedules it. It must reschedule an artifact that came up too
+// soon, because that one would come up again and again before others.
 func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error {
 	record := func(action event.Action, kind, target string) event.Event {
 		return event.Event{
@@ -127,16 +127,16 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 // DueSessions does one round for upload sessions.
 func (s *Sweeper) DueSessions(ctx context.Context) (Round, error) {
 	now := s.Now()
-	due, err := s.Sessions.DueSessions(ctx, now, batch)
+	due, err := s.Sessions.DueSessions(ctx, now, batchSize)
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: s.Store, now: s.Now, many: full}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
 }
 
-// session ends a session first, so that nobody can finalize it while its objects go, and forgets it last, so that a
-// death in between is made up for.
+// session marks a session as expired first, so that it cannot be finalized while its objects are deleted, and removes
+// it from the queue last, so that a job that died is repeated in full.
 func (s *Sweeper) session(ctx context.Context, u upload.Session, now time.Time) error {
 	ended, err := s.Sessions.EndSession(ctx, u, now)
 	if err != nil || !ended {

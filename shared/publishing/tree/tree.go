@@ -99,7 +99,7 @@ func CheckPath(p string) error {
 	if err := CheckStoredPath(p); err != nil {
 		return err
 	}
-	if drive(p) {
+	if hasDrive(p) {
 		return fmt.Errorf("path %q begins with a drive letter; leave the colon out, or put the file into a folder", p)
 	}
 	return nil
@@ -128,14 +128,14 @@ func CheckStoredPath(p string) error {
 			return fmt.Errorf("path %q must be relative, without empty, . or .. parts", p)
 		}
 	}
-	if len(parts[0]) == 2 && drive(p) {
+	if len(parts[0]) == 2 && hasDrive(p) {
 		return fmt.Errorf("path %q begins with a drive letter", p)
 	}
 	return nil
 }
 
-// drive tells whether a path begins with a letter and a colon.
-func drive(p string) bool {
+// hasDrive tells whether a path begins with a letter and a colon.
+func hasDrive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 

@@ -17,25 +17,27 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Bytes is what Viewer needs of the object store to read files back.
+// Bytes reads files from the object store.
 type Bytes interface {
-	// Open reads size bytes of an object from an offset; not_found if it is gone, else storage_unavailable.
+	// Open reads size bytes of an object from an offset; not_found if it does not exist, else storage_unavailable.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
-// File reads one file back for its owner: its facts, and its text where that fits an answer. r may be empty: the current
-// revision. Everything unreadable is not_found.
-func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error) {
+// File returns one file's facts to its owner, and its text if that fits the answer. An empty r means the current
+// revision. An unreadable artifact, revision or file is not_found.
+func (v *Service) File(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
+) (contract.FileContent, error) {
 	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
 	if r == "" {
 		r = a.Current
 	}
 	if _, err := r.Bits(); err != nil {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
-	if err := readaccess.Shown(ctx, v.Store, a, r); err != nil {
+	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
 		return contract.FileContent{}, err
 	}
 	c, err := v.Store.Contents(ctx, a.ID, r)
@@ -43,15 +45,17 @@ func (v *Service) File(ctx context.Context, by credential.Actor, a *artifact.Art
 		return contract.FileContent{}, err
 	}
 	if c == nil {
-		return contract.FileContent{}, unreadable()
+		return contract.FileContent{}, notFound()
 	}
 	f, ok := c.Tree.Find(path)
 	if !ok {
-		return contract.FileContent{}, fault.New(fault.NotFound, "no such file in this revision; the agent view lists its files")
+		return contract.FileContent{}, fault.New(fault.NotFound,
+			"no such file in this revision; the agent view lists its files")
 	}
 	return v.inline(ctx, a, f)
 }
 
+// inline returns the facts of a file, and its text if it is text and fits the answer.
 func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
 	kind := media.Of(f.Path).ContentType
 	out := contract.FileContent{
@@ -64,7 +68,7 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 	if f.Size > limits.InlineAnswer {
 		return out, nil
 	}
-	text, err := v.text(ctx, a, f)
+	text, err := v.readText(ctx, a, f)
 	if err != nil {
 		return contract.FileContent{}, err
 	}
@@ -72,16 +76,16 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 		return out, nil
 	}
 	out.Body = &text
-	fits, err := sendable(out)
+	fits, err := fitsAnswer(out)
 	if !fits {
 		out.Body = nil
 	}
 	return out, err
 }
 
-// sendable tells whether an answer stays within InlineAnswer, and within what a function may answer, however the host is
-// served, so that the same file is read alike everywhere.
-func sendable(out contract.FileContent) (bool, error) {
+// fitsAnswer reports whether an answer stays within InlineAnswer and within what a function may answer. The latter
+// holds for every host, so that a file reads alike everywhere.
+func fitsAnswer(out contract.FileContent) (bool, error) {
 	encoded, err := contract.Encode(out)
 	if err != nil || len(encoded) > limits.InlineAnswer {
 		return false, err
@@ -90,14 +94,14 @@ func sendable(out contract.FileContent) (bool, error) {
 	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
 }
 
-// text reads a whole file and holds it against its digest.
-func (v *Service) text(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
+// readText reads a whole file and checks its digest.
+func (v *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
 	if f.Size == 0 {
 		return "", nil
 	}
 	body, err := v.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
 	if fault.KindOf(err) == fault.KindNotFound {
-		return "", unreadable()
+		return "", notFound()
 	}
 	if err != nil {
 		return "", err

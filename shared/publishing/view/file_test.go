@@ -1,26 +1,15 @@
 package view
 
 import (
-	"context"
 	"encoding/base64"
-	"io"
 	"strings"
 	"testing"
 
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
-
-// fakeBytes holds one text under every name.
-type fakeBytes string
-
-// Open implements Bytes.
-func (b fakeBytes) Open(context.Context, id.Workspace, tree.Object, int64, int64) (io.ReadCloser, error) {
-	return io.NopCloser(strings.NewReader(string(b))), nil
-}
 
 func inlined(t *testing.T, text string) contract.FileContent {
 	t.Helper()
@@ -33,8 +22,8 @@ func inlined(t *testing.T, text string) contract.FileContent {
 	return got
 }
 
-// TestTextIsReadBackAsLongAsAFunctionCanAnswerIt walks up to the longest text of each kind: the answer that carries it must
-// fit a function's, and one character more is left out.
+// TestTextIsReadBackAsLongAsAFunctionCanAnswerIt tries the longest text of each kind, whose answer must fit a
+// function's, and one that is a character longer, which must be left out.
 func TestTextIsReadBackAsLongAsAFunctionCanAnswerIt(t *testing.T) {
 	const room = limits.FunctionAnswer - limits.FunctionFrame
 	empty, err := contract.Encode(inlined(t, ""))

@@ -1,107 +1,14 @@
 package view
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/keyring"
-	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
-	"vitrine/shared/publishing/readaccess"
-	"vitrine/shared/publishing/tree"
 )
 
-// fakeStore has one artifact of one workspace, whose revisions are published.
-type fakeStore struct {
-	workspace workspace.Workspace
-	artifact  artifact.Artifact
-	revisions map[id.Revision]artifact.Revision
-}
-
-func (s *fakeStore) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
-	return readaccess.State{Workspace: &s.workspace, Artifact: &s.artifact}, nil
-}
-
-func (s *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
-	return &s.workspace, nil
-}
-
-func (s *fakeStore) Revision(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Revision, error) {
-	found := s.revisions[r]
-	return &found, nil
-}
-
-func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Contents, error) {
-	return &artifact.Contents{Revision: s.revisions[r], Tree: tree.Tree{{Path: "index.html", Size: 1}}}, nil
-}
-
-// newViewer is a viewer of an artifact with two revisions, and the tokens of their public views.
-func newViewer(t *testing.T, now time.Time) (*Service, *fakeStore, [2]string) {
-	t.Helper()
-	const api, content = "https://api.test", "https://content.test"
-	ring, numbers := keyring.New().Content, limits.Default()
-	numbers.Off = true
-	views, err := token.New(ring, token.AgentView, api)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := token.New(ring, token.Content, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &fakeStore{workspace: workspace.Workspace{ID: id.NewWorkspace()}, revisions: map[id.Revision]artifact.Revision{}}
-	s.artifact = artifact.Artifact{
-		ID:        id.NewArtifact(),
-		Owner:     s.workspace.ID,
-		Status:    artifact.Live,
-		ExpiresAt: now.Add(limits.Day),
-		Title:     "T",
-	}
-	var tokens [2]string
-	for n := range tokens {
-		r := artifact.Revision{
-			ID:          id.NewRevision(),
-			Artifact:    s.artifact.ID,
-			Status:      artifact.Published,
-			Number:      n + 1,
-			Entrypoint:  "index.html",
-			PublishedAt: now.Add(time.Duration(n-2) * time.Hour),
-		}
-		s.revisions[r.ID] = r
-		s.artifact.Current = r.ID
-		s.artifact.Number = r.Number
-		s.artifact.PublishedAt = r.PublishedAt
-		claims := token.Claims{
-			Workspace: s.workspace.ID,
-			Artifact:  s.artifact.ID,
-			Revision:  r.ID,
-			Expires:   now.Add(limits.Day),
-		}
-		if tokens[n], err = views.Mint(claims); err != nil {
-			t.Fatal(err)
-		}
-	}
-	clock := func() time.Time { return now }
-	return &Service{
-		Store:   s,
-		Limits:  &numbers,
-		Limiter: &rate.Limiter{Limits: &numbers, Now: clock},
-		Now:     clock,
-		Addresses: &address.URLBuilder{
-			Origins: address.Origins{API: api, Content: content}, ViewToken: views, ContentToken: files,
-		},
-	}, s, tokens
-}
-
 func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
-	now := time.Now()
 	type is = artifact.Artifact
 	both := [2]bool{true, true}
 	none := [2]bool{}
@@ -127,14 +34,65 @@ func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 			a.LinksLockedAt = now
 		}, none},
 	} {
-		v, s, tokens := newViewer(t, now)
-		c.set(&s.artifact)
-		for n, text := range tokens {
-			view, err := v.Public(t.Context(), text)
+		e := newEnv(t)
+		c.set(&e.store.artifact)
+		for n, text := range e.tokens {
+			view, err := e.Public(t.Context(), text)
 			opened, refused := view.Title == "T", fault.CodeOf(err) == fault.NotFound
 			if opened != c.opens[n] || refused == opened || opened != (err == nil) {
 				t.Errorf("%s: the view of revision %d: %q %v", name, n+1, view.Title, err)
 			}
 		}
+	}
+}
+
+func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		set     func(*env)
+		counted int // against what all readers of the artifact share
+		refused int // against the refused reader
+		want    fault.Code
+	}{
+		"an open one is counted": {func(*env) {}, 1, 0, ""},
+		"one of a deleted artifact is counted": {
+			func(e *env) { e.store.artifact.Status = artifact.Deleted }, 1, 0, fault.NotFound,
+		},
+		"one of locked links is given back": {
+			func(e *env) { e.store.artifact.LinksLockedAt = now }, 0, 1, fault.NotFound,
+		},
+		"the limit refuses":                    {func(e *env) { e.counters.full = true }, 0, 0, fault.RateLimitedArtifact},
+		"contents that are gone are not found": {func(e *env) { e.store.gone = true }, 1, 0, fault.NotFound},
+		"contents that cannot be read say so": {
+			func(e *env) { e.store.err = fault.NewCode(fault.DatabaseUnavailable) }, 1, 0, fault.DatabaseUnavailable,
+		},
+		"one without a current revision is not": {func(e *env) { e.store.artifact.Current = "" }, 0, 1, fault.NotFound},
+		"the state comes before the limit": {
+			func(e *env) { e.counters.full, e.store.artifact.LinksLockedAt = true, now }, 0, 0, fault.NotFound,
+		},
+		"the state comes before missing contents": {
+			func(e *env) { e.store.gone, e.store.workspace.Lock = true, "lkd" }, 1, 0, fault.NotFound,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			_, err := e.Public(t.Context(), e.tokens[1])
+			wantCode(t, err, c.want)
+			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.counted)
+			}
+		})
+	}
+}
+
+func TestATokenThatIsNoneCostsNoRead(t *testing.T) {
+	e := newEnv(t)
+	e.Now = func() time.Time { return now.Add(48 * time.Hour) }
+	for _, text := range []string{"", "x", e.tokens[0]} {
+		_, err := e.Public(t.Context(), text)
+		wantCode(t, err, fault.NotFound)
+	}
+	if len(e.counters.counted) > 0 {
+		t.Errorf("counted %v", e.counters.counted)
 	}
 }

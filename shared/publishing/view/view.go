@@ -1,4 +1,4 @@
-// Package view builds Agent Views, for owners, for holders of a signed token and for holders of an access link.
+// Package view builds agent views for owners, for holders of a signed token, and for holders of an access link.
 package view
 
 import (
@@ -21,15 +21,15 @@ import (
 	"vitrine/shared/publishing/readaccess"
 )
 
-// Store is what Viewer needs.
+// Store reads revisions and the state that decides about a read.
 type Store interface {
 	readaccess.Store
-	// Contents reads a revision and its files, nil if there is no such revision. Both are immutable, so that a copy may
-	// serve; a copy that lacks them is asked again strongly.
+	// Contents reads a revision and its files, nil if there is no such revision. Both are immutable, so an eventually
+	// consistent read is enough; if that finds none, a strong one follows.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 }
 
-// Service answers Agent Views.
+// Service builds agent views.
 type Service struct {
 	Store     Store
 	Addresses *address.URLBuilder
@@ -39,45 +39,57 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// Latest is the owner's view of the current revision; not_found for everything unreadable.
-func (v *Service) Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+// Latest returns the owner's view of the current revision; not_found if the artifact cannot be read.
+func (v *Service) Latest(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact,
+) (contract.AgentView, error) {
 	if !v.visible(by, a) || a.Current == "" {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
-	return v.owned(ctx, by, a, a.Current)
+	return v.ownerView(ctx, by, a, a.Current)
 }
 
-// Pinned is the owner's view of one revision; revision_retained when its bytes are gone.
-func (v *Service) Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+// Pinned returns the owner's view of one revision; revision_retained if its bytes are gone.
+func (v *Service) Pinned(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+) (contract.AgentView, error) {
 	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
 	if r.Status == artifact.Retained {
-		return contract.AgentView{}, fault.New(fault.RevisionRetained, "the bytes of this revision are gone; read a newer one")
+		return contract.AgentView{}, fault.New(fault.RevisionRetained,
+			"the bytes of this revision are gone; read a newer one")
 	}
-	return v.owned(ctx, by, a, r.ID)
+	return v.ownerView(ctx, by, a, r.ID)
 }
 
-func (v *Service) owned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision) (contract.AgentView, error) {
+// ownerView builds the view of a revision that its owner may read.
+func (v *Service) ownerView(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision,
+) (contract.AgentView, error) {
 	c, err := v.Store.Contents(ctx, a.ID, r)
 	if err != nil {
 		return contract.AgentView{}, err
 	}
 	if c == nil {
-		return contract.AgentView{}, unreadable()
+		return contract.AgentView{}, notFound()
 	}
 	public, err := v.build(&by.Workspace, a, c, "")
-	return contract.AgentView{PublicAgentView: public, PrivateURL: v.Addresses.Private(a.ID), Lockdown: lockdowns(by, a)}, err
+	return contract.AgentView{
+		PublicAgentView: public,
+		PrivateURL:      v.Addresses.Private(a.ID),
+		Lockdown:        lockdowns(by, a),
+	}, err
 }
 
-// visible tells whether the caller may see that there is an artifact. Members see one that the operator locked, to learn
-// that it is; nothing in the view opens it.
+// visible reports whether the caller may know that an artifact exists. Members see one that an operator locked, so that
+// they learn of the lock; the URLs in its view do not open.
 func (v *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
 	now := v.Now()
 	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
 }
 
-// lockdowns tells a member what is locked, nil while nothing is.
+// lockdowns tells a member which locks are in effect, nil if none is.
 func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
 	w := by.Workspace
 	if by.Member == "" || a.LinksLockedAt.IsZero() && a.Lock == "" && w.Lock == "" {
@@ -92,23 +104,25 @@ func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdown
 	}
 }
 
-func unreadable() error {
-	return fault.New(fault.NotFound, "no such artifact or revision in this workspace, or it is not published, deleted or expired")
+// notFound refuses a revision or file that the owner cannot read.
+func notFound() error {
+	return fault.New(fault.NotFound,
+		"no such artifact or revision in this workspace, or it is not published, deleted or expired")
 }
 
-// Public is the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
+// Public returns the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
 func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
 	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
 	if err != nil {
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
-	names := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
-	contents := make(chan answer, 1)
+	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
+	contents := make(chan contentsResult, 1)
 	go func() {
 		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
-		contents <- answer{c, err}
+		contents <- contentsResult{c, err}
 	}()
-	state, _, err := v.admit(ctx, names, claims.Revision)
+	state, _, err := v.checkAccess(ctx, query, claims.Revision)
 	got := <-contents
 	if err != nil {
 		return contract.PublicAgentView{}, err
@@ -122,19 +136,19 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 	return v.build(state.Workspace, state.Artifact, got.contents, "")
 }
 
-type answer struct {
+type contentsResult struct {
 	contents *artifact.Contents
 	err      error
 }
 
-// Resolve opens an access link. Refusals: not_found for whatever is wrong with it, then rate_limited_artifact.
+// Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
 func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
 	blob, err := v.Addresses.Links.Parse(r.PublicID, r.Blob, v.Now())
 	if err != nil {
 		return contract.Resolved{}, readaccess.NotFound()
 	}
-	names := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
-	state, shown, err := v.admit(ctx, names, "")
+	query := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	state, shown, err := v.checkAccess(ctx, query, "")
 	if err != nil {
 		return contract.Resolved{}, err
 	}
@@ -155,41 +169,47 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	}, err
 }
 
-// admit reads the gates beside counting the read, and tells which revision is shown: the one that a token names, or the one
-// that the link follows. A closed gate beats the limit. Both ways in are open to whoever has a URL, so that both are closed
-// while members lock the links of the artifact, and from when they end them all.
-func (v *Service) admit(ctx context.Context, n readaccess.Query, named id.Revision) (readaccess.State, id.Revision, error) {
+// checkAccess reads the state while it counts the read, and returns the revision to show: the one that a token names,
+// or the one that the link follows. A refusal by the state comes before the limit. Tokens and links work for every
+// holder of the URL, so locking the links of an artifact closes both, and ending its links ends the views published
+// before.
+func (v *Service) checkAccess(
+	ctx context.Context, q readaccess.Query, named id.Revision,
+) (readaccess.State, id.Revision, error) {
 	limited := make(chan rate.Read, 1)
-	go func() { limited <- v.Limiter.Artifact(ctx, n.Artifact, "view/"+string(n.Link)+"/"+string(named)) }()
-	state, err := readaccess.Read(ctx, v.Store, n)
+	go func() { limited <- v.Limiter.Artifact(ctx, q.Artifact, "view/"+string(q.Link)+"/"+string(named)) }()
+	state, err := readaccess.Read(ctx, v.Store, q)
 	read, now := <-limited, v.Now()
 	if err != nil {
 		return state, named, err
 	}
 	shown, err := named, readaccess.NotFound()
-	if state.Allows(n, now) && state.Artifact.Current != "" {
-		if named == "" { // the link is open, so that links are
-			shown = followed(state)
-			err = readaccess.Shown(ctx, v.Store, state.Artifact, shown)
+	if state.Allows(q, now) && state.Artifact.Current != "" {
+		if named == "" { // the link is open, so links are not locked
+			shown = linkedRevision(state)
+			err = readaccess.CheckRevision(ctx, v.Store, state.Artifact, shown)
 		} else {
-			err = readaccess.Viewed(ctx, v.Store, state.Artifact, named)
+			err = readaccess.CheckPublicView(ctx, v.Store, state.Artifact, named)
 		}
 	}
-	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(n, now) {
+	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, now) {
 		v.Limiter.GiveBack(ctx, read)
 	}
 	return state, shown, cmp.Or(err, read.Over)
 }
 
-// followed is the revision that a link shows.
-func followed(s readaccess.State) id.Revision {
+// linkedRevision returns the revision that a link shows.
+func linkedRevision(s readaccess.State) id.Revision {
 	if s.Link.Kind == link.Revision {
 		return s.Link.Revision
 	}
 	return s.Artifact.Current
 }
 
-func (v *Service) build(w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public) (contract.PublicAgentView, error) {
+// build makes a view with URLs that carry a content token, minted through a link unless through is empty.
+func (v *Service) build(
+	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public,
+) (contract.PublicAgentView, error) {
 	policy := v.Limits.Tiers[w.Tier()]
 	prefix, err := v.Addresses.Content(token.Claims{
 		Workspace: w.ID,

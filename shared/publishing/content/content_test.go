@@ -1,0 +1,444 @@
+package content
+
+import (
+	"context"
+	"io"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// fakeStore has one artifact with a current revision, and its link.
+type fakeStore struct {
+	workspace workspace.Workspace
+	artifact  artifact.Artifact
+	link      link.Link
+	older     artifact.Revision // any revision but the current one
+	tree      tree.Tree
+	err       error // of the state
+	treeErr   error
+	states    int
+	trees     int
+}
+
+func (f *fakeStore) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
+	f.states++
+	return readaccess.State{Workspace: &f.workspace, Artifact: &f.artifact, Link: &f.link}, f.err
+}
+
+func (f *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	return nil, nil
+}
+
+func (f *fakeStore) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
+	return &f.older, nil
+}
+
+func (f *fakeStore) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
+	f.trees++
+	return f.tree, f.treeErr
+}
+
+// fakeCounters count by kind, up to a limit that the test sets.
+type fakeCounters struct {
+	mu      sync.Mutex
+	full    bool
+	counted map[string]int
+}
+
+func (f *fakeCounters) Count(_ context.Context, w rate.Window, _ int) (int, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full {
+		return 0, false, nil
+	}
+	f.counted[w.Kind]++
+	return f.counted[w.Kind], true, nil
+}
+
+func (f *fakeCounters) Uncount(_ context.Context, w rate.Window) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.counted[w.Kind]--
+	return nil
+}
+
+// fakeStreams count the streams that are held, by kind.
+type fakeStreams struct {
+	mu   sync.Mutex
+	full bool
+	held map[string]int
+}
+
+func (f *fakeStreams) AcquireStream(_ context.Context, s rate.Stream, _ int, _ time.Time) ([]int, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full {
+		return nil, false, nil
+	}
+	f.held[s.Kind]++
+	return nil, true, nil
+}
+
+func (f *fakeStreams) ReleaseStream(_ context.Context, s rate.Stream) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held[s.Kind]--
+	return nil
+}
+
+// fakeBytes has one object and records what is read of it.
+type fakeBytes struct {
+	err          error
+	home         id.Workspace
+	object       tree.Object
+	offset, size int64
+	closed       int
+}
+
+func (f *fakeBytes) Open(
+	_ context.Context, home id.Workspace, o tree.Object, offset, size int64,
+) (io.ReadCloser, error) {
+	f.home, f.object = home, o
+	f.offset, f.size = offset, size
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f, nil
+}
+
+func (f *fakeBytes) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (f *fakeBytes) Close() error {
+	f.closed++
+	return nil
+}
+
+type env struct {
+	*Reader
+	store    *fakeStore
+	counters *fakeCounters
+	streams  *fakeStreams
+	bytes    *fakeBytes
+	claims   token.Claims
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	ring := keyring.New()
+	tokens, err := token.New(ring.Content, token.Content, "https://content.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := ring.Pepper.Derive("address")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := token.Claims{
+		Workspace: id.NewWorkspace(),
+		Artifact:  id.NewArtifact(),
+		Revision:  id.NewRevision(),
+		Link:      id.NewPublic(),
+		Expires:   now.Add(time.Hour),
+	}
+	e := &env{
+		store: &fakeStore{
+			workspace: workspace.Workspace{ID: claims.Workspace},
+			artifact: artifact.Artifact{
+				ID:               claims.Artifact,
+				Owner:            claims.Workspace,
+				StorageWorkspace: "home",
+				Status:           artifact.Live,
+				ExpiresAt:        now.Add(time.Hour),
+				Current:          claims.Revision,
+			},
+			link: link.Link{Public: claims.Link, Artifact: claims.Artifact},
+			tree: tree.Tree{{Path: "a/b.txt", Size: 7, Object: tree.Object{Session: "ups", Entry: 3}}},
+		},
+		counters: &fakeCounters{counted: map[string]int{}},
+		streams:  &fakeStreams{held: map[string]int{}},
+		bytes:    &fakeBytes{},
+		claims:   claims,
+	}
+	clock, numbers := func() time.Time { return now }, limits.Default()
+	e.Reader = &Reader{
+		Tokens:    tokens,
+		Store:     e.store,
+		Bytes:     e.bytes,
+		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
+		Streams:   &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
+		Addresses: addresses,
+		Now:       clock,
+	}
+	return e
+}
+
+// find mints a token of the claims and finds a path with it.
+func (e *env) find(t *testing.T, path string) (File, error) {
+	t.Helper()
+	text, err := e.Tokens.Mint(e.claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Find(t.Context(), text, path)
+}
+
+func wantCode(t *testing.T, err error, want fault.Code) {
+	t.Helper()
+	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
+		t.Fatalf("%v, want %q", err, want)
+	}
+}
+
+func TestAURLOpensAFileOfItsRevision(t *testing.T) {
+	e := newEnv(t)
+	f, err := e.find(t, "a/b.txt")
+	wantCode(t, err, "")
+	if f.Path != "a/b.txt" || f.Workspace != e.claims.Workspace {
+		t.Errorf("%+v", f)
+	}
+	if f.Artifact != e.claims.Artifact || f.Revision != e.claims.Revision {
+		t.Errorf("%+v", f)
+	}
+	_, err = e.Open(t.Context(), f, netip.Addr{}, 2, 5)
+	wantCode(t, err, "")
+	if e.bytes.home != "home" || e.bytes.object != f.Object || e.bytes.offset != 2 || e.bytes.size != 5 {
+		t.Errorf("%+v", e.bytes)
+	}
+}
+
+func TestAURLThatIsNoneCostsNoRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*env)
+		path string
+	}{
+		"an expired token":        {func(e *env) { e.claims.Expires = now }, "a/b.txt"},
+		"a path out of a folder":  {func(*env) {}, "../a/b.txt"},
+		"an empty path":           {func(*env) {}, ""},
+		"a path with a backslash": {func(*env) {}, `a\b.txt`},
+		"a path of a folder":      {func(*env) {}, "a/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			_, err := e.find(t, c.path)
+			wantCode(t, err, fault.NotFound)
+			if e.store.states+e.store.trees+len(e.counters.counted) > 0 {
+				t.Errorf("%d states and %d trees are read, %v counted", e.store.states, e.store.trees, e.counters.counted)
+			}
+		})
+	}
+	e := newEnv(t)
+	_, err := e.Find(t.Context(), strings.Repeat("A", 95), "a/b.txt")
+	wantCode(t, err, fault.NotFound)
+}
+
+func TestAReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
+	unavailable := fault.NewCode(fault.DatabaseUnavailable)
+	for name, c := range map[string]struct {
+		set     func(*env)
+		path    string
+		counted int // against what all readers of the artifact share
+		refused int // against the refused reader
+		want    fault.Code
+	}{
+		"a file is counted":         {func(*env) {}, "a/b.txt", 1, 0, ""},
+		"a missing path is counted": {func(*env) {}, "c.txt", 1, 0, fault.NotFound},
+		"a deleted artifact is counted": {
+			func(e *env) { e.store.artifact.Status = artifact.Deleted }, "a/b.txt", 1, 0, fault.NotFound,
+		},
+		"a locked workspace is counted": {
+			func(e *env) { e.store.workspace.Lock = "lkd" }, "a/b.txt", 1, 0, fault.NotFound,
+		},
+		"a revoked link is given back": {
+			func(e *env) { e.store.link.RevokedAt = now }, "a/b.txt", 0, 1, fault.NotFound,
+		},
+		"locked links are given back": {
+			func(e *env) { e.store.artifact.LinksLockedAt = now }, "a/b.txt", 0, 1, fault.NotFound,
+		},
+		"an older revision is counted":               {olderRevision(artifact.Published), "a/b.txt", 1, 0, ""},
+		"a revision without its bytes is given back": {olderRevision(artifact.Retained), "a/b.txt", 0, 1, fault.NotFound},
+		"an unreachable store is counted": {
+			func(e *env) { e.store.err = unavailable }, "a/b.txt", 1, 0, fault.DatabaseUnavailable,
+		},
+		"an unreadable tree is counted": {
+			func(e *env) { e.store.treeErr = unavailable }, "a/b.txt", 1, 0, fault.DatabaseUnavailable,
+		},
+		"the limit refuses": {
+			func(e *env) { e.counters.full = true }, "a/b.txt", 0, 0, fault.RateLimitedArtifact,
+		},
+		"the limit comes before the path": {
+			func(e *env) { e.counters.full = true }, "c.txt", 0, 0, fault.RateLimitedArtifact,
+		},
+		"the state comes before the limit": {
+			func(e *env) { e.counters.full, e.store.link.RevokedAt = true, now }, "a/b.txt", 0, 0, fault.NotFound,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			_, err := e.find(t, c.path)
+			wantCode(t, err, c.want)
+			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.counted)
+			}
+		})
+	}
+}
+
+// olderRevision makes the revision of the token one that is not the current one.
+func olderRevision(status artifact.RevisionStatus) func(*env) {
+	return func(e *env) {
+		e.store.artifact.Current = id.NewRevision()
+		e.store.older = artifact.Revision{Status: status}
+	}
+}
+
+func TestATreeIsReadOnceAndItsStateEachTime(t *testing.T) {
+	e := newEnv(t)
+	for range 3 {
+		_, err := e.find(t, "a/b.txt")
+		wantCode(t, err, "")
+	}
+	if e.store.trees != 1 || e.store.states != 3 {
+		t.Errorf("%d trees and %d states are read", e.store.trees, e.store.states)
+	}
+	e.store.artifact.Status = artifact.Deleted
+	_, err := e.find(t, "a/b.txt")
+	wantCode(t, err, fault.NotFound)
+}
+
+func TestATreeThatIsNotThereIsReadAgain(t *testing.T) {
+	e := newEnv(t)
+	files := e.store.tree
+	e.store.tree = nil
+	_, err := e.find(t, "a/b.txt")
+	wantCode(t, err, fault.NotFound)
+	e.store.tree = files
+	_, err = e.find(t, "a/b.txt")
+	wantCode(t, err, "")
+}
+
+func TestTheCacheDropsTheTreeThatWasUsedLongestAgo(t *testing.T) {
+	var c treeCache
+	revisions := make([]id.Revision, maxCachedTrees+1)
+	for n := range revisions {
+		revisions[n] = id.NewRevision()
+	}
+	for _, r := range revisions[:maxCachedTrees] {
+		c.put(r, tree.Tree{})
+	}
+	c.put(revisions[0], tree.Tree{{Path: "another"}}) // is there already
+	if first, ok := c.get(revisions[0]); !ok || len(first) != 0 {
+		t.Error("the first tree is dropped or replaced")
+	}
+	c.put(revisions[maxCachedTrees], tree.Tree{})
+	for n, want := range map[int]bool{0: true, 1: false, 2: true, maxCachedTrees: true} {
+		if _, ok := c.get(revisions[n]); ok != want {
+			t.Errorf("tree %d is cached: %t", n, ok)
+		}
+	}
+}
+
+func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
+	type flags struct{ noIndex, scripts bool }
+	for name, c := range map[string]struct {
+		token   flags
+		claimed bool
+		want    flags
+	}{
+		"an unclaimed token, unclaimed": {flags{true, false}, false, flags{true, false}},
+		"an unclaimed token, claimed":   {flags{true, false}, true, flags{false, false}},
+		"a claimed token, claimed":      {flags{false, true}, true, flags{false, true}},
+		"a claimed token, not claimed":  {flags{false, true}, false, flags{false, false}},
+		"a token of both, claimed":      {flags{true, true}, true, flags{false, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.claims.NoIndex, e.claims.Scripts = c.token.noIndex, c.token.scripts
+			if c.claimed {
+				e.store.workspace.ClaimedAt = now
+			}
+			f, err := e.find(t, "a/b.txt")
+			wantCode(t, err, "")
+			if got := (flags{f.NoIndex, f.Scripts}); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALargeBodyHoldsAStreamUntilItIsClosed(t *testing.T) {
+	held := map[string]int{"address": 1, "artifact": 1}
+	for name, c := range map[string]struct {
+		size  int64
+		holds bool
+	}{
+		"a small one holds none": {limits.StreamsAbove, false},
+		"a large one holds both": {limits.StreamsAbove + 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			body, err := e.Open(t.Context(), File{Artifact: "art"}, netip.MustParseAddr("192.0.2.1"), 0, c.size)
+			wantCode(t, err, "")
+			for kind, n := range held {
+				if got := e.streams.held[kind]; (got == n) != c.holds {
+					t.Errorf("%d streams of the %s", got, kind)
+				}
+			}
+			for range 2 {
+				if err := body.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if e.streams.held["address"] != 0 || e.streams.held["artifact"] != 0 || e.bytes.closed == 0 {
+				t.Errorf("%v are held, closed %d times", e.streams.held, e.bytes.closed)
+			}
+		})
+	}
+}
+
+func TestARefusedBodyHoldsNoStreamAndNoObject(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*env)
+		want fault.Code
+	}{
+		"too many streams":       {func(e *env) { e.streams.full = true }, fault.RateLimitedArtifact},
+		"an object that is gone": {func(e *env) { e.bytes.err = fault.New(fault.NotFound, "gone") }, fault.NotFound},
+		"an unreachable store": {
+			func(e *env) { e.bytes.err = fault.NewCode(fault.StorageUnavailable) }, fault.StorageUnavailable,
+		},
+		"both": {func(e *env) {
+			e.streams.full, e.bytes.err = true, fault.NewCode(fault.StorageUnavailable)
+		}, fault.RateLimitedArtifact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			_, err := e.Open(t.Context(), File{Artifact: "art"}, netip.MustParseAddr("192.0.2.1"), 0, limits.StreamsAbove+1)
+			wantCode(t, err, c.want)
+			if e.streams.held["address"] != 0 || e.streams.held["artifact"] != 0 {
+				t.Errorf("%v are held", e.streams.held)
+			}
+			if opened := e.bytes.err == nil; opened != (e.bytes.closed == 1) {
+				t.Errorf("closed %d times", e.bytes.closed)
+			}
+		})
+	}
+}

@@ -1,0 +1,391 @@
+package lockdown
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// fakeStore has one target, which is locked or not, and records what is written.
+type fakeStore struct {
+	active *Lockdown
+	target *Target
+	rows   []Lockdown
+
+	fails   []error // of the next writes, in their order
+	onWrite func()
+	reads   int
+	locked  []Change
+	lifted  []Change
+}
+
+func (f *fakeStore) Active(context.Context, Scope, string) (*Lockdown, error) {
+	f.reads++
+	if f.active == nil {
+		return nil, nil
+	}
+	l := *f.active
+	return &l, nil
+}
+
+func (f *fakeStore) Target(context.Context, Scope, string) (*Target, error) { return f.target, nil }
+
+func (f *fakeStore) Lock(_ context.Context, c Change) error {
+	f.locked = append(f.locked, c)
+	return f.write()
+}
+
+func (f *fakeStore) Lift(_ context.Context, c Change) error {
+	f.lifted = append(f.lifted, c)
+	return f.write()
+}
+
+func (f *fakeStore) write() (err error) {
+	if f.onWrite != nil {
+		f.onWrite()
+	}
+	if len(f.fails) > 0 {
+		err, f.fails = f.fails[0], f.fails[1:]
+	}
+	return err
+}
+
+// Lockdowns returns the rows behind a position.
+func (f *fakeStore) List(_ context.Context, after Position, limit int) ([]Lockdown, bool, error) {
+	rows := f.rows
+	for n, l := range rows {
+		if l.ID == after.ID && l.SetAt.Equal(after.At) {
+			rows = rows[n+1:]
+			break
+		}
+	}
+	return rows[:min(limit, len(rows))], len(rows) > limit, nil
+}
+
+func newEnv(t *testing.T) (*Service, *fakeStore, credential.Actor) {
+	t.Helper()
+	cursors, err := cursor.New(keyring.New().Seal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &fakeStore{target: &Target{Workspace: "audited"}}
+	operator := credential.Actor{
+		Member:    "mem",
+		Operator:  now.Add(-time.Minute),
+		Workspace: workspace.Workspace{ID: id.NewWorkspace()},
+		RequestID: "req",
+	}
+	return &Service{Store: store, Cursors: cursors, Now: func() time.Time { return now.Add(999) }}, store, operator
+}
+
+func wantCode(t *testing.T, err error, want fault.Code) {
+	t.Helper()
+	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
+		t.Fatalf("%v, want %q", err, want)
+	}
+}
+
+func TestALockdownHasAnExistingTargetAndAReason(t *testing.T) {
+	ws, art := string(id.NewWorkspace()), string(id.NewArtifact())
+	longest := strings.Repeat("ü", limits.ReasonRunes)
+	for name, c := range map[string]struct {
+		scope  Scope
+		target string
+		reason string
+		set    func(*fakeStore, *credential.Actor)
+		want   fault.Code
+	}{
+		"a workspace is locked": {scope: Workspace, target: ws, reason: "abuse"},
+		"an artifact is locked": {scope: Artifact, target: art, reason: longest},
+		"a reason of spaces is refused": {
+			scope:  Artifact,
+			target: art,
+			reason: " \n",
+			want:   fault.InvalidRequest,
+		},
+		"a long reason is refused": {
+			scope:  Artifact,
+			target: art,
+			reason: longest + "u",
+			want:   fault.InvalidRequest,
+		},
+		"an empty target is refused": {
+			scope:  Artifact,
+			target: " ",
+			reason: "abuse",
+			want:   fault.InvalidRequest,
+		},
+		"another scope is not found": {
+			scope:  "member",
+			target: ws,
+			reason: "abuse",
+			want:   fault.NotFound,
+		},
+		"an id of the other scope is not": {
+			scope:  Artifact,
+			target: ws,
+			reason: "abuse",
+			want:   fault.NotFound,
+		},
+		"an id of the first scope is not too": {
+			scope:  Workspace,
+			target: art,
+			reason: "abuse",
+			want:   fault.NotFound,
+		},
+		"a target that does not exist is not found": {
+			scope:  Artifact,
+			target: art,
+			reason: "abuse",
+			want:   fault.NotFound,
+			set:    func(f *fakeStore, _ *credential.Actor) { f.target = nil },
+		},
+		"the operator's own workspace is refused": {
+			scope:  Workspace,
+			target: ws,
+			reason: "abuse",
+			want:   fault.InvalidRequest,
+			set:    func(_ *fakeStore, by *credential.Actor) { by.Workspace.ID = id.Workspace(ws) },
+		},
+		"a workspace that was claimed is refused": {
+			scope:  Workspace,
+			target: ws,
+			reason: "abuse",
+			want:   fault.InvalidRequest,
+			set:    func(f *fakeStore, _ *credential.Actor) { f.target.ClaimedInto = "other" },
+		},
+		"an artifact of a claimed workspace is locked": {
+			scope:  Artifact,
+			target: art,
+			reason: "abuse",
+			set:    func(f *fakeStore, _ *credential.Actor) { f.target.ClaimedInto = "other" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, f, by := newEnv(t)
+			if c.set != nil {
+				c.set(f, &by)
+			}
+			asked := contract.SetLockdown{Scope: string(c.scope), TargetID: c.target, ReasonCode: c.reason}
+			out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+			wantCode(t, err, c.want)
+			if (len(f.locked) == 1) != (c.want == "") {
+				t.Errorf("locked %d times", len(f.locked))
+			}
+			if c.want == "" && (out.TargetID != c.target || out.SetAt != contract.At(now) || out.LiftedAt != nil) {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
+}
+
+func TestOnlyOperatorsKnowLockdowns(t *testing.T) {
+	target := id.NewArtifact()
+	for name, set := range map[string]func(*credential.Actor){
+		"a member":                         func(by *credential.Actor) { by.Operator = time.Time{} },
+		"a key":                            func(by *credential.Actor) { by.Member = "" },
+		"an operator who signed in before": func(by *credential.Actor) { by.Operator = now.Add(-limits.OperatorFresh) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, f, by := newEnv(t)
+			set(&by)
+			_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, contract.SetLockdown{})
+			wantCode(t, err, fault.NotFound)
+			_, err = s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, string(target))
+			wantCode(t, err, fault.NotFound)
+			_, err = s.List(t.Context(), by, "", 1)
+			wantCode(t, err, fault.NotFound)
+			if f.reads > 0 {
+				t.Error("the store is read")
+			}
+		})
+	}
+}
+
+func TestASecondLockdownIsTheFirst(t *testing.T) {
+	s, f, by := newEnv(t)
+	first := Lockdown{
+		ID:     id.NewLockdown(),
+		Scope:  Artifact,
+		Target: string(id.NewArtifact()),
+		Reason: "first",
+		SetAt:  now.Add(-time.Hour),
+		SetBy:  "other",
+	}
+	f.active = &first
+	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: first.Target, ReasonCode: "second"}
+	out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+	wantCode(t, err, "")
+	if out.ReasonCode != "first" || out.SetBy != "other" || out.SetAt != contract.At(first.SetAt) {
+		t.Errorf("%+v", out)
+	}
+	if len(f.locked) != 1 || !f.locked[0].Noop || f.locked[0].Lockdown != first {
+		t.Errorf("%+v", f.locked)
+	}
+}
+
+func TestALockdownIsLiftedIfItIsInEffect(t *testing.T) {
+	target := string(id.NewArtifact())
+	active := Lockdown{ID: id.NewLockdown(), Scope: Artifact, Target: target}
+	for name, c := range map[string]struct {
+		set    func(*fakeStore)
+		target string
+		want   fault.Code
+	}{
+		"one that is in effect is lifted": {func(f *fakeStore) { f.active = &active }, target, ""},
+		"none is not found":               {func(*fakeStore) {}, target, fault.NotFound},
+		"one of a target that is gone is not": {
+			func(f *fakeStore) { f.active, f.target = &active, nil }, target, fault.NotFound,
+		},
+		"one of a malformed target is not read": {func(f *fakeStore) { f.active = &active }, "art_", fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, f, by := newEnv(t)
+			c.set(f)
+			out, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, c.target)
+			wantCode(t, err, c.want)
+			if (len(f.lifted) == 1) != (c.want == "") {
+				t.Fatalf("lifted %d times", len(f.lifted))
+			}
+			if c.want == "" && (out.LiftedAt == nil || *out.LiftedAt != contract.At(now) || *out.LiftedBy != "mem") {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
+}
+
+func TestALockdownIsRecordedForTheWorkspaceThatHasTheTarget(t *testing.T) {
+	s, f, by := newEnv(t)
+	target := string(id.NewArtifact())
+	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
+	_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+	wantCode(t, err, "")
+	f.active = &f.locked[0].Lockdown
+	_, err = s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, target)
+	wantCode(t, err, "")
+	set, lifted := f.locked[0].Event, f.lifted[0].Event
+	if set.Action != event.LockdownSet || lifted.Action != event.LockdownLifted {
+		t.Errorf("%s, %s", set.Action, lifted.Action)
+	}
+	for _, e := range []event.Event{set, lifted} {
+		if e.Workspace != "audited" || e.Actor != event.ByOperator("mem") || e.Target.ID != target || e.Detail != "abuse" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
+	target := string(id.NewArtifact())
+	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
+	t.Run("a lockdown that was set meanwhile is the answer", func(t *testing.T) {
+		s, f, by := newEnv(t)
+		f.fails = []error{ErrMoved}
+		f.onWrite = func() { f.active = &Lockdown{Scope: Artifact, Target: target, Reason: "other"} }
+		out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+		wantCode(t, err, "")
+		if out.ReasonCode != "other" || len(f.locked) != 2 || !f.locked[1].Noop {
+			t.Errorf("%+v after %d attempts", out, len(f.locked))
+		}
+	})
+	t.Run("a lockdown that was lifted meanwhile is not found", func(t *testing.T) {
+		s, f, by := newEnv(t)
+		f.active = &Lockdown{Scope: Artifact, Target: target}
+		f.fails = []error{ErrMoved}
+		f.onWrite = func() { f.active = nil }
+		_, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, target)
+		wantCode(t, err, fault.NotFound)
+	})
+	t.Run("it ends after maxAttempts", func(t *testing.T) {
+		s, f, by := newEnv(t)
+		for range maxAttempts {
+			f.fails = append(f.fails, ErrMoved)
+		}
+		_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+		wantCode(t, err, fault.DatabaseUnavailable)
+		if len(f.locked) != maxAttempts {
+			t.Errorf("%d attempts", len(f.locked))
+		}
+	})
+	t.Run("another failure is not repeated", func(t *testing.T) {
+		s, f, by := newEnv(t)
+		f.fails = []error{fault.NewCode(fault.DatabaseUnavailable)}
+		_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+		wantCode(t, err, fault.DatabaseUnavailable)
+		if len(f.locked) != 1 {
+			t.Errorf("%d attempts", len(f.locked))
+		}
+	})
+}
+
+func TestARepeatedCommandHasItsFirstResult(t *testing.T) {
+	target := string(id.NewArtifact())
+	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
+	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lockdowns", nil)}
+	done := idempotency.Record{
+		Fingerprint: command.Fingerprint,
+		Done:        true,
+		Expires:     now.Add(time.Hour),
+		Result:      []byte(`{"reason_code":"first"}`),
+	}
+	running, other := done, done
+	running.Done = false
+	other.Fingerprint[0]++
+	for name, c := range map[string]struct {
+		record *idempotency.Record
+		fails  error
+		writes int
+		want   fault.Code
+	}{
+		"it finished before the request": {&done, nil, 0, ""},
+		"it finished meanwhile":          {nil, &idempotency.AlreadyDone{Record: done}, 1, ""},
+		"it is still running":            {nil, &idempotency.AlreadyDone{Record: running}, 1, fault.IdempotencyInFlight},
+		"its key had another body":       {&other, nil, 0, fault.InvalidIdempotencyKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, f, by := newEnv(t)
+			f.fails = []error{c.fails}
+			out, err := s.Set(t.Context(), by, command, c.record, asked)
+			wantCode(t, err, c.want)
+			if c.want == "" && out.ReasonCode != "first" || len(f.locked) != c.writes {
+				t.Errorf("%+v, %d writes", out, len(f.locked))
+			}
+		})
+	}
+}
+
+func TestLockdownsAreListedPageByPage(t *testing.T) {
+	s, f, by := newEnv(t)
+	for n := range 3 {
+		f.rows = append(f.rows, Lockdown{ID: id.NewLockdown(), SetAt: now.Add(-time.Duration(n) * time.Hour)})
+	}
+	f.rows[1].LiftedAt, f.rows[1].LiftedBy = now, "mem"
+	first, err := s.List(t.Context(), by, "", 2)
+	wantCode(t, err, "")
+	if len(first.Items) != 2 || !first.PageInfo.HasMore {
+		t.Fatalf("%+v", first)
+	}
+	if first.Items[0].LiftedAt != nil || *first.Items[1].LiftedBy != "mem" {
+		t.Fatalf("%+v", first)
+	}
+	second, err := s.List(t.Context(), by, *first.PageInfo.NextCursor, 2)
+	wantCode(t, err, "")
+	if len(second.Items) != 1 || second.PageInfo.HasMore || second.Items[0].SetAt != contract.At(f.rows[2].SetAt) {
+		t.Errorf("%+v", second)
+	}
+	_, err = s.List(t.Context(), by, "", 0)
+	wantCode(t, err, fault.InvalidRequest)
+}

@@ -1,0 +1,138 @@
+// Package readaccess decides whether signed tokens and links may read. State is read for every request, so revocation
+// holds from its commit.
+package readaccess
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+// Query names the state that decides about one read. A signed URL names the workspace that owned the artifact when it
+// was signed; another one may have claimed it since.
+type Query struct {
+	Workspace id.Workspace
+	Artifact  id.Artifact
+	Link      id.Public // empty: none
+}
+
+// State is what the store has for a Query; nil for what does not exist. As Read returns it, Workspace owns the artifact
+// now, and its tier applies.
+type State struct {
+	Workspace *workspace.Workspace
+	Artifact  *artifact.Artifact
+	Link      *link.Link
+}
+
+// Store reads the state of one read.
+type Store interface {
+	// ReadState reads all of it in one strongly consistent batch; database_unavailable if any part stays unread.
+	ReadState(ctx context.Context, q Query) (State, error)
+	// Revision reads a revision strongly, nil if there is none.
+	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
+	artifact.Workspaces
+}
+
+// Read reads the state and follows a claim. Without a claim the batch is enough. With one the other workspace is read
+// too, so that the locks of both hold: the destination for a URL that was signed before the claim, the source for one
+// that was signed after it while the artifact is still being moved.
+func Read(ctx context.Context, store Store, q Query) (State, error) {
+	s, err := store.ReadState(ctx, q)
+	if err != nil || s.Workspace == nil || s.Artifact == nil {
+		return s, err
+	}
+	named, owner := s.Workspace, s.Artifact.Owner
+	switch {
+	case named.ClaimedInto != "" && (owner == named.ID || owner == named.ClaimedInto):
+		return s.followNamed(ctx, store, *named)
+	case named.ClaimedInto == "" && owner != named.ID:
+		return s.followOwner(ctx, store)
+	}
+	return s, nil
+}
+
+// followNamed goes from the named workspace, which was claimed, to its destination.
+func (s State) followNamed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
+	destination, err := store.Workspace(ctx, source.ClaimedInto)
+	s.Workspace, s.Artifact = destination, s.Artifact.AfterClaimOf(source)
+	return s, err
+}
+
+// followOwner checks that the named workspace claimed the owner of the artifact. If it did not, the batch may be partly
+// from before a claim and partly from after the move, so the named workspace is read again.
+func (s State) followOwner(ctx context.Context, store Store) (State, error) {
+	owner, err := store.Workspace(ctx, s.Artifact.Owner)
+	if err != nil || owner == nil {
+		return s, err
+	}
+	if owner.ClaimedInto == s.Workspace.ID {
+		s.Artifact = s.Artifact.AfterClaimOf(*owner)
+		return s, nil
+	}
+	again, err := store.Workspace(ctx, s.Workspace.ID)
+	if err != nil || again == nil || again.ClaimedInto != owner.ID {
+		return s, err
+	}
+	s.Workspace, s.Artifact = owner, s.Artifact.AfterClaimOf(*again)
+	return s, nil
+}
+
+// Allows reports whether a reader may read. It does not say why not, because every refusal must look alike.
+func (s State) Allows(q Query, now time.Time) bool {
+	switch {
+	case s.Workspace == nil || !s.Workspace.Open():
+		return false
+	case !s.Artifact.Readable(now) || s.Artifact.Owner != s.Workspace.ID:
+		return false
+	case q.Link != "" && (!s.Link.Opens(q.Artifact, now) || !s.Artifact.LinksOpen(s.Link.CreatedAt)):
+		return false
+	}
+	return true
+}
+
+// ArtifactAllows reports whether the artifact could be read without the query's link. A reader who is refused
+// nevertheless must not use up the budget of the others.
+func (s State) ArtifactAllows(q Query, now time.Time) bool {
+	q.Link = ""
+	return s.Allows(q, now)
+}
+
+// CheckRevision refuses a revision that is not published. The current one is; any other costs a read.
+func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	_, err := publishedRevision(ctx, store, a, r)
+	return err
+}
+
+// CheckPublicView refuses a revision whose public view is closed, at the same cost.
+func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
+	rev, err := publishedRevision(ctx, store, a, r)
+	if err == nil && !a.ViewOpen(rev) {
+		err = NotFound()
+	}
+	return err
+}
+
+// publishedRevision returns a published revision: the current one as the artifact has it, any other as it is stored.
+func publishedRevision(
+	ctx context.Context, store Store, a *artifact.Artifact, r id.Revision,
+) (artifact.Revision, error) {
+	if a.Current == r {
+		return a.Shown(), nil
+	}
+	rev, err := store.Revision(ctx, a.ID, r)
+	if err == nil && (rev == nil || rev.Status != artifact.Published) {
+		err = NotFound()
+	}
+	if err != nil {
+		return artifact.Revision{}, err
+	}
+	return *rev, nil
+}
+
+// NotFound is the only refusal of a signed URL, so that it tells no reason.
+func NotFound() error { return fault.NewCode(fault.NotFound) }

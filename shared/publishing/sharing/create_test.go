@@ -1,0 +1,273 @@
+package sharing
+
+import (
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+var share = contract.CreateLink{Type: "share"}
+
+func shareUntil(end time.Time) contract.CreateLink {
+	return contract.CreateLink{Type: "share", ExpiresAt: contract.AtOrNull(end)}
+}
+
+func TestARequestForALinkIsValidated(t *testing.T) {
+	r := id.NewRevision()
+	for name, c := range map[string]struct {
+		request contract.CreateLink
+		want    fault.Code
+	}{
+		"a share link passes":           {share, ""},
+		"a revision link passes":        {contract.CreateLink{Type: "revision", RevisionID: r}, ""},
+		"an end in the future passes":   {shareUntil(now.Add(time.Second)), ""},
+		"an end that is now is refused": {shareUntil(now), fault.InvalidRequest},
+		"no type is refused":            {contract.CreateLink{}, fault.InvalidRequest},
+		"another type is refused":       {contract.CreateLink{Type: "raw"}, fault.InvalidRequest},
+		"a share link of a revision is refused": {
+			contract.CreateLink{Type: "share", RevisionID: r}, fault.InvalidRequest,
+		},
+		"a revision link without it is refused": {contract.CreateLink{Type: "revision"}, fault.InvalidRequest},
+		"a malformed revision id is not found": {
+			contract.CreateLink{Type: "revision", RevisionID: "rev"}, fault.NotFound,
+		},
+		"a revision link that has ended is refused": {
+			contract.CreateLink{Type: "revision", RevisionID: r, ExpiresAt: contract.AtOrNull(now)}, fault.InvalidRequest,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			_, err := e.Create(t.Context(), e.by, e.target(), c.request)
+			wantCode(t, err, c.want)
+			if (len(e.store.created) == 1) != (c.want == "") {
+				t.Errorf("%d links were created", len(e.store.created))
+			}
+		})
+	}
+}
+
+func TestOnlyAReadablePublishedArtifactOfTheWorkspaceGetsLinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*artifact.Artifact)
+		want fault.Code
+	}{
+		"one that is published does":     {func(*artifact.Artifact) {}, ""},
+		"a pinned one past its end does": {func(a *artifact.Artifact) { a.PinnedAt, a.ExpiresAt = now, now }, ""},
+		"one that was never published":   {func(a *artifact.Artifact) { a.Current = "" }, fault.ArtifactNotFound},
+		"one that is deleted": {
+			func(a *artifact.Artifact) { a.Status = artifact.Deleted }, fault.ArtifactNotFound,
+		},
+		"one that expires now":        {func(a *artifact.Artifact) { a.ExpiresAt = now }, fault.ArtifactNotFound},
+		"one that an operator locked": {func(a *artifact.Artifact) { a.Lock = "lkd" }, fault.ArtifactNotFound},
+		"one of another workspace": {
+			func(a *artifact.Artifact) { a.Owner = id.NewWorkspace() }, fault.ArtifactNotFound,
+		},
+		"one whose links are locked": {func(a *artifact.Artifact) { a.LinksLockedAt = now }, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(&e.artifact)
+			_, err := e.Create(t.Context(), e.by, e.target(), share)
+			wantCode(t, err, c.want)
+			if (e.store.writes() == 1) != (c.want == "") {
+				t.Errorf("%d writes", e.store.writes())
+			}
+		})
+	}
+}
+
+func TestALinkOfAnArtifactThatIsStillMovedNamesTheClaimedWorkspace(t *testing.T) {
+	e := newEnv(t)
+	source := e.addClaimed()
+	e.artifact.Owner = source
+	_, err := e.Create(t.Context(), e.by, e.target(), share)
+	wantCode(t, err, "")
+	if c := e.store.created[0]; c.From != source || c.Link.Workspace != e.by.Workspace.ID {
+		t.Errorf("from %q, in %q", c.From, c.Link.Workspace)
+	}
+}
+
+func TestAForeignArtifactCostsAsMuchAsAMissingOne(t *testing.T) {
+	foreign, missing := newEnv(t), newEnv(t)
+	owner := workspace.Workspace{ID: id.NewWorkspace()}
+	foreign.store.workspaces[owner.ID] = owner
+	foreign.artifact.Owner = owner.ID
+	for _, e := range []*env{foreign, missing} {
+		target := Target{RequestedID: e.artifact.ID}
+		if e == foreign {
+			target = e.target()
+			target.Artifact = &e.artifact // was read with the credential
+		}
+		_, err := e.Create(t.Context(), e.by, target, share)
+		wantCode(t, err, fault.ArtifactNotFound)
+	}
+	if foreign.store.reads != missing.store.reads {
+		t.Errorf("%d reads for a foreign artifact, %d for a missing one", foreign.store.reads, missing.store.reads)
+	}
+}
+
+func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
+	tomorrow := now.Add(24 * time.Hour)
+	for name, c := range map[string]struct {
+		existing func(*link.Link)
+		closed   time.Time
+		request  contract.CreateLink
+		reused   bool
+		want     fault.Code
+	}{
+		"one that never ends is reused": {asStored, time.Time{}, share, true, ""},
+		"one that ends is reused as it is": {
+			func(l *link.Link) { l.ExpiresAt = tomorrow }, time.Time{}, share, true, "",
+		},
+		"one that ends in time is reused": {
+			func(l *link.Link) { l.ExpiresAt = tomorrow }, time.Time{}, shareUntil(tomorrow), true, "",
+		},
+		"one that ends too late is refused": {
+			func(l *link.Link) { l.ExpiresAt = tomorrow.Add(1) }, time.Time{}, shareUntil(tomorrow), false, fault.InvalidRequest,
+		},
+		"one that never ends is refused too": {asStored, time.Time{}, shareUntil(tomorrow), false, fault.InvalidRequest},
+		"one that ends now is replaced":      {func(l *link.Link) { l.ExpiresAt = now }, time.Time{}, share, false, ""},
+		"one that was revoked is replaced":   {func(l *link.Link) { l.RevokedAt = now }, time.Time{}, share, false, ""},
+		"one that was closed is replaced":    {asStored, now.Add(-time.Hour), share, false, ""},
+		"one that opens another artifact is not": {
+			func(l *link.Link) { l.Artifact = id.NewArtifact() }, time.Time{}, share, false, "",
+		},
+		"a revision link does not reuse it": {
+			asStored, time.Time{}, contract.CreateLink{Type: "revision", RevisionID: id.NewRevision()}, false, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			old := e.addShareLink(c.existing)
+			e.artifact.LinksRevokedBefore = c.closed
+			made, err := e.Create(t.Context(), e.by, e.target(), c.request)
+			wantCode(t, err, c.want)
+			switch {
+			case c.want != "":
+				if e.store.writes() != 0 {
+					t.Error("a refusal writes")
+				}
+			case c.reused:
+				if made.ID != old.ID || len(e.store.noops) != 1 || len(e.store.created) != 0 {
+					t.Errorf("%+v, %d creations", made, len(e.store.created))
+				}
+			default:
+				wantCreated(t, e, made, c.request, old)
+			}
+		})
+	}
+}
+
+// wantCreated checks that a link was created, and that a share link takes the place of the one before.
+func wantCreated(t *testing.T, e *env, made contract.CreatedLink, r contract.CreateLink, old link.Link) {
+	t.Helper()
+	if made.ID == old.ID || len(e.store.created) != 1 || len(e.store.noops) != 0 {
+		t.Fatalf("%+v, %d creations", made, len(e.store.created))
+	}
+	replaces := old.Public
+	if r.Type == "revision" {
+		replaces = ""
+	}
+	c := e.store.created[0]
+	if c.Replaces != replaces || c.Link.ID != made.ID || !e.artifact.LinksOpen(c.Link.CreatedAt) {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTheEndOfALinkIsStoredInMilliseconds(t *testing.T) {
+	e := newEnv(t)
+	zone := time.FixedZone("UTC+2", 2*60*60)
+	_, err := e.Create(t.Context(), e.by, e.target(), shareUntil(now.Add(time.Hour+1999*time.Microsecond).In(zone)))
+	wantCode(t, err, "")
+	if got, want := e.store.created[0].Link.ExpiresAt, now.Add(time.Hour+time.Millisecond); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
+	t.Run("a share link that was created meanwhile is the answer", func(t *testing.T) {
+		e := newEnv(t)
+		target, read := e.target(), e.artifact
+		target.Artifact = &read
+		e.store.fails = []error{artifact.ErrMoved}
+		var first link.Link
+		e.store.onWrite = func() {
+			if first.ID == "" {
+				first = e.addShareLink(func(l *link.Link) { l.CreatedAt = now })
+				e.target()
+			}
+		}
+		made, err := e.Create(t.Context(), e.by, target, share)
+		wantCode(t, err, "")
+		if made.ID != first.ID || len(e.store.noops) != 1 {
+			t.Errorf("%+v, want %s", made, first.ID)
+		}
+	})
+	t.Run("it ends after maxAttempts", func(t *testing.T) {
+		e := newEnv(t)
+		for range maxAttempts {
+			e.store.fails = append(e.store.fails, artifact.ErrMoved)
+		}
+		_, err := e.Create(t.Context(), e.by, e.target(), share)
+		wantCode(t, err, fault.DatabaseUnavailable)
+		if len(e.store.created) != maxAttempts {
+			t.Errorf("%d attempts", len(e.store.created))
+		}
+	})
+	t.Run("another failure is not repeated", func(t *testing.T) {
+		e := newEnv(t)
+		e.store.fails = []error{NoRevision()}
+		_, err := e.Create(t.Context(), e.by, e.target(), share)
+		wantCode(t, err, fault.NotFound)
+		if len(e.store.created) != 1 {
+			t.Errorf("%d attempts", len(e.store.created))
+		}
+	})
+}
+
+func TestARepeatedCreationHasItsFirstResult(t *testing.T) {
+	first := id.NewLink()
+	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/links", nil)}
+	done := idempotency.Record{
+		Fingerprint: command.Fingerprint,
+		Done:        true,
+		Expires:     now.Add(time.Hour),
+		Result:      []byte(`{"id":"` + string(first) + `"}`),
+	}
+	running, other := done, done
+	running.Done = false
+	other.Fingerprint[0]++
+	for name, c := range map[string]struct {
+		record *idempotency.Record // that was read with the request
+		fails  error               // of the write
+		want   fault.Code
+	}{
+		"it finished before the request":         {&done, nil, ""},
+		"it finished meanwhile":                  {nil, &idempotency.AlreadyDone{Record: done}, ""},
+		"it is still running":                    {nil, &idempotency.AlreadyDone{Record: running}, fault.IdempotencyInFlight},
+		"its key had another body":               {&other, nil, fault.InvalidIdempotencyKey},
+		"its key had another body and won since": {nil, &idempotency.AlreadyDone{Record: other}, fault.InvalidIdempotencyKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.fails = []error{c.fails}
+			target := e.target()
+			target.Command, target.Record = command, c.record
+			made, err := e.Create(t.Context(), e.by, target, share)
+			wantCode(t, err, c.want)
+			if c.want == "" && made.ID != first {
+				t.Errorf("%+v, want %s", made, first)
+			}
+			if c.record != nil && e.store.writes() != 0 {
+				t.Error("a repetition writes")
+			}
+		})
+	}
+}

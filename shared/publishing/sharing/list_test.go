@@ -1,0 +1,169 @@
+package sharing
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+func TestAURLIsMintedOnlyOfALinkThatOpensItsArtifact(t *testing.T) {
+	for name, c := range map[string]struct {
+		link func(*link.Link)
+		set  func(*env)
+		life time.Duration // of the URL; zero: it is refused
+	}{
+		"a link that never ends": {asStored, func(*env) {}, limits.LinkURLLife},
+		"a link that ends later than its URL": {
+			func(l *link.Link) { l.ExpiresAt = now.Add(48 * time.Hour) }, func(*env) {}, limits.LinkURLLife,
+		},
+		"a link that ends sooner than its URL": {
+			func(l *link.Link) { l.ExpiresAt = now.Add(time.Hour) }, func(*env) {}, time.Hour,
+		},
+		"a link that ends now":                   {func(l *link.Link) { l.ExpiresAt = now }, func(*env) {}, 0},
+		"a link that was revoked":                {func(l *link.Link) { l.RevokedAt = now }, func(*env) {}, 0},
+		"a link that was closed":                 {asStored, func(e *env) { e.artifact.LinksRevokedBefore = now }, 0},
+		"a link while links are locked":          {asStored, func(e *env) { e.artifact.LinksLockedAt = now }, 0},
+		"a link of an expired artifact":          {asStored, func(e *env) { e.artifact.ExpiresAt = now }, 0},
+		"a link of a deleted artifact":           {asStored, func(e *env) { e.artifact.Status = artifact.Deleted }, 0},
+		"a link of an artifact that is locked":   {asStored, func(e *env) { e.artifact.Lock = "lkd" }, 0},
+		"a link of an artifact without revision": {asStored, func(e *env) { e.artifact.Current = "" }, 0},
+		"a link to an artifact that is gone":     {func(l *link.Link) { l.Artifact = id.NewArtifact() }, func(*env) {}, 0},
+		"a link to an artifact of another":       {asStored, func(e *env) { e.artifact.Owner = id.NewWorkspace() }, 0},
+		"a link to an artifact that is still moved": {
+			asStored, func(e *env) { e.artifact.Owner = e.addClaimed() }, limits.LinkURLLife,
+		},
+		"a link that another workspace created": {
+			func(l *link.Link) { l.Workspace = id.NewWorkspace() }, func(*env) {}, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			l := e.addLink(link.Share, c.link)
+			c.set(e)
+			e.target()
+			minted, err := e.Address(t.Context(), e.by, l.ID)
+			if c.life == 0 {
+				wantCode(t, err, fault.NotFound)
+				return
+			}
+			wantCode(t, err, "")
+			if !minted.Until.Equal(now.Add(c.life)) {
+				t.Errorf("until %s", minted.Until)
+			}
+			wantOpens(t, e, l, minted.URL, now.Add(c.life))
+		})
+	}
+}
+
+// wantOpens checks that a URL carries a blob of the link that is valid until an instant.
+func wantOpens(t *testing.T, e *env, l link.Link, url string, until time.Time) {
+	t.Helper()
+	page, blob, _ := strings.Cut(url, "#")
+	if page != "https://app.test/al/"+string(l.Public) {
+		t.Error(page)
+	}
+	claims, err := e.Addresses.Links.Parse(l.Public, blob, until.Add(-time.Second))
+	if err != nil || claims.Artifact != e.artifact.ID || claims.Workspace != e.by.Workspace.ID {
+		t.Errorf("%+v, %v", claims, err)
+	}
+	if _, err := e.Addresses.Links.Parse(l.Public, blob, until); err == nil {
+		t.Error("the URL outlives its time")
+	}
+}
+
+func TestMintAnswersTheSameURLAsAddress(t *testing.T) {
+	e := newEnv(t)
+	l := e.addLink(link.Share, asStored)
+	e.target()
+	minted, err := e.Mint(t.Context(), e.by, l.ID)
+	wantCode(t, err, "")
+	wantOpens(t, e, l, minted.URL, now.Add(limits.LinkURLLife))
+}
+
+func TestAForeignLinkCostsAsMuchAsAMissingOne(t *testing.T) {
+	foreign, missing := newEnv(t), newEnv(t)
+	l := foreign.addLink(link.Share, func(l *link.Link) { l.Workspace = id.NewWorkspace() })
+	for _, e := range []*env{foreign, missing} {
+		_, err := e.Find(t.Context(), e.by, l.ID)
+		wantCode(t, err, fault.NotFound)
+	}
+	if foreign.store.reads != missing.store.reads {
+		t.Errorf("%d reads for a foreign link, %d for a missing one", foreign.store.reads, missing.store.reads)
+	}
+}
+
+func TestAListShowsAllNewLinksAndTheOpenOnesBeforeThem(t *testing.T) {
+	e := newEnv(t)
+	e.artifact.Status = artifact.Expired // its links are listed nevertheless
+	old := now.Add(-2 * time.Hour)
+	e.artifact.LinksRevokedBefore = old
+	for range maxListRounds + 2 {
+		e.store.pages = append(e.store.pages, []link.Link{
+			e.addLink(link.Share, asStored),
+			e.addLink(link.Share, func(l *link.Link) { l.RevokedAt = now }),
+			e.addLink(link.Share, func(l *link.Link) { l.CreatedAt = old }),
+		})
+	}
+	out, err := e.List(t.Context(), e.by, e.target())
+	wantCode(t, err, "")
+	if want := 3 + maxListRounds - 1; len(out.Items) != want {
+		t.Fatalf("%d links, want %d", len(out.Items), want)
+	}
+	if out.Items[0].RevokedAt != nil || out.Items[1].RevokedAt == nil || out.Items[2].RevokedAt == nil {
+		t.Errorf("%+v", out.Items[:3])
+	}
+	e.artifact.Owner = id.NewWorkspace()
+	_, err = e.List(t.Context(), e.by, e.target())
+	wantCode(t, err, fault.ArtifactNotFound)
+}
+
+func TestAPageOfLinksFollowsItsCursor(t *testing.T) {
+	e := newEnv(t)
+	first, second := e.addLink(link.Share, asStored), e.addLink(link.Share, asStored)
+	e.store.pages = [][]link.Link{{first}, {second}}
+	e.target()
+	one, err := e.Of(t.Context(), e.by, e.artifact.ID, cursor.Page{Limit: 1})
+	wantCode(t, err, "")
+	if !one.PageInfo.HasMore || one.Items[0].ID != first.ID {
+		t.Fatalf("%+v", one)
+	}
+	page := cursor.Page{Limit: 1, Cursor: *one.PageInfo.NextCursor}
+	two, err := e.Of(t.Context(), e.by, e.artifact.ID, page)
+	wantCode(t, err, "")
+	if two.PageInfo.HasMore || two.Items[0].ID != second.ID {
+		t.Errorf("%+v", two)
+	}
+	_, err = e.All(t.Context(), e.by, page)
+	wantCode(t, err, fault.InvalidCursor)
+}
+
+func TestTheOverviewShowsWhatEachLinkOpens(t *testing.T) {
+	e := newEnv(t)
+	source := e.addClaimed()
+	moving, foreign := e.artifact, e.artifact
+	moving.ID, moving.Owner = id.NewArtifact(), source
+	foreign.ID, foreign.Owner = id.NewArtifact(), id.NewWorkspace()
+	e.store.artifacts[moving.ID], e.store.artifacts[foreign.ID] = moving, foreign
+	e.target()
+	for _, a := range []id.Artifact{e.artifact.ID, moving.ID, foreign.ID, id.NewArtifact()} {
+		e.addLink(link.Share, func(l *link.Link) { l.Artifact = a })
+	}
+	shared, _, err := e.Overview(t.Context(), e.by, cursor.Page{})
+	wantCode(t, err, "")
+	if len(shared) != 4 {
+		t.Fatalf("%d links", len(shared))
+	}
+	for _, one := range shared {
+		visible := one.Link.ArtifactID == e.artifact.ID || one.Link.ArtifactID == moving.ID
+		if (one.Artifact != nil) != visible || visible && one.Artifact.Owner != e.by.Workspace.ID {
+			t.Errorf("%+v opens %+v", one.Link, one.Artifact)
+		}
+	}
+}

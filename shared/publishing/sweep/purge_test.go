@@ -1,0 +1,194 @@
+package sweep
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+const art id.Artifact = "art"
+
+// newPurger has a purge of an artifact, or of its first revision if one is set, with these revisions.
+func newPurger(status artifact.Status, one bool, revisions ...artifact.Contents) (*Purger, *fakeStore) {
+	f := newStore()
+	f.files[art] = ArtifactFiles{
+		Artifact: &artifact.Artifact{ID: art, Status: status, StorageWorkspace: "home"},
+		Contents: revisions,
+	}
+	p := Purge{Artifact: art, QueueItem: QueueItem{Key: "key", Due: start}}
+	if one {
+		p.Revision = revisions[0].Revision.ID
+	}
+	f.duePurges = []Purge{p}
+	return &Purger{
+		References: f,
+		Store:      f,
+		Queue:      f,
+		Index:      f,
+		Now:        clock,
+		Watch:      clock,
+	}, f
+}
+
+func TestAPurgeMarksWhatIsNotInUse(t *testing.T) {
+	own, lent := id.NewSession(), id.NewSession()
+	a, b, borrowed := object(own, 0), object(own, 1), object(lent, 0)
+	borrows := func(status artifact.RevisionStatus) artifact.Contents {
+		c := revision(status, borrowed)
+		c.Tree[0].Borrowed = true
+		return c
+	}
+	empty := artifact.Contents{Revision: artifact.Revision{Status: artifact.Published}, Tree: tree.Tree{{Path: "empty"}}}
+	for name, c := range map[string]struct {
+		status    artifact.Status
+		one       bool // a revision is purged, not the artifact
+		revisions []artifact.Contents
+		set       func(*fakeStore)
+		marked    []tree.Object
+		lists     int
+	}{
+		"all of a deleted artifact": {
+			status:    artifact.Deleted,
+			revisions: []artifact.Contents{revision(artifact.Published, a), revision(artifact.Draft, b)},
+			marked:    []tree.Object{a, b},
+			lists:     2,
+		},
+		"all of an expired artifact, each object once": {
+			status:    artifact.Expired,
+			revisions: []artifact.Contents{revision(artifact.Published, a, a), revision(artifact.Published, a, b)},
+			marked:    []tree.Object{a, b},
+			lists:     2,
+		},
+		"of a retained revision what no other one shows": {
+			status:    artifact.Live,
+			one:       true,
+			revisions: []artifact.Contents{revision(artifact.Retained, a, b), revision(artifact.Published, a)},
+			marked:    []tree.Object{b},
+			lists:     1,
+		},
+		"of a retained revision what no draft inherits": {
+			status:    artifact.Live,
+			one:       true,
+			revisions: []artifact.Contents{revision(artifact.Retained, a, b), revision(artifact.Draft, b)},
+			marked:    []tree.Object{a},
+			lists:     1,
+		},
+		"nothing of a revision that can be read": {
+			status:    artifact.Live,
+			one:       true,
+			revisions: []artifact.Contents{revision(artifact.Published, a)},
+		},
+		"nothing of an artifact that is live": {
+			status:    artifact.Live,
+			revisions: []artifact.Contents{revision(artifact.Published, a)},
+		},
+		"nothing that another artifact references": {
+			status:    artifact.Deleted,
+			revisions: []artifact.Contents{revision(artifact.Published, a, b)},
+			set:       func(f *fakeStore) { f.referenced[a] = true },
+			marked:    []tree.Object{b},
+			lists:     1,
+		},
+		"nothing borrowed that its uploader still shows": {
+			status:    artifact.Deleted,
+			revisions: []artifact.Contents{borrows(artifact.Published)},
+			set: func(f *fakeStore) {
+				f.uploaders[lent] = "lender"
+				f.files["lender"] = ArtifactFiles{
+					Artifact: &artifact.Artifact{ID: "lender", Status: artifact.Live},
+					Contents: []artifact.Contents{revision(artifact.Published, borrowed)},
+				}
+			},
+			lists: 1,
+		},
+		"what is borrowed of an artifact that ended": {
+			status:    artifact.Deleted,
+			revisions: []artifact.Contents{borrows(artifact.Published)},
+			set: func(f *fakeStore) {
+				f.uploaders[lent] = "lender"
+				f.files["lender"] = ArtifactFiles{
+					Artifact: &artifact.Artifact{ID: "lender", Status: artifact.Expired},
+					Contents: []artifact.Contents{revision(artifact.Published, borrowed)},
+				}
+			},
+			marked: []tree.Object{borrowed},
+			lists:  1,
+		},
+		"nothing of an empty file": {
+			status:    artifact.Deleted,
+			revisions: []artifact.Contents{empty},
+			lists:     1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, f := newPurger(c.status, c.one, c.revisions...)
+			if c.set != nil {
+				c.set(f)
+			}
+			if _, err := p.Due(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var marked []tree.Object
+			for _, m := range f.marked {
+				marked = append(marked, m.Object)
+				if m.Home != "home" || !m.Due.Equal(start.Add(limits.CollectAfter)) {
+					t.Errorf("%+v", m)
+				}
+			}
+			if !slices.Equal(marked, c.marked) {
+				t.Errorf("marked %v, want %v", marked, c.marked)
+			}
+			if f.count("DeleteFileList") != c.lists || f.calls[len(f.calls)-1] != "Purged" {
+				t.Errorf("%v", f.calls)
+			}
+		})
+	}
+}
+
+func TestAPurgeOfAnArtifactThatIsGoneDoesNothing(t *testing.T) {
+	p, f := newPurger(artifact.Deleted, false)
+	f.files = map[id.Artifact]ArtifactFiles{}
+	if _, err := p.Due(t.Context()); err != nil || !slices.Equal(f.calls, []string{"ArtifactFiles"}) {
+		t.Errorf("%v, %v", f.calls, err)
+	}
+}
+
+func TestAPurgeRemovesReferencesFirstAndListsLast(t *testing.T) {
+	s := id.NewSession()
+	newJob := func() (*fakeStore, func() error) {
+		p, f := newPurger(artifact.Deleted, false, revision(artifact.Published, object(s, 0)))
+		return f, func() error { _, err := p.Due(t.Context()); return err }
+	}
+	f, run := newJob()
+	want := []string{
+		"ArtifactFiles", "RemoveReference", // before the references of others are read
+		"ArtifactFiles", "ReferencesTo",
+		"Remove", "Mark", // so that no session finds the object while it waits
+		"DeleteFileList", "Purged",
+	}
+	if err := run(); err != nil || !slices.Equal(f.calls, want) {
+		t.Errorf("%v, %v", f.calls, err)
+	}
+	wantRepeatable(t, "key", newJob)
+}
+
+func TestAPurgeStopsBetweenRevisionsWhenItsRoundIsOver(t *testing.T) {
+	s := id.NewSession()
+	p, f := newPurger(artifact.Deleted, false,
+		revision(artifact.Published, object(s, 0)), revision(artifact.Published, object(s, 1)))
+	watch := start
+	p.Watch = func() time.Time { watch = watch.Add(limits.PurgeRound); return watch }
+	f.duePurges[0].Failures = 3
+	r, err := p.Due(t.Context())
+	if err != nil || !r.More || f.count("DeleteFileList") != 1 || f.count("Purged") != 0 {
+		t.Errorf("%+v, %v after %v", r, err, f.calls)
+	}
+	if got := f.rescheduled["key"]; !got.until.Equal(start) || got.failures != 3 {
+		t.Errorf("%+v: an unfinished purge is no failure", got)
+	}
+}

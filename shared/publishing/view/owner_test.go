@@ -1,0 +1,240 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// states are what an artifact may be in, and whether its owner's key, and its owner's member, may see it.
+var states = map[string]struct {
+	set         func(*env)
+	key, member bool
+}{
+	"one that is published": {func(*env) {}, true, true},
+	"one that expires now":  {func(e *env) { e.store.artifact.ExpiresAt = now }, false, false},
+	"a pinned one past its end": {
+		func(e *env) { e.store.artifact.ExpiresAt, e.store.artifact.PinnedAt = now, now }, true, true,
+	},
+	"one that is deleted":            {func(e *env) { e.store.artifact.Status = artifact.Deleted }, false, false},
+	"one that an operator locked":    {func(e *env) { e.store.artifact.Lock = "lkd" }, false, true},
+	"one of another workspace":       {func(e *env) { e.store.artifact.Owner = id.NewWorkspace() }, false, false},
+	"one whose links are locked":     {func(e *env) { e.store.artifact.LinksLockedAt = now }, true, true},
+	"one whose contents are missing": {func(e *env) { e.store.gone = true }, false, false},
+}
+
+func TestAnOwnerSeesAnArtifactThatCanBeRead(t *testing.T) {
+	for name, c := range states {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			r := e.store.revisions[e.revisions[0]]
+			for member, sees := range map[id.Member]bool{"": c.key, "mem": c.member} {
+				e.owner.Member = member
+				_, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+				if (err == nil) != sees || err != nil && fault.CodeOf(err) != fault.NotFound {
+					t.Errorf("the newest revision, for member %q: %v", member, err)
+				}
+				_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
+				if (err == nil) != sees || err != nil && fault.CodeOf(err) != fault.NotFound {
+					t.Errorf("one revision, for member %q: %v", member, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
+	e := newEnv(t)
+	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	wantCode(t, err, "")
+	if newest.RevisionID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
+		t.Errorf("%+v", newest)
+	}
+	for name, c := range map[string]struct {
+		set  func(*artifact.Revision)
+		want fault.Code
+	}{
+		"an older one is shown":       {func(*artifact.Revision) {}, ""},
+		"a draft is not found":        {func(r *artifact.Revision) { r.Status = artifact.Draft }, fault.NotFound},
+		"one without bytes says so":   {func(r *artifact.Revision) { r.Status = artifact.Retained }, fault.RevisionRetained},
+		"one of another artifact not": {func(r *artifact.Revision) { r.Artifact = id.NewArtifact() }, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := e.store.revisions[e.revisions[0]]
+			c.set(&r)
+			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
+			wantCode(t, err, c.want)
+			if c.want == "" && view.RevisionID != e.revisions[0] {
+				t.Errorf("%+v", view)
+			}
+		})
+	}
+	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, nil)
+	wantCode(t, err, fault.NotFound)
+	e.store.artifact.Current = ""
+	_, err = e.Latest(t.Context(), e.owner, &e.store.artifact)
+	wantCode(t, err, fault.NotFound)
+}
+
+func TestAViewHasAURLForEachFile(t *testing.T) {
+	e := newEnv(t)
+	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	wantCode(t, err, "")
+	prefix := "https://content.test/v/"
+	if !strings.HasPrefix(view.RevisionContentURL, prefix) || !strings.HasSuffix(view.RevisionContentURL, "/index.html") {
+		t.Error(view.RevisionContentURL)
+	}
+	if len(view.Files) != 2 || !strings.HasSuffix(view.Files[1].URL, "/a%20b/"+address.Escape("é.txt")) {
+		t.Errorf("%+v", view.Files)
+	}
+}
+
+func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
+	for name, c := range map[string]struct {
+		set              func(*env)
+		noIndex, scripts bool
+		expires          time.Time
+	}{
+		"an unclaimed workspace": {func(*env) {}, true, false, now.Add(limits.Day)},
+		"a claimed workspace": {
+			func(e *env) { e.owner.Workspace.ClaimedAt = now }, false, true, now.Add(limits.Day),
+		},
+		"an artifact that lives longer than tokens": {
+			func(e *env) { e.store.artifact.ExpiresAt = now.Add(30 * limits.Day) }, true, false, now.Add(limits.TokenLife),
+		},
+		"a pinned artifact past its end": {
+			func(e *env) { e.store.artifact.ExpiresAt, e.store.artifact.PinnedAt = now, now },
+			true, false, now.Add(limits.PinnedTokenLife),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+			wantCode(t, err, "")
+			claims := e.parse(t, view.RevisionContentURL, c.expires.Add(-time.Second))
+			if claims.NoIndex != c.noIndex || claims.Scripts != c.scripts || claims.Link != "" {
+				t.Errorf("%+v", claims)
+			}
+			if claims.Expires.After(c.expires) {
+				t.Errorf("%+v", claims)
+			}
+			if view.EphemeralTier != e.owner.Workspace.ClaimedAt.IsZero() {
+				t.Errorf("shown as ephemeral: %t", view.EphemeralTier)
+			}
+		})
+	}
+}
+
+// parse reads the token of a content URL at an instant.
+func (e *env) parse(t *testing.T, url string, at time.Time) token.Claims {
+	t.Helper()
+	text, _, _ := strings.Cut(strings.TrimPrefix(url, "https://content.test/v/"), "/")
+	claims, err := e.Addresses.ContentToken.Parse(text, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+func TestAnOwnerReadsAFileBack(t *testing.T) {
+	text := tree.File{Path: "a.txt", Size: 2, SHA256: tree.DigestOf("é")}
+	set := func(f func(*tree.File)) func(*env) {
+		return func(e *env) {
+			one := text
+			f(&one)
+			e.store.tree = tree.Tree{one}
+		}
+	}
+	for name, c := range map[string]struct {
+		set      func(*env)
+		revision int // 0: the newest
+		path     string
+		body     string
+		want     fault.Code
+	}{
+		"a text":                      {set(func(*tree.File) {}), 0, "a.txt", "é", ""},
+		"a text of an older revision": {set(func(*tree.File) {}), 1, "a.txt", "é", ""},
+		"an empty file":               {set(func(f *tree.File) { f.Size = 0 }), 0, "a.txt", "", ""},
+		"a path that is not there":    {set(func(*tree.File) {}), 0, "b.txt", "", fault.NotFound},
+		"a file with another digest": {
+			set(func(f *tree.File) { f.SHA256[0]++ }), 0, "a.txt", "", fault.StorageUnavailable,
+		},
+		"an artifact that has expired": {func(e *env) { e.store.artifact.ExpiresAt = now }, 0, "a.txt", "", fault.NotFound},
+		"an artifact of another":       {func(e *env) { e.owner.Workspace.ID = "other" }, 0, "a.txt", "", fault.NotFound},
+		"an artifact that has none":    {func(e *env) { e.store.artifact.Current = "" }, 0, "a.txt", "", fault.NotFound},
+		"contents that are missing":    {func(e *env) { e.store.gone = true }, 0, "a.txt", "", fault.NotFound},
+		"a revision that is malformed": {func(e *env) { e.revisions[0] = "rev_" }, 1, "a.txt", "", fault.NotFound},
+		"a revision that does not live": {
+			func(e *env) { e.store.revisions[e.revisions[0]] = artifact.Revision{} }, 1, "a.txt", "", fault.NotFound,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.tree = tree.Tree{text}
+			c.set(e)
+			var r id.Revision
+			if c.revision > 0 {
+				r = e.revisions[c.revision-1]
+			}
+			got, err := e.File(t.Context(), e.owner, &e.store.artifact, r, c.path)
+			wantCode(t, err, c.want)
+			if c.want == "" && (got.Body == nil || *got.Body != c.body || got.IsBinary) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestBytesThatAreNoTextComeWithoutABody(t *testing.T) {
+	for name, c := range map[string]struct {
+		path string
+		text string
+	}{
+		"a name of an image": {"a.png", "\xff\xd8"},
+		"a name of a text":   {"a.txt", "half a character\xc3"},
+	} {
+		e := newEnv(t)
+		e.Bytes = fakeBytes(c.text)
+		e.store.tree = tree.Tree{{Path: c.path, Size: int64(len(c.text)), SHA256: tree.DigestOf(c.text)}}
+		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", c.path)
+		if err != nil || got.Body != nil || !got.IsBinary || got.SizeBytes != int64(len(c.text)) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestAFileThatNoAnswerHoldsIsNotRead(t *testing.T) {
+	e := newEnv(t)
+	e.Bytes = nil
+	e.store.tree = tree.Tree{{Path: "a.txt", Size: limits.InlineAnswer + 1}}
+	got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", "a.txt")
+	if err != nil || got.Body != nil || got.IsBinary {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestALockOfTheWorkspaceIsToldToItsMembers(t *testing.T) {
+	e := newEnv(t)
+	e.owner.Member = "mem"
+	e.owner.Workspace = workspace.Workspace{ID: e.owner.Workspace.ID, Lock: "lkd", LockedAt: now}
+	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	wantCode(t, err, "")
+	if view.Lockdown == nil {
+		t.Fatal("nothing is told")
+	}
+	if got := view.Lockdown.Platform.Workspace; !got.Locked || *got.LockedAt != contract.At(now) {
+		t.Errorf("%+v", got)
+	}
+}

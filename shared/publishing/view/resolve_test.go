@@ -1,0 +1,117 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+)
+
+// resolve mints a URL of the link, good for an hour, and opens it.
+func (e *env) resolve(t *testing.T) (contract.Resolved, error) {
+	t.Helper()
+	a := e.store.artifact
+	url, err := e.Addresses.Link(e.store.link.Public, e.store.workspace.ID, a.ID, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, blob, _ := strings.Cut(url, "#")
+	return e.Resolve(t.Context(), contract.ResolveRequest{PublicID: e.store.link.Public, Blob: blob})
+}
+
+func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
+	for name, c := range map[string]struct {
+		set      func(*env)
+		revision int
+	}{
+		"a share link opens the newest":    {func(*env) {}, 1},
+		"a revision link opens its own":    {func(e *env) { e.toRevision(0) }, 0},
+		"a revision link opens the newest": {func(e *env) { e.toRevision(1) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			e.store.artifact.PinnedAt = now
+			out, err := e.resolve(t)
+			wantCode(t, err, "")
+			if out.AgentView.RevisionID != e.revisions[c.revision] {
+				t.Errorf("revision %s", out.AgentView.RevisionID)
+			}
+			if out.Title != "T" || out.RenderMode != "html" || !out.Pinned {
+				t.Errorf("%+v", out)
+			}
+			if claims := e.parse(t, out.IframeSrc, now); claims.Link != e.store.link.Public {
+				t.Errorf("the content token names the link %q", claims.Link)
+			}
+		})
+	}
+}
+
+// toRevision makes the link one to a revision.
+func (e *env) toRevision(n int) {
+	e.store.link.Kind, e.store.link.Revision = link.Revision, e.revisions[n]
+}
+
+func TestALinkIsRefusedAlikeForEveryReason(t *testing.T) {
+	unavailable := fault.NewCode(fault.DatabaseUnavailable)
+	retained := func(e *env) {
+		e.toRevision(0)
+		e.store.revisions[e.revisions[0]] = artifact.Revision{Status: artifact.Retained}
+	}
+	for name, c := range map[string]struct {
+		set     func(*env)
+		counted int
+		refused int
+		want    fault.Code
+	}{
+		"an open one is counted":  {func(*env) {}, 1, 0, ""},
+		"a revoked one":           {func(e *env) { e.store.link.RevokedAt = now }, 0, 1, fault.NotFound},
+		"one that expires now":    {func(e *env) { e.store.link.ExpiresAt = now }, 0, 1, fault.NotFound},
+		"one of another artifact": {func(e *env) { e.store.link.Artifact = id.NewArtifact() }, 0, 1, fault.NotFound},
+		"one that was closed": {
+			func(e *env) { e.store.artifact.LinksRevokedBefore = now }, 0, 1, fault.NotFound,
+		},
+		"one while links are locked":       {func(e *env) { e.store.artifact.LinksLockedAt = now }, 0, 1, fault.NotFound},
+		"one to a revision without bytes":  {retained, 0, 1, fault.NotFound},
+		"one of an expired artifact":       {func(e *env) { e.store.artifact.ExpiresAt = now }, 1, 0, fault.NotFound},
+		"one of a locked artifact":         {func(e *env) { e.store.artifact.Lock = "lkd" }, 1, 0, fault.NotFound},
+		"one of a locked workspace":        {func(e *env) { e.store.workspace.Lock = "lkd" }, 1, 0, fault.NotFound},
+		"one of contents that are missing": {func(e *env) { e.store.gone = true }, 1, 0, fault.NotFound},
+		"one whose contents are away":      {func(e *env) { e.store.err = unavailable }, 1, 0, fault.DatabaseUnavailable},
+		"one that is opened too often":     {func(e *env) { e.counters.full = true }, 0, 0, fault.RateLimitedArtifact},
+		"a URL that has ended": {
+			func(e *env) { e.Now = func() time.Time { return now.Add(time.Hour) } }, 0, 0, fault.NotFound,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			_, err := e.resolve(t)
+			wantCode(t, err, c.want)
+			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.counted)
+			}
+		})
+	}
+}
+
+func TestTheTierOfTheWorkspaceThatOwnsItNowHolds(t *testing.T) {
+	e := newEnv(t)
+	e.store.workspace.ClaimedAt = now
+	out, err := e.resolve(t)
+	wantCode(t, err, "")
+	claims := e.parse(t, out.IframeSrc, now)
+	policy := limits.Default().Tiers[limits.Free]
+	if claims.NoIndex != policy.NoIndex || claims.Scripts != policy.Scripts {
+		t.Errorf("%+v", claims)
+	}
+	if out.AgentView.EphemeralTier {
+		t.Error("a claimed workspace is shown as ephemeral")
+	}
+}
