@@ -11,8 +11,8 @@ import (
 	"vitrine/scripts/testkit/executable"
 )
 
-// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each writes down its calls; the CDK
-// "deploys" by giving every stack an output, as CloudFormation would give it out then.
+// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each records its
+// calls; the CDK "deploys" by giving every stack an output, as CloudFormation would.
 type account struct {
 	folder string
 	env    []string
@@ -51,7 +51,7 @@ esac
 exec scripts/synth
 `
 
-// The stand-in of scripts/synth tells the functions what the settings file knows.
+// The stand-in of scripts/synth prints what the settings file has.
 const synthStandIn = `#!/usr/bin/env bash
 echo "synth $*" >>"$CALLS"
 mkdir -p cdk.out
@@ -102,7 +102,7 @@ func source(t *testing.T, script string) string {
 	return string(text)
 }
 
-// deploy runs the script with changes to its environment; calls is what it had done.
+// deploy runs the script with changes to its environment and returns its calls.
 func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, stderr, calls string, ok bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), filepath.Join(a.folder, "scripts", "deploy"), args...)

@@ -12,26 +12,28 @@ import (
 	"vitrine/shared/adapter/dynamo"
 )
 
-// need is one right that a call takes.
+// permission is one right that a call requires.
 type need struct {
 	action, resource string
 	about            map[string]string
 }
 
-// String is the action, the resource and, where there is one, the leading key.
+// String returns the action, the resource and, where there is one, the leading key.
 func (n need) String() string {
 	return strings.TrimSpace(n.action + " " + n.resource + " " + n.about[leadingKeys])
 }
 
 const leadingKeys = "dynamodb:LeadingKeys"
 
-// needsOf lists the rights that a call takes, with resources named as the templates' constructs.
+// permissionsOf lists the rights that a call requires, with resources named as the templates'
+// constructs.
 func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
 	table := func(action string, name *string) {
 		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
 	}
-	// IAM compares all leading keys of a call; each is a need of its own here, which comes to the same.
+	// IAM compares all leading keys of a call; here each is a permission of its own, which is
+	// equivalent.
 	keyed := func(action, name string, keys map[string]types.AttributeValue) {
 		leading := keys["pk"].(*types.AttributeValueMemberS).Value
 		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{leadingKeys: leading}})

@@ -40,15 +40,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// held runs the hosts on the local engines, each with nothing but what its template gives it: the environment, with the
-// names of AWS resources replaced by local ones, and the rights of its role, held at every call of the SDK.
+// env runs the hosts on the local engines, each with exactly what its template gives it: the
+// environment, with the names of AWS resources replaced by local ones, and the rights of its role,
+// enforced at every call of the SDK.
 type held struct {
 	anyone   *wire.Agent
 	own      http.Client
 	jobs     *jobs.Host
 	clock    clock
-	provider *provider.Provider     // where people sign in
-	made     []contract.Provisioned // workspaces that nobody claimed
+	provider *provider.Provider     // signs people in
+	made     []contract.Provisioned // unclaimed workspaces
 
 	mu      sync.Mutex
 	refused []string
@@ -56,7 +57,7 @@ type held struct {
 	visited visited
 }
 
-// clock is the time of the jobs, which the test lets pass.
+// clock is the time of the jobs, which the test advances.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.Load())) }
@@ -126,7 +127,7 @@ func hold(t *testing.T) *held {
 	return h
 }
 
-// makeTables does what deploying does: tables and the provision gate.
+// makeTables does what a deployment does: tables and the provision quota.
 func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
@@ -139,7 +140,7 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	}
 }
 
-// open makes what a host is made of, with its rights.
+// open returns the services of a host with its rights.
 func (h *held) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
 	t.Helper()
 	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
@@ -208,7 +209,7 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 		}
 	}()
 	var g *wire.Agent
-	for range 5 { // so often that proof of work is asked
+	for range 5 { // so often that a proof of work is required
 		var made contract.Provisioned
 		var err error
 		if g, made, err = h.anyone.Provision(t.Context()); err != nil {
@@ -234,8 +235,8 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.reportUnvisited(t)
 }
 
-// publishAgain takes the ways that a first publication does not: a file whose digest nobody declared, and a finalize
-// that comes before its files.
+// publishAgain covers what a first publication does not: a file without a declared digest, and a
+// finalize before its files.
 func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	file := wire.File{Path: "index.html", Body: []byte("<p>another page</p>")}
@@ -261,7 +262,8 @@ func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	}
 }
 
-// reuses publishes a file that another artifact has, and a revision that is a diff of it, and leaves a session behind.
+// reuses publishes a file that another artifact has, and a revision that is a diff of it, and
+// leaves a session behind.
 func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	t.Helper()
 	if err := h.jobs.Run(t.Context()); err != nil {
@@ -294,7 +296,7 @@ func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	}
 }
 
-// works lets everything fall due: what was claimed is moved, and sessions, drafts, artifacts and bytes end.
+// works makes everything due: the claim is moved, and sessions, drafts, artifacts and bytes end.
 func (h *held) works(t *testing.T) {
 	t.Helper()
 	for _, passed := range []time.Duration{0, claim.Recheck, 2 * limits.Day, 100 * limits.Day, 102 * limits.Day} {
@@ -305,7 +307,7 @@ func (h *held) works(t *testing.T) {
 	}
 }
 
-// visit asks for everything that the hosts answer, deletes the artifact and ends the key.
+// visit requests every route of the hosts, deletes the artifact and revokes the key.
 func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	t.Helper()
 	view, err := g.AgentView(t.Context(), p.ArtifactID)
@@ -343,7 +345,7 @@ func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, 
 	}
 }
 
-// unreached are rights whose use no route brings about yet.
+// unreached are rights whose use no route causes yet.
 var unreached = map[string]string{
 	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that are gone",
 }
@@ -351,7 +353,7 @@ var unreached = map[string]string{
 // unproven are services whose calls do not go through the guard.
 var unproven = []string{"logs", "secretsmanager", "kms"}
 
-// reportUnused names rights that the visit did not use: a right that nothing uses is one too many.
+// reportUnused names rights that the visit did not use, because such a right is one too many.
 func (h *held) reportUnused(t *testing.T) {
 	t.Helper()
 	for _, host := range functionNames {
@@ -387,7 +389,8 @@ func (h *held) reportUnusedKeys(t *testing.T, host string) {
 	}
 }
 
-// uses tells whether a host used one of some actions on a resource, with a leading key like pattern.
+// uses reports whether a host used one of some actions on a resource, with a leading key that
+// matches pattern.
 func (h *held) uses(host string, actions []string, resource, pattern string) bool {
 	for used := range h.used[host] {
 		part := strings.SplitN(used, " ", 3)

@@ -1,5 +1,5 @@
-// Command gate opens a new deployment for ephemeral workspaces: it stores how many may be made in a minute, unless
-// somebody has set that already. Without the setting nobody passes.
+// Command quota opens a new deployment for ephemeral workspaces: it stores how many may be made in
+// a minute, unless that is set already. Without the setting every provision is refused.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// answer is what a function says before its body, or with it.
+// answer is the head of a function's answer, or all of it.
 type answer struct {
 	StatusCode        int
 	Headers           map[string]string
@@ -28,7 +28,7 @@ const streamedType = "application/vnd.awslambda.http-integration-response"
 
 const preludeMost = 1 << 20
 
-// show prints an answer as HTTP would write it. A body that breaks off is an error.
+// show prints an answer as HTTP would write it. It fails for a body that breaks off.
 func show(w io.Writer, from io.Reader, contentType string) error {
 	var a answer
 	if contentType != streamedType {

@@ -22,7 +22,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// desk is the tool on a file of its own, with a clock that the test sets.
+// env runs the tool on a file of its own, with a clock that the test sets.
 type desk struct {
 	file string
 	now  time.Time
@@ -35,7 +35,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// set is the rings as a process that starts now reads them.
+// set returns the rings as a process that starts now reads them.
 func (d *desk) set(t *testing.T) keyring.Set {
 	t.Helper()
 	set, err := boot.LocalRings(d.file)
@@ -72,14 +72,15 @@ func (d *desk) take(t *testing.T, args ...string) string {
 	return out
 }
 
-// signed is something that a ring makes and checks.
+// signed is one kind of value that a ring makes and checks.
 type signed struct {
 	ring string
 	mint func(keyring.Set, time.Time) (any, error)
-	// check is nil for what holds, and refused for what does not, in the words of who checks.
+	// check returns nil for a valid value, and the error refused, of the package that checks, for
+	// an invalid one.
 	check   func(keyring.Set, any, time.Time) error
 	refused error
-	kid     func(any) byte // which key made it
+	kid     func(any) byte // returns the id of the key that made it
 }
 
 var (
@@ -87,7 +88,7 @@ var (
 	errOther  = errors.New("does not match")
 )
 
-// everything is one of each that the rings make.
+// everything has one of each kind that the rings make.
 var everything = map[string]signed{
 	"a content token":           signedURL(token.Content, "https://content.example"),
 	"an agent-view token":       signedURL(token.AgentView, "https://api.example"),
@@ -156,7 +157,7 @@ func linkBlob() signed {
 	}
 }
 
-// hashed is a credential as it is stored; the secret itself never changes.
+// hashed is the stored form of a credential; the secret itself never changes.
 func hashed(kind credential.Kind) signed {
 	secret := credential.Mint(kind, credential.Preview, workspace, "")
 	return signed{
@@ -280,7 +281,7 @@ func identityAssertion() signed {
 	}
 }
 
-// raw are the bytes of a base64url text.
+// raw decodes a base64url text.
 func raw(text any) []byte {
 	b, err := base64.RawURLEncoding.DecodeString(text.(string))
 	if err != nil {

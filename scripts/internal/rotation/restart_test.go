@@ -25,7 +25,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// place is where one stack runs again and again.
+// stackEnv runs one stack again and again.
 type place struct {
 	options stack.Options
 	running *stack.Stack
@@ -61,7 +61,7 @@ func (p *place) stop(t *testing.T) {
 	p.running = nil
 }
 
-// restart reads the rings anew, and returns a caller without a credential.
+// restart reads the rings anew, and returns a client without a credential.
 func (p *place) restart(t *testing.T) *wire.Agent {
 	t.Helper()
 	p.stop(t)
@@ -76,7 +76,7 @@ func (p *place) restart(t *testing.T) *wire.Agent {
 	return anyone
 }
 
-// holding is what somebody holds of a deployment.
+// issued is everything that clients of a deployment may hold.
 type holding struct {
 	key, file, view, link, cursor string
 	challenge                     wire.Answer // a refusal that asks for proof of work
@@ -126,7 +126,7 @@ func do(t *testing.T, g *wire.Agent, method, target string, body any, headers ..
 	return a
 }
 
-// answers tries everything that is held, and tells what came of it.
+// answers tries everything that was issued, and returns the outcomes.
 func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	t.Helper()
 	api, owner := anyone.At.APIURL, *anyone
@@ -152,7 +152,7 @@ func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 		"assertion":        do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type", "application/x-www-form-urlencoded"),
 	} {
 		var oauth contract.OAuthError
-		json.Unmarshal(a.Body, &oauth) // the other envelope is none
+		json.Unmarshal(a.Body, &oauth) // any other envelope has no code here
 		said[what] = strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Code(), oauth.Error))
 	}
 	return said
@@ -174,7 +174,7 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 		"claim token": "200", "assertion": "200",
 	}
 	spent := maps.Clone(works)
-	spent["proof of work"] = "400 pow_invalid" // each challenge serves once
+	spent["proof of work"] = "400 pow_invalid" // each challenge is accepted once
 
 	before := hold(t, p.restart(t))
 	d.every(t, "stage")
@@ -189,7 +189,7 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	anyone = p.restart(t)
 	wants("what the dropped keys made", before, anyone, map[string]string{
 		"content token": "404 not_found", "agent-view token": "404 not_found", "link": "404 not_found", "API key": "401 not_authenticated",
-		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of who pages is gone too
+		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of the list request is gone too
 		"claim token": "400 expired_token", "assertion": "400 invalid_grant",
 	})
 	wants("what the new keys made", after, anyone, works)

@@ -17,8 +17,9 @@ import (
 
 const ringARN = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:PepperRingA1B2C3-x"
 
-// manager speaks the protocol of Secrets Manager for one secret, with the rule that the tool leans on: a label moves only
-// from the version that it is at. There is no engine of that service for this machine.
+// fakeManager speaks the protocol of Secrets Manager for one secret, with the rule that the tool
+// relies on: a label moves only from the version that it is at. No local engine of that service
+// exists.
 type manager struct {
 	mu       sync.Mutex
 	versions map[string]string // texts by version
@@ -26,11 +27,11 @@ type manager struct {
 	calls    []string
 	region   string
 
-	before func(call string) // runs ahead of a call, without the lock
+	before func(call string) // runs before a call, without the lock
 	lost   string            // the call whose answer is lost, once
 }
 
-// managed points the SDK at a secret that was born as a seed.
+// newManager points the SDK at a secret that starts as a seed.
 func managed(t *testing.T) *manager {
 	t.Helper()
 	m := &manager{versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`}, labels: map[string]string{current: "born"}}
@@ -100,7 +101,7 @@ func (m *manager) answer(call string, in secretCall) (out map[string]any, refusa
 	return out, ""
 }
 
-// ring is what a function that starts now would read.
+// ring returns what a function that starts now would read.
 func (m *manager) ring(t *testing.T) keyring.Ring {
 	t.Helper()
 	m.mu.Lock()
@@ -152,7 +153,7 @@ func TestASecretThatWasBornAsASeedIsRotated(t *testing.T) {
 func TestOfTwoChangesOfASecretAtOnceOneIsMade(t *testing.T) {
 	m := managed(t)
 	var overtaken atomic.Bool
-	m.before = func(call string) { // somebody else is faster, between our reading and our writing
+	m.before = func(call string) { // another process writes between reading and writing
 		if call == "PutSecretValue" && !overtaken.Swap(true) {
 			if code, _, complaints := turn(t, began, "stage"); code != 0 {
 				t.Error(complaints)
@@ -181,7 +182,7 @@ func TestALostAnswerIsNotALostChange(t *testing.T) {
 func TestAChangeThatIsRefusedIsNotMade(t *testing.T) {
 	m := managed(t)
 	m.before = func(call string) {
-		if call == "UpdateSecretVersionStage" { // its version is taken away
+		if call == "UpdateSecretVersionStage" { // its version is removed
 			m.mu.Lock()
 			for version := range m.versions {
 				if version != "born" {

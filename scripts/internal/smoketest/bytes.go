@@ -21,7 +21,8 @@ func noise(n int) []byte {
 	return b
 }
 
-// uploads tries every wrong body before the right one: none may be stored, and none may spoil the session.
+// uploads tries every wrong body before the right one: none may be stored or invalidate the
+// session.
 func uploads(ctx context.Context, v *visit) error {
 	v.large = noise(largeSize)
 	page := wire.File{Path: "index.html", Body: []byte("<!doctype html><title>Smoke</title><p>It works.</p>")}
@@ -64,7 +65,7 @@ func uploads(ctx context.Context, v *visit) error {
 	return err
 }
 
-// largeURL is the signed URL of the large file.
+// largeURL returns the signed URL of the large file.
 func (v *visit) largeURL() string {
 	return strings.TrimSuffix(v.published.RevisionContentURL, "index.html") + "large.bin"
 }

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// visit is what the steps share: later ones use what earlier ones made.
+// deployment is the shared state of the steps: later ones use what earlier ones made.
 type visit struct {
 	anyone, agent *wire.Agent
 	large         []byte
@@ -24,7 +24,7 @@ func (v *visit) hosts() map[string]string {
 	return map[string]string{"api": at.APIURL, "upload": at.UploadURL, "content": at.ContentURL, "app": at.AppURL}
 }
 
-// expect sends a request without body and wants a status.
+// expect sends a request without body and checks its status.
 func expect(ctx context.Context, g *wire.Agent, status int, method, target string, headers ...string) (wire.Answer, error) {
 	a, err := g.Do(ctx, method, target, nil, headers...)
 	if err == nil && a.Status != status {
@@ -59,7 +59,7 @@ func headers(ctx context.Context, v *visit) error {
 				wrong = append(wrong, fmt.Errorf("%s sends %s: %q", name, header, got))
 			}
 		}
-		// For which names is an option of the deployment.
+		// The names that it covers are an option of the deployment.
 		if got := a.Header.Get("Strict-Transport-Security"); !strings.HasPrefix(got, "max-age=31536000") {
 			wrong = append(wrong, fmt.Errorf("%s sends Strict-Transport-Security: %q", name, got))
 		}

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// limit spends the credential's budget and comes back when it is told to.
+// limit spends the credential's budget and returns after the Retry-After.
 func limit(ctx context.Context, v *visit) error {
 	target := v.anyone.At.APIURL + "/v1/whoami"
 	a, err := expect(ctx, v.agent, http.StatusOK, "GET", target)

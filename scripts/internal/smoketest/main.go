@@ -13,7 +13,7 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
-// step is one thing that a deployment has to do.
+// step is one check of a deployment.
 type step struct {
 	name string
 	run  func(context.Context, *visit) error
@@ -57,7 +57,7 @@ var steps = []step{
 	{name: "a revoked key is dead at once", run: revocation, rights: ending},
 }
 
-// requestMost bounds every single request.
+// requestTimeout bounds every single request.
 const requestMost = 2 * time.Minute
 
 func main() {

@@ -12,13 +12,13 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// shown is an acknowledged publication.
+// publication is an acknowledged publication.
 type shown struct {
 	artifact            id.Artifact
 	content, link, text string
 }
 
-// book is what the clients were told. A client works on its own artifacts only.
+// record is what the clients were told. A client works on its own artifacts only.
 type book struct {
 	mu        sync.Mutex
 	live      map[int][]*shown // by client
@@ -37,7 +37,7 @@ func (b *book) acknowledge(n int, s *shown) {
 	b.published++
 }
 
-// any is something of a client that must be there, nil if it has nothing.
+// any returns a live publication of a client, nil if it has none.
 func (b *book) any(n int) *shown {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +47,8 @@ func (b *book) any(n int) *shown {
 	return nil
 }
 
-// doubt forgets an artifact whose deletion begins: nobody can tell whether it is there until the answer comes.
+// doubt removes an artifact whose deletion begins, because its state is unknown until the answer
+// comes.
 func (b *book) doubt(n int, a id.Artifact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +79,7 @@ func (b *book) lost(what string) {
 	b.losses = append(b.losses, errors.New(what))
 }
 
-// String sums up.
+// String returns the totals.
 func (b *book) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +91,8 @@ func (b *book) String() string {
 		b.published, live, len(b.gone), b.errors)
 }
 
-// check reads everything that was acknowledged: what is live has its bytes, what was deleted is not found.
+// check reads everything that was acknowledged: what is live has its bytes, what was deleted is not
+// found.
 func (b *book) check(ctx context.Context, api string) error {
 	g, err := wire.Discover(ctx, newClient(), api)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// crowd are clients that publish, revise, read, list and delete until they are told to stop.
+// clientGroup is clients that publish, revise, read, list and delete until they are stopped.
 type crowd struct {
 	ended chan struct{}
 }
@@ -37,7 +37,7 @@ func newCrowd(ctx context.Context, api string, size int, b *book) *crowd {
 	return c
 }
 
-// wait gives the clients time to end what they began.
+// wait gives the clients time to finish what they began.
 func (c *crowd) wait(most time.Duration) error {
 	select {
 	case <-c.ended:
@@ -47,7 +47,7 @@ func (c *crowd) wait(most time.Duration) error {
 	}
 }
 
-// work is one client; errors are expected, since the engines come and go.
+// work runs one client; it expects errors, because the engines come and go.
 func work(ctx context.Context, api string, n int, b *book) {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -64,7 +64,7 @@ func work(ctx context.Context, api string, n int, b *book) {
 				continue
 			}
 		}
-		// What has begun is ended even when the time is over, so that what is acknowledged is known.
+		// A step that has begun is finished even after the end, so that its outcome is known.
 		if err := turn(context.WithoutCancel(ctx), g, b, n, i); err != nil {
 			b.failed()
 			pause(ctx)
@@ -79,7 +79,7 @@ func pause(ctx context.Context) {
 	}
 }
 
-// turn does one thing of the mix.
+// step performs one operation of the mix.
 func turn(ctx context.Context, g *wire.Agent, b *book, n, i int) error {
 	known := b.any(n)
 	switch r := rand.IntN(10); {
@@ -122,7 +122,8 @@ func remove(ctx context.Context, g *wire.Agent, b *book, n int, s *shown) error 
 	return err
 }
 
-// read looks at something acknowledged: it has to be there whenever the answer is not that an engine is away.
+// read reads an acknowledged publication. It fails unless the publication is there or the answer
+// says that an engine is unavailable.
 func read(ctx context.Context, g *wire.Agent, b *book, s *shown) error {
 	a, err := g.Do(ctx, "GET", s.content, nil)
 	if err == nil && (a.Status == http.StatusNotFound || a.Status == http.StatusOK && string(a.Body) != s.text) {

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// in names objects of one workspace.
+// inHome maps objects to one workspace.
 func in(home id.Workspace, objects []tree.Object) map[id.Workspace][]tree.Object {
 	return map[id.Workspace][]tree.Object{home: objects}
 }

@@ -17,7 +17,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// refusing is a store on an S3 that answers every request with 403 and a code, as S3 does: without a body to HEAD.
+// newRefusingStore is a store on an S3 that answers every request with 403 and a code, as S3 does:
+// without a body to HEAD.
 func refusing(t *testing.T, code string) *blob.Store {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +38,7 @@ func refusing(t *testing.T, code string) *blob.Store {
 	return blob.New(client, "bucket", "")
 }
 
-// Who may read an object but not list the bucket is not told that it is gone.
+// A role that may read an object but not list the bucket is not told that the object is gone.
 func TestADeniedReadIsAnObjectThatIsGone(t *testing.T) {
 	s := refusing(t, "AccessDenied")
 	home := id.NewWorkspace()
@@ -60,6 +61,6 @@ func TestWhatElseIsDeniedIsAnOutage(t *testing.T) {
 		wantCode(t, err, fault.StorageUnavailable)
 	}
 	if _, err := denied.Presign(t.Context(), home, o, 1, nil, time.Now().Add(time.Minute)); err != nil {
-		t.Error(err) // nobody is asked
+		t.Error(err) // no request is sent
 	}
 }

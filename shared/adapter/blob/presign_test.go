@@ -30,7 +30,7 @@ var (
 	digest = tree.Digest(sha256.Sum256([]byte("hello")))
 )
 
-// offline is a client in Frankfurt that only signs.
+// newOfflineClient returns a client in Frankfurt that only signs.
 func offline(provider aws.CredentialsProvider, options ...func(*s3.Options)) *s3.Client {
 	return s3.NewFromConfig(aws.Config{Region: "eu-central-1", Credentials: provider}, options...)
 }
@@ -120,7 +120,7 @@ func TestTheUploadHostTakesThePlaceOfTheBucket(t *testing.T) {
 }
 
 func TestOnlyTheHostIsSwapped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // whose clock stands still
+	synctest.Test(t, func(t *testing.T) { // with a fixed clock
 		direct := presign(t, blob.New(offline(fixed()), "bucket", ""), &digest, time.Minute)
 		edge := presign(t, blob.New(offline(fixed()), "bucket", "http://localhost:8702"), &digest, time.Minute)
 		if strings.Replace(edge.URL, "http://localhost:8702", "https://bucket.s3.eu-central-1.amazonaws.com", 1) != direct.URL {
@@ -136,7 +136,7 @@ func TestABucketInThePathCannotGoThroughTheEdge(t *testing.T) {
 	presign(t, blob.New(client, "bucket", ""), nil, time.Minute) // S3 itself takes it
 }
 
-// sequence gives out credentials one after the other; a life of 0 is a failure to get any.
+// fakeProvider returns credentials one after the other; a life of 0 makes the retrieval fail.
 type sequence struct {
 	lives []time.Duration
 	given int
@@ -163,7 +163,7 @@ func TestF17AURLLastsAsLongAsItsCredentials(t *testing.T) {
 		lives  []time.Duration
 		key    string // of the credentials that sign
 		life   time.Duration
-		given  int // how often the provider was asked, for two URLs
+		given  int // how often the provider is asked, for two URLs
 		cached bool
 	}{
 		{"they last", []time.Duration{time.Hour}, "KEY1", asked, 1, true},

@@ -203,7 +203,7 @@ func TestListReadsAllPages(t *testing.T) {
 	wantCode(t, err, fault.StorageUnavailable)
 }
 
-// stray stores an object of 5 bytes under a name that is no entry.
+// stray stores an object of 5 bytes under a name that is not an entry.
 func (s stack) stray(t *testing.T, name string) {
 	t.Helper()
 	key := fmt.Sprintf("o/%s/%s/%s", s.home, s.session, name)

@@ -26,7 +26,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// stack is a store on the engine behind an edge, and a session of its own.
+// env is a store on the engine behind an edge, with a session of its own.
 type stack struct {
 	*blob.Store
 	client  *s3.Client
@@ -63,7 +63,7 @@ func start(t testing.TB, options ...func(*s3.Options)) stack {
 	}
 }
 
-// newEdge passes everything on to S3 with only the host swapped.
+// newEdge passes every request on to S3 with only the host replaced.
 func newEdge(t testing.TB, e *engine.Engines) string {
 	t.Helper()
 	to, err := url.Parse(e.S3)
@@ -106,7 +106,7 @@ func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
 		return 0, ""
 	}
 	for name, value := range target.Headers {
-		request.Header.Set(name, value) // content-length is that of the body, whatever is set here
+		request.Header.Set(name, value) // net/http computes content-length from the body
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// tenMB is a real file: S3 refuses it while the client still sends.
+// tenMB is a realistic file: S3 refuses it while the client still sends.
 var tenMB = bytes.Repeat([]byte("0123456789"), 1_000_000)
 
 func TestAnUploadThroughTheEdgeIsStored(t *testing.T) {

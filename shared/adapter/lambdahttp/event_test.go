@@ -17,10 +17,11 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// common are headers that every event has; they would only make the goldens longer.
+// commonHeaders are headers of every event, which would only make the goldens longer.
 var common = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
 
-// TestEventsArriveAsTheRequestsThatTheyAre holds what a handler sees of every event in events/ against testdata.
+// TestEventsArriveAsTheRequestsThatTheyAre compares what a handler sees of every event in events/
+// with testdata.
 func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
 	for _, host := range []string{"api", "upload", "content", "app"} {
 		t.Run(host, func(t *testing.T) {
@@ -67,7 +68,7 @@ func readEvent(t *testing.T, name string) event {
 	return e
 }
 
-// seenOf prints the request that a handler gets for an event.
+// describeRequest prints the request that a handler gets for an event.
 func seenOf(t *testing.T, name string) string {
 	t.Helper()
 	e := readEvent(t, name)

@@ -22,7 +22,7 @@ const (
 	emailMost   = 254
 )
 
-// claims are what a verified ID token says, before anybody asks whether the address counts.
+// claims are the content of a verified ID token, before the e-mail address is judged.
 type claims struct {
 	issuer, subject, nonce string
 	issuedAt               time.Time
@@ -52,7 +52,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	case err != nil:
 		return claims{}, signin.Refused(err)
 	}
-	// A map: struct fields would also take members whose names differ in case.
+	// A map, because struct fields would also match members whose names differ in case.
 	var all map[string]any
 	if err := token.Claims(&all); err != nil {
 		return claims{}, signin.Refused(err)
@@ -75,7 +75,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	return c, nil
 }
 
-// check holds a token to what the library leaves open.
+// check verifies what the library leaves open.
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
@@ -89,7 +89,7 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 	return nil
 }
 
-// identity is the person, if the provider vouches for an address too.
+// identity returns the person, if the provider vouches for an e-mail address as well.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
 	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
@@ -104,7 +104,7 @@ func (c claims) identity() (member.Identity, error) {
 	}, nil
 }
 
-// says tells whether a claim is a text, or a list with it.
+// claimContains reports whether a claim is a text, or a list that contains it.
 func says(claim any, text string) bool {
 	if list, ok := claim.([]any); ok {
 		return slices.Contains(list, any(text))
@@ -112,7 +112,8 @@ func says(claim any, text string) bool {
 	return claim == any(text)
 }
 
-// printable tells whether a text is UTF-8 without control characters and spaces, which would deceive people or break lines.
+// printable reports whether a text is UTF-8 without control characters and spaces, which would
+// deceive people or break lines.
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// documented is our side of a provider whose document a test writes.
+// newDocumentProvider returns a Provider against an issuer whose document the test writes.
 func documented(t testing.TB, change func(d map[string]any, own string)) *Provider {
 	t.Helper()
 	var document map[string]any

@@ -17,32 +17,32 @@ import (
 
 const (
 	headerMost     = 64 << 10
-	freshLeast     = 10 * time.Minute // however short-lived the provider calls its answer
+	freshLeast     = 10 * time.Minute // even if the provider gives its answer a shorter life
 	freshMost      = limits.Day
-	keepMost       = limits.Day      // what was fetched serves this much longer while nothing better is to be had
-	retryEvery     = time.Minute     // between two tries to replace what still serves
-	refreshTimeout = 1 * time.Second // for replacing what still serves
+	keepMost       = limits.Day      // how much longer a stale value is used while it cannot be replaced
+	retryEvery     = time.Minute     // between attempts to replace a stale value
+	refreshTimeout = 1 * time.Second // for replacing a value that is still usable
 )
 
-// cached is one thing that the provider tells everybody.
+// cached is one public value of the provider.
 type cached[T any] struct {
 	now   func() time.Time
 	fetch func(ctx context.Context) (T, time.Duration, error)
 
-	turn    chan struct{} // held by who reads or writes the rest
+	turn    chan struct{} // held while reading or writing the other fields
 	value   T
 	fetched time.Time // zero: never
 	fresh   time.Duration
-	tried   time.Time // when it was last asked for
+	tried   time.Time // the last attempt
 }
 
 func newCached[T any](now func() time.Time, fetch func(context.Context) (T, time.Duration, error)) *cached[T] {
 	return &cached[T]{now: now, fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// get returns the value, fetched if there is none, if it is stale, or if it is not enough for the caller. While it serves, it
-// is asked for again once in retryEvery at most; what is stale and cannot be replaced serves for keepMost. So a caller may
-// get what is not enough.
+// get returns the value. It fetches it if there is none, if it is stale, or if it is not enough for
+// the caller. A usable value is refetched at most once in retryEvery; a stale value that cannot be
+// replaced is used for maxStale. So a caller may get a value that is not enough.
 func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	if err := c.enter(ctx); err != nil {
 		var none T
@@ -67,7 +67,7 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	return c.value, err
 }
 
-// whatever is enough for callers who look for nothing particular.
+// anyDocument accepts every document, for callers without a requirement of their own.
 func whatever(document) bool { return true }
 
 func (c *cached[T]) recent(now time.Time) bool {
@@ -88,7 +88,7 @@ func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Dur
 	return nil
 }
 
-// enter waits for the others, not longer than the caller may.
+// enter waits for the lock, at most as long as ctx.
 func (c *cached[T]) enter(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -100,7 +100,7 @@ func (c *cached[T]) enter(ctx context.Context) error {
 
 func (c *cached[T]) leave() { <-c.turn }
 
-// read fetches a JSON document and tells how long it is fresh.
+// read fetches a JSON document and returns how long it is fresh.
 func (p *Provider) read(ctx context.Context, from string, into any) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *Provider) read(ctx context.Context, from string, into any) (time.Durati
 
 var maxAges = regexp.MustCompile(`(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])`)
 
-// maxAge reads Cache-Control; zero: it says nothing.
+// maxAge reads Cache-Control; zero if it does not say.
 func maxAge(header string) time.Duration {
 	m := maxAges.FindStringSubmatch(strings.ToLower(header))
 	if m == nil {
@@ -134,7 +134,7 @@ func maxAge(header string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// bounded is a transport whose answers have a greatest length.
+// limitedTransport fails answers that are too long.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -156,7 +156,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errLong
 	}
-	p = p[:min(len(p), b.left+1)] // one more tells that there is more
+	p = p[:min(len(p), b.left+1)] // one more byte reveals that there is more
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
 		return 0, errLong

@@ -10,10 +10,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// rsaLeast is the shortest RSA modulus, in bits.
+// minRSABits is the shortest RSA modulus.
 const rsaLeast = 2048
 
-// fetchKeys reads the provider's keys. One that is malformed, weak or secret does not spoil the others.
+// fetchKeys reads the provider's keys. A malformed, weak or private key is skipped.
 func (p *Provider) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
 	d, err := p.document.get(ctx, whatever)
 	if err != nil {
@@ -47,17 +47,18 @@ func usable(k jose.JSONWebKey) bool {
 	return !ok || r.N.BitLen() >= rsaLeast
 }
 
-// trial checks the signature of one token; it implements go-oidc's KeySet.
+// keySet checks the signature of one token; it implements go-oidc's KeySet.
 type trial struct {
 	keys    *cached[[]jose.JSONWebKey]
 	signing []jose.SignatureAlgorithm
-	// unreachable is why the keys could not be had; the library keeps the text of errors only.
+	// unreachable is why the keys are unavailable; it is kept because the library keeps only the
+	// text of errors.
 	unreachable error
 }
 
 var errSignature = errors.New("no key of the provider made this signature")
 
-// VerifySignature tries the keys that we have. Only a key id that none of them has makes it ask for newer ones.
+// VerifySignature tries the cached keys. It refetches them only for an unknown key id.
 func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSigned(token, t.signing)
 	if err != nil || len(jws.Signatures) != 1 {
@@ -77,7 +78,7 @@ func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, erro
 	return nil, errSignature
 }
 
-// matching are the keys that a header may mean; a header without key id means all.
+// matching returns the keys that a header may mean; a header without key id means all.
 func matching(keys []jose.JSONWebKey, h jose.Header) (out []jose.JSONWebKey) {
 	for _, k := range keys {
 		if (h.KeyID == "" || k.KeyID == h.KeyID) && (k.Algorithm == "" || k.Algorithm == h.Algorithm) {

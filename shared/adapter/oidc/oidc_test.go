@@ -23,7 +23,7 @@ const clientSecret = "a secret of the client, long enough for HS256"
 
 var ada = provider.Person{Email: "ada@example.org"}
 
-// stand is the development provider on the loopback interface, and our side of it.
+// env is the development provider on the loopback interface, and a Provider for it.
 type stand struct {
 	*Provider
 	idp *provider.Provider
@@ -117,7 +117,8 @@ func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
 
 func TestT45FalseIDTokensAreRefused(t *testing.T) {
 	s := newStand(t)
-	// A token by itself has no nonce to compare, and the rest is wrong at the token endpoint only.
+	// A token by itself has no nonce to compare, and the other cases fail at the token endpoint
+	// only.
 	fine := map[provider.Hostile]bool{
 		provider.WrongNonce: true, provider.NoNonce: true, provider.NoToken: true, provider.Denied: true, provider.TokenStalls: true, provider.TokenFails: true,
 	}
@@ -313,7 +314,7 @@ func TestSigningOutIsSaidInTheProvidersWay(t *testing.T) {
 func TestT79AnIssuerWithoutTLSOrOnThisMachineIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		issuer         string
-		away, loopback bool // whether it will do in production and in preview
+		away, loopback bool // whether it is accepted in production and in preview
 	}{
 		{"https://id.example.org", true, true},
 		{"https://id.example.org/pool", true, true},

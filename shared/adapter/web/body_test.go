@@ -120,7 +120,7 @@ func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
 	}
 }
 
-// endless is a body that a client never stops sending.
+// endlessBody is a body that never ends.
 type endless struct{ read int64 }
 
 func (e *endless) Read(b []byte) (int, error) {

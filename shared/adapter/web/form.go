@@ -12,11 +12,11 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// Form are the parameters of a form; each stands at most once.
+// Form holds the parameters of a form; each occurs at most once.
 type Form map[string]string
 
-// ReadForm takes a form body of at most limits.FormBody; parameters of the query are not read. Its errors may be shown to
-// whoever sent it, and wrap what may not.
+// ReadForm reads a form body of at most limits.FormBody and ignores the query. Its errors may be
+// shown to the sender; they wrap causes that may not.
 func ReadForm(r *http.Request) (Form, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
 		return nil, &unread{said: "send the parameters as " + formType}
@@ -51,10 +51,10 @@ func readShort(r *http.Request) ([]byte, error) {
 	return raw, nil
 }
 
-// unread is why a body cannot be read, in words for whoever sent it.
+// unreadableBody is why a body cannot be read, in words for its sender.
 type unread struct {
 	said  string
-	cause error // nil, or what is not shown
+	cause error // nil, or a cause that is not shown
 }
 
 func (u *unread) Error() string { return u.said }

@@ -143,7 +143,7 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 	}
 }
 
-// finished is the record of the body {"title":"x"}; the spelling of JSON does not matter.
+// finishedRecord is the record of the body {"title":"x"}; the spelling of JSON does not matter.
 func finished(s *stand) *idempotency.Record {
 	return &idempotency.Record{
 		Done:        true,

@@ -28,7 +28,7 @@ const (
 	mem         = "mem_00000000000000000000000000"
 )
 
-// opens is the check of one kind of access token.
+// authenticateBy returns the check of one kind of access token.
 func opens(tokens map[string][]credential.Scope) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
 	return func(ctx context.Context, bearer string, _ access.Request, requestID string) (access.Authenticated, error) {
 		if bearer == slowToken {
@@ -49,7 +49,7 @@ func opens(tokens map[string][]credential.Scope) func(context.Context, string, a
 	}
 }
 
-// newMemberStand is a stand with routes of members beside its own.
+// newMemberEnv is newEnv with routes of members as well.
 func newMemberStand(t testing.TB) *stand {
 	t.Helper()
 	s := newStand(t)

@@ -19,9 +19,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-const piece = 64 << 10 // that a handler writes at once
+const piece = 64 << 10 // size of one write of the handler
 
-// taker is the writer of a connection whose client lets each piece wait.
+// slowWriter is the writer of a connection whose client delays each piece.
 type taker struct {
 	*httptest.ResponseRecorder
 	wait     func(n int) time.Duration // for the n-th piece
@@ -48,7 +48,8 @@ func (w *taker) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// paced answers with so many pieces, to a client that takes them so, and returns the log line and how long it took.
+// servePaced answers with that many pieces to a client that delays each, and returns the log line
+// and the elapsed time.
 func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
 	t.Helper()
 	var log bytes.Buffer
@@ -117,7 +118,8 @@ func TestAReaderDoesNotAnswerForASlowObjectStore(t *testing.T) {
 	})
 }
 
-// TestADeadlineIsOfWritesAlone lets a handler wait for longer than any deadline, while net/http still has what it wrote.
+// TestADeadlineIsOfWritesAlone lets a handler wait longer than any deadline, while net/http still
+// buffers what it wrote.
 func TestADeadlineIsOfWritesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := pacedConn(t, func(w http.ResponseWriter, _ *http.Request) {

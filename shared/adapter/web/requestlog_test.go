@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// lines are the log lines so far.
+// lines returns the log lines so far.
 func (s *stand) lines(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	for d := json.NewDecoder(&s.log); ; {

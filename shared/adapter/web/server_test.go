@@ -33,7 +33,7 @@ const (
 	testNow    = "2026-03-01T12:00:00Z"
 )
 
-// stand is a surface with routes of every sort, and what the test may steer.
+// env is a server with routes of every sort, and what the test controls.
 type stand struct {
 	surface  web.Server
 	log      bytes.Buffer
@@ -42,11 +42,11 @@ type stand struct {
 	wants    access.Request // of the last authentication
 	handled  atomic.Int32
 	touched  atomic.Int32
-	listed   chan struct{} // closed when the list is asked for
+	listed   chan struct{} // closed when the list is requested
 	host     http.Handler
 }
 
-// counters refuses or fails on demand, and may be held back.
+// fakeCounters refuses or fails on demand, and may block.
 type counters struct {
 	full  bool
 	err   error
@@ -263,7 +263,7 @@ func half(w http.ResponseWriter) {
 	w.Write(make([]byte, halfBody))
 }
 
-// ask sends one request to the host; headers come in pairs.
+// do sends one request to the host; headers come in pairs.
 func (s *stand) ask(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var sent io.Reader
@@ -293,7 +293,7 @@ type envelope struct {
 	}
 }
 
-// refused checks status and code of a refusal, and what every refusal carries.
+// wantRefusal checks status and code of a refusal, and what every refusal carries.
 func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) envelope {
 	t.Helper()
 	var e envelope

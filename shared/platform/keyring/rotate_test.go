@@ -15,7 +15,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// turned is a ring after a stage at began and a flip as soon as it is possible.
+// flippedRing returns a ring that was staged at start and flipped as soon as possible.
 func turned(t *testing.T, drain time.Duration) (before, after Ring) {
 	t.Helper()
 	before = newRing()
@@ -30,7 +30,7 @@ func turned(t *testing.T, drain time.Duration) (before, after Ring) {
 	return before, after
 }
 
-// states are the keys of a ring in words.
+// states describes the keys of a ring.
 func states(r Ring) string {
 	var all []string
 	for _, k := range r.Keys {

@@ -32,7 +32,7 @@ func TestF56AWindowEndsAfterNowAndBeginsAnewThen(t *testing.T) {
 	}
 }
 
-// broken is a counter that is out of reach, and counts how often it was asked.
+// brokenCounters fails every call and counts the calls.
 type broken struct{ asked int }
 
 func (b *broken) Count(context.Context, Window, int) (int, bool, error) {
@@ -42,7 +42,7 @@ func (b *broken) Count(context.Context, Window, int) (int, bool, error) {
 
 func (b *broken) Uncount(context.Context, Window) error { return errors.New("out of reach") }
 
-// full is a counter without room.
+// fullCounters refuses every call and counts the calls.
 type full struct{ asked int }
 
 func (f *full) Count(context.Context, Window, int) (int, bool, error) {
@@ -84,7 +84,7 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	}
 }
 
-// ledger counts in memory, and how often it was written to.
+// fakeCounters counts in memory, and counts its writes.
 type ledger struct {
 	mu     sync.Mutex
 	counts map[Window]int
@@ -117,7 +117,7 @@ func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 	limiter := &Limiter{Counters: book, Limits: &numbers, Now: func() time.Time { return now }}
 	a := id.NewArtifact()
 	gone, cancel := context.WithCancel(context.Background())
-	cancel() // whoever asked did not wait for the answer
+	cancel() // the caller did not wait for the answer
 	for range 3 * numbers.Refused.Limit {
 		limiter.GiveBack(gone, limiter.Artifact(context.Background(), a, "refused"))
 	}

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// slots are the streams that are held, by kind, subject and slot.
+// fakeStreams holds streams by kind, subject and slot.
 type slots struct {
 	mu     sync.Mutex
 	held   map[Stream]time.Time // by streams without Until

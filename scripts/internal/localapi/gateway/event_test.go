@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden events anew")
 
-// odd is a request with everything that gateways treat in a way of their own.
+// oddRequest returns a request with everything that gateways treat specially.
 func odd() *http.Request {
 	r := httptest.NewRequest("POST", "http://shop.example:8701/things/a%2Fb/c%20%C3%A9%3F%23/100%25?x=1&x=%26&y&z=a+b", strings.NewReader(`{"a":"é"}`))
 	r.RemoteAddr = "192.0.2.7:1234"

@@ -17,7 +17,7 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// fake is a function that keeps its event and gives one answer.
+// fakeFunction keeps its event and returns a fixed answer.
 type fake struct {
 	event  []byte
 	answer string
@@ -50,7 +50,7 @@ func restAPI(routes ...*template.Route) *template.API {
 	}
 }
 
-// everything is a route for all requests.
+// catchAll is a route for all requests.
 func everything() *template.Route {
 	return &template.Route{Key: "$default", Method: "ANY", Timeout: time.Minute}
 }
@@ -167,7 +167,7 @@ func TestAFunctionHasTheTimeOfItsIntegration(t *testing.T) {
 	}
 }
 
-// slow is a function that never answers.
+// slowFunction never answers.
 type slow struct{ fake }
 
 func (*slow) Invoke(ctx context.Context, _ []byte) ([]byte, error) {

@@ -11,7 +11,7 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// refusal is what the gateway answers by itself.
+// refusal is an answer that the gateway gives by itself.
 type refusal struct {
 	http, rest said   // by the kind of the API
 	kind       string // of gateway response, which the template of a REST API may change
@@ -51,7 +51,7 @@ var (
 	noAnswer      = refusal{http: said{500, "Internal Server Error"}, rest: said{502, "Internal server error"}}
 )
 
-// failed is the refusal when a function gave no answer.
+// failed returns the refusal for a function that gave no answer.
 func failed(err error) *refusal {
 	why := noAnswer
 	switch {
@@ -66,7 +66,7 @@ func failed(err error) *refusal {
 	return &why
 }
 
-// of is what the refusal says in an API.
+// of returns the status and the message of the refusal in an API.
 func (r *refusal) of(a *template.API) said {
 	if a.REST {
 		return r.rest
@@ -74,7 +74,7 @@ func (r *refusal) of(a *template.API) said {
 	return r.http
 }
 
-// refuse writes a refusal as the gateway does, or as its template says.
+// refuse writes a refusal as the gateway does, or as its template defines it.
 func (x *exchange) refuse(why *refusal) {
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
@@ -97,7 +97,8 @@ func (x *exchange) refuse(why *refusal) {
 	_, _ = x.w.Write([]byte(body)) // the client may have gone
 }
 
-// own is the template's gateway response for a refusal: that of its kind, or of all statuses with its first digit.
+// own returns the template's gateway response for a refusal: that of its kind, or of all statuses
+// with its first digit.
 func (x *exchange) own(kind string, status int) (template.Refusal, bool) {
 	if r, given := x.API.Refusals[kind]; given {
 		return r, true

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// function starts this test binary as a function; change may say what is particular.
+// function starts this test binary as a function; change may adjust its configuration.
 func function(t *testing.T, change ...func(*Config)) *Function {
 	t.Helper()
 	c := Config{
@@ -37,7 +37,7 @@ func function(t *testing.T, change ...func(*Config)) *Function {
 	return f
 }
 
-// told is what the function tells of itself.
+// report is what the function prints about itself.
 type told struct {
 	PID      int
 	Env      []string
@@ -178,7 +178,7 @@ func TestNoMoreRunAtOnceThanThereAreProcesses(t *testing.T) {
 	}
 }
 
-// queued runs act, which makes one more invocation wait, and returns how many do.
+// queued runs act, which adds one more waiting invocation, and returns how many wait.
 func queued(t *testing.T, f *Function, act func()) int {
 	t.Helper()
 	act()
@@ -344,7 +344,7 @@ func (g *gate) open(n int) {
 	}
 }
 
-// book keeps what is written.
+// lockedBuffer keeps what is written.
 type book struct {
 	mu   sync.Mutex
 	text bytes.Buffer

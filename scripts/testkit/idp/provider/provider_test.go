@@ -22,7 +22,7 @@ const (
 	verifier = "a-verifier-of-the-client-that-is-long-enough-0123"
 )
 
-// stand is a provider on the loopback interface with a browser that follows no redirects.
+// env is a provider on the loopback interface with a browser that follows no redirects.
 type stand struct {
 	*Provider
 	url    string
@@ -96,7 +96,7 @@ func (s *stand) post(t testing.TB, path string, q url.Values) (*http.Response, s
 	return s.do(t, r)
 }
 
-// back is where the provider sent the browser.
+// back returns where the provider sent the browser.
 func back(t testing.TB, response *http.Response) url.Values {
 	t.Helper()
 	u, err := response.Location()
