@@ -21,7 +21,7 @@ type addresses = address.Origins
 
 // unknownAddress is a placeholder for an address that is not known yet; the reserved domain never
 // resolves.
-func unknown(host string) string { return "https://" + host + ".invalid" }
+func unknownAddress(host string) string { return "https://" + host + ".invalid" }
 
 func findAddresses(o options, known settings) addresses {
 	if o.named() {
@@ -38,7 +38,7 @@ func findAddresses(o options, known settings) addresses {
 		if url := known[o.stackName(host)]["Url"]; url != "" {
 			return url
 		}
-		return unknown(host)
+		return unknownAddress(host)
 	}
 	return addresses{
 		API:     at("api"),

@@ -183,7 +183,7 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 	if n, first := strings.Count(calls, "cdk deploy --all"+rest), strings.Index(calls, "cdk deploy V-Data"+rest); n != 2 || first < 0 || first > strings.Index(calls, "--all") {
 		t.Errorf("%d deployments after Data, want 2:\n%s", n, calls)
 	}
-	for _, want := range []string{"build -arch amd64", "go run ./infra/gate -table core"} {
+	for _, want := range []string{"build -arch amd64", "go run ./infra/quota -table core"} {
 		if !strings.Contains(calls, want) {
 			t.Errorf("it did not %s:\n%s", want, calls)
 		}
@@ -273,10 +273,10 @@ func TestAnOutageDoesNotReplaceAddresses(t *testing.T) {
 	}
 }
 
-func TestAFailedDeploymentSetsNoGate(t *testing.T) {
+func TestAFailedDeploymentSetsNoQuota(t *testing.T) {
 	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FAILS=yes"}, "--yes")
-	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/gate") {
+	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/quota") {
 		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
 	}
 }

@@ -124,7 +124,7 @@ func (f *function) environment() *map[string]*string {
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
 	}
-	people := f.Identity.told()
+	people := f.Identity.settings()
 	for _, name := range f.people {
 		variables[name] = jsii.String(people[name])
 	}

@@ -113,11 +113,11 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 	if !slices.Contains(people, env.OIDCClientSecret) {
 		return nil
 	}
-	arn := jsii.String(o.Identity.told()[env.OIDCClientSecret])
+	arn := jsii.String(o.Identity.settings()[env.OIDCClientSecret])
 	switch {
 	case *arn == "":
 		return nil
-	case o.Identity.By == byCognito:
+	case o.Identity.By == cognitoIdentity:
 		return d.readSecret(arn)
 	}
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}

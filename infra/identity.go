@@ -18,9 +18,9 @@ import (
 
 // The kinds of identity provider.
 const (
-	byCognito = "cognito" // a user pool that the stack Data makes
-	byOIDC    = "oidc"    // any OpenID Connect provider that the context names
-	byNobody  = "none"    // none: there are ephemeral workspaces only
+	cognitoIdentity = "cognito" // a user pool that the stack Data makes
+	oidcIdentity    = "oidc"    // any OpenID Connect provider that the context names
+	noIdentity      = "none"    // none: there are ephemeral workspaces only
 )
 
 // identity is the part of the context that configures sign-in.
@@ -53,7 +53,7 @@ var (
 // readIdentity reads and checks the context.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
-		By:            c.text("identity", byCognito),
+		By:            c.text("identity", cognitoIdentity),
 		Prefix:        c.text("identity-prefix", ""),
 		Issuer:        c.text("oidc-issuer", ""),
 		ClientID:      c.text("oidc-client-id", ""),
@@ -64,11 +64,11 @@ func readIdentity(c lookup, o options) (identity, error) {
 		OperatorValue: c.text("oidc-operator-value", ""),
 	}
 	switch {
-	case !slices.Contains([]string{byCognito, byOIDC, byNobody}, i.By):
+	case !slices.Contains([]string{cognitoIdentity, oidcIdentity, noIdentity}, i.By):
 		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
-	case i.By != byOIDC && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
+	case i.By != oidcIdentity && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
 		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
-	case i.By != byCognito && i.Sender != "":
+	case i.By != cognitoIdentity && i.Sender != "":
 		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)
 	case i.Sender != "" && !senderShape.MatchString(i.Sender):
 		return i, fmt.Errorf("the context identity-email-from is an e-mail address, not %q", i.Sender)
@@ -77,9 +77,9 @@ func readIdentity(c lookup, o options) (identity, error) {
 		return i, err
 	}
 	switch i.By {
-	case byOIDC:
+	case oidcIdentity:
 		return i, i.checkProvider()
-	case byNobody:
+	case noIdentity:
 		return i, nil
 	}
 	return i, i.readAddress(c, o)
@@ -144,10 +144,10 @@ func (i identity) checkProvider() error {
 // change its provider, because CloudFormation refuses to remove an imported output. Sign-in is
 // unavailable before scripts/deploy knows them.
 func (i *identity) find(data map[string]string) {
-	if i.By != byCognito {
+	if i.By != cognitoIdentity {
 		return
 	}
-	i.Logout = byCognito
+	i.Logout = cognitoIdentity
 	if data["Issuer"] != "" && data["ClientId"] != "" && data["ClientSecret"] != "" {
 		i.Issuer = data["Issuer"]
 		i.ClientID = data["ClientId"]
@@ -164,8 +164,8 @@ var (
 const scopes = "openid email profile"
 
 // settings returns the hosts' settings of the provider.
-func (i identity) told() map[string]string {
-	if i.By == byNobody {
+func (i identity) settings() map[string]string {
+	if i.By == noIdentity {
 		return map[string]string{}
 	}
 	return map[string]string{
@@ -176,7 +176,7 @@ func (i identity) told() map[string]string {
 
 // identify makes the user pool, if the deployment has its own.
 func (d *data) identify(o options) {
-	if o.Identity.By != byCognito {
+	if o.Identity.By != cognitoIdentity {
 		return
 	}
 	pool := d.newPool(o)

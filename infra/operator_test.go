@@ -11,7 +11,7 @@ import (
 
 // operator signs in as one of the group, locks an artifact and its workspace, lifts both locks, and
 // reads the events.
-func (h *held) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
+func (h *harness) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	idToken, err := h.provider.Mint(provider.Person{Email: "hedy@example.org", Groups: []string{"operators"}}, "", "", provider.Honest)
 	if err != nil {

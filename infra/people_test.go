@@ -190,7 +190,7 @@ func encoded(form map[string]string) string {
 
 // abandoned returns the claim token of an unclaimed workspace that has an artifact of two
 // revisions.
-func (h *held) abandoned(t *testing.T) string {
+func (h *harness) abandoned(t *testing.T) string {
 	t.Helper()
 	made := h.made[0]
 	h.made = h.made[1:]
@@ -207,7 +207,7 @@ func (h *held) abandoned(t *testing.T) string {
 }
 
 // member signs in at the api and uses the member routes.
-func (h *held) member(t *testing.T) {
+func (h *harness) member(t *testing.T) {
 	t.Helper()
 	idToken, err := h.provider.Mint(provider.Person{Email: "grace@example.org"}, "", "", provider.Honest)
 	if err != nil {
@@ -233,7 +233,7 @@ func (h *held) member(t *testing.T) {
 }
 
 // agent registers an agent, which gets a token and then asks to be claimed.
-func (h *held) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
+func (h *harness) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
 	t.Helper()
 	r := ask[contract.RegisteredAgent](t, h.anyone, "POST", "/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantJWTBearer, "assertion": r.IdentityAssertion})
@@ -241,7 +241,7 @@ func (h *held) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAg
 }
 
 // person signs in at the app host and uses its pages.
-func (h *held) person(t *testing.T) {
+func (h *harness) person(t *testing.T) {
 	t.Helper()
 	b := &browser{t: t, app: h.anyone.At.AppURL, cookies: map[string]string{}}
 	b.visit("/claim")
@@ -287,7 +287,7 @@ func (h *held) person(t *testing.T) {
 }
 
 // device answers the user code of a command line.
-func (h *held) device(b *browser, answer string) {
+func (h *harness) device(b *browser, answer string) {
 	b.t.Helper()
 	const kind = "application/x-www-form-urlencoded"
 	d := ask[contract.DeviceAuthorization](b.t, h.anyone, "POST", "/oauth2/device_authorization", encoded(map[string]string{"client_id": "cli"}), "Content-Type", kind)
@@ -301,7 +301,7 @@ func (h *held) device(b *browser, answer string) {
 }
 
 // client gives consent to an OAuth client that has registered itself.
-func (h *held) client(b *browser) {
+func (h *harness) client(b *browser) {
 	b.t.Helper()
 	const redirect, verifier = "http://127.0.0.1:4711/back", "0123456789012345678901234567890123456789abc"
 	c := ask[contract.RegisteredClient](b.t, h.anyone, "POST", "/oauth2/register", contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Client"})

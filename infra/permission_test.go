@@ -40,10 +40,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// env runs the hosts on the local engines, each with exactly what its template gives it: the
+// harness runs the hosts on the local engines, each with exactly what its template gives it: the
 // environment, with the names of AWS resources replaced by local ones, and the rights of its role,
 // enforced at every call of the SDK.
-type held struct {
+type harness struct {
 	anyone   *wire.Agent
 	own      http.Client
 	jobs     *jobs.Host
@@ -66,10 +66,10 @@ var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, erro
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
 }
 
-func hold(t *testing.T) *held {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
 	e := engine.Shared(t)
-	h := &held{used: map[string]map[string]bool{}}
+	h := &harness{used: map[string]map[string]bool{}}
 	tables := dynamo.Named("infra-" + string(id.NewPublic()))
 	makeTables(t, e, tables)
 	listeners, urls := map[string]net.Listener{}, map[string]string{}
@@ -133,7 +133,7 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
 	err := dynamo.CreateTables(t.Context(), client, tables)
 	if err == nil {
-		err = dynamo.New(client, tables).OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+		err = dynamo.New(client, tables).OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 }
 
 // open returns the services of a host with its rights.
-func (h *held) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
+func (h *harness) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
 	t.Helper()
 	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
 	if err != nil {
@@ -158,7 +158,7 @@ func (h *held) open(t *testing.T, host string, getenv func(string) string, p pol
 	return services
 }
 
-func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
+func (h *harness) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
 	t.Helper()
 	log := slog.New(&h.visited).With("host", host)
 	handler, err := assemble[host](services, log)
@@ -179,10 +179,10 @@ func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listene
 }
 
 // guard refuses what the role does not grant, as IAM would.
-func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
+func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
 	h.used[host] = map[string]bool{}
 	check := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		for _, n := range needsOf(in.Parameters, tables) {
+		for _, n := range permissionsOf(in.Parameters, tables) {
 			h.mu.Lock()
 			h.used[host][n.String()] = true
 			allowed := p.allows(n.action, n.resource, n.about)
@@ -202,7 +202,7 @@ func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middlewa
 }
 
 func TestRolesSufficeForEveryRoute(t *testing.T) {
-	h := hold(t)
+	h := newHarness(t)
 	defer func() { // also when a route failed for want of a right
 		if len(h.refused) > 0 {
 			t.Errorf("rights are missing:\n%s", strings.Join(h.refused, "\n"))
@@ -237,7 +237,7 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 
 // publishAgain covers what a first publication does not: a file without a declared digest, and a
 // finalize before its files.
-func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
+func (h *harness) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	file := wire.File{Path: "index.html", Body: []byte("<p>another page</p>")}
 	request := wire.Declare("Title", file)
@@ -264,7 +264,7 @@ func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 
 // reuses publishes a file that another artifact has, and a revision that is a diff of it, and
 // leaves a session behind.
-func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
+func (h *harness) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	t.Helper()
 	if err := h.jobs.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 }
 
 // works makes everything due: the claim is moved, and sessions, drafts, artifacts and bytes end.
-func (h *held) works(t *testing.T) {
+func (h *harness) works(t *testing.T) {
 	t.Helper()
 	for _, passed := range []time.Duration{0, claim.Recheck, 2 * limits.Day, 100 * limits.Day, 102 * limits.Day} {
 		h.clock.passed.Store(int64(passed))
@@ -308,7 +308,7 @@ func (h *held) works(t *testing.T) {
 }
 
 // visit requests every route of the hosts, deletes the artifact and revokes the key.
-func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
+func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	t.Helper()
 	view, err := g.AgentView(t.Context(), p.ArtifactID)
 	if err != nil {
@@ -337,7 +337,7 @@ func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
 }
 
-func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {
+func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {
 	t.Helper()
 	a, err := g.Do(t.Context(), method, target, body, headers...)
 	if err != nil || a.Status/100 != 2 {
@@ -354,7 +354,7 @@ var unreached = map[string]string{
 var unproven = []string{"logs", "secretsmanager", "kms"}
 
 // reportUnused names rights that the visit did not use, because such a right is one too many.
-func (h *held) reportUnused(t *testing.T) {
+func (h *harness) reportUnused(t *testing.T) {
 	t.Helper()
 	for _, host := range functionNames {
 		for _, line := range rights[host] {
@@ -373,7 +373,7 @@ func (h *held) reportUnused(t *testing.T) {
 }
 
 // reportUnusedKeys names leading keys that a host may use and did not.
-func (h *held) reportUnusedKeys(t *testing.T, host string) {
+func (h *harness) reportUnusedKeys(t *testing.T, host string) {
 	t.Helper()
 	for _, s := range policyOf(t, read(t, made["Plain"].stackName(host))) {
 		for condition, patterns := range s.conditions {
@@ -391,7 +391,7 @@ func (h *held) reportUnusedKeys(t *testing.T, host string) {
 
 // uses reports whether a host used one of some actions on a resource, with a leading key that
 // matches pattern.
-func (h *held) uses(host string, actions []string, resource, pattern string) bool {
+func (h *harness) uses(host string, actions []string, resource, pattern string) bool {
 	for used := range h.used[host] {
 		part := strings.SplitN(used, " ", 3)
 		if slices.Contains(actions, part[0]) && matches(resource, part[1]) && matches(pattern, strings.Join(part[2:], "")) {

@@ -197,9 +197,9 @@ func moreRights(d *deployment, host string) []string {
 // signInRights returns those that depend on the identity provider.
 func signInRights(d *deployment, host string) []string {
 	switch {
-	case host != "app" || d.Identity.By == byNobody:
+	case host != "app" || d.Identity.By == noIdentity:
 		return nil
-	case d.Identity.By == byOIDC:
+	case d.Identity.By == oidcIdentity:
 		return []string{"secretsmanager:GetSecretValue " + clientSecret}
 	}
 	if d.Identity.SecretARN == "" {

@@ -76,7 +76,7 @@ func (o hostLog) Handle(_ context.Context, r slog.Record) error {
 }
 
 // reportUnvisited names routes whose rights the test did not exercise.
-func (h *held) reportUnvisited(t *testing.T) {
+func (h *harness) reportUnvisited(t *testing.T) {
 	t.Helper()
 	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), written(t))
 	if len(routes) < 100 {
@@ -193,7 +193,7 @@ func value(e ast.Expr, words map[string]constant.Value) constant.Value {
 }
 
 // documents requests the routes that need no credential.
-func (h *held) documents(t *testing.T) {
+func (h *harness) documents(t *testing.T) {
 	t.Helper()
 	api, app := h.anyone.At.APIURL, h.anyone.At.AppURL
 	for _, target := range []string{
@@ -210,7 +210,7 @@ func (h *held) documents(t *testing.T) {
 
 // keeps publishes twice with an API key of a member's workspace and shares both revisions, by key
 // and by member.
-func (h *held) keeps(t *testing.T, m *wire.Agent, secret string) {
+func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
 	t.Helper()
 	g := *h.anyone
 	g.Key = secret
@@ -239,7 +239,7 @@ func (h *held) keeps(t *testing.T, m *wire.Agent, secret string) {
 }
 
 // shares makes a link to a revision that is not the newest, opens it on both hosts, and revokes it.
-func (h *held) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
+func (h *harness) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
 	t.Helper()
 	made := ask[contract.CreatedLink](t, g, "POST", artifact+"/access-links", contract.CreateLink{Type: "revision", RevisionID: r}, "Idempotency-Key", wire.NewKey())
 	ask[any](t, g, "GET", artifact+"/access-links", nil)
@@ -255,7 +255,7 @@ func (h *held) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.
 }
 
 // owner does on the pages of an artifact everything that its members can.
-func (h *held) owner(b *browser) {
+func (h *harness) owner(b *browser) {
 	b.t.Helper()
 	b.visit("/artifacts")
 	one := regexp.MustCompile(`/artifacts/art_[0-9A-Z]+`).FindString(b.page)

@@ -73,7 +73,7 @@ type refusal struct {
 }
 
 // retryAfter is the Retry-After of the throttle, which admits more each second.
-const comeAgain = "5"
+const retryAfter = "5"
 
 // gatewayRefusals gives the service's error envelope to the refusals of the gateway itself.
 func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
@@ -106,8 +106,8 @@ func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
 		kind:    awsapigateway.ResponseType_THROTTLED(),
 		status:  "429",
 		code:    fault.RateLimitedArtifact,
-		message: "the content host has more requests than it takes; try again in " + comeAgain + " seconds",
-		wait:    comeAgain,
+		message: "the content host has more requests than it takes; try again in " + retryAfter + " seconds",
+		wait:    retryAfter,
 	})
 	refuse(refusal{
 		id:      "Failed",

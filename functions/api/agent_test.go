@@ -30,7 +30,7 @@ func withAgents(t *testing.T) *authority {
 	store, origins := people.GrantStore.(*dynamo.Store), people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
-		err = store.OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+		err = store.OpenGate(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -345,7 +345,7 @@ func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {
 		l.ProvisionGlobal.Limit = 1
 	})
 	g := p.agent(t)
-	for range limits.ProvisionGate + 5 {
+	for range limits.ProvisionQuota + 5 {
 		p.agent(t)
 	}
 	for range 5 {

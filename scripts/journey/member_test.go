@@ -63,7 +63,7 @@ func (p *probe) lets(t testing.TB, who *person, client id.Client, audience strin
 	issued := binary.BigEndian.AppendUint64([]byte{h.Pepper}, uint64(now.Add(limits.AccessTokenLife).UnixMilli()))
 	p.put(t, stored{}, map[string]any{
 		"pk": "CRED#" + string(token.Public), "sk": "G", "client": string(client), "name": "client", "mem": string(who.member),
-		"ws": string(who.workspace), "aud": audience, "scopes": "read publish", "created": now, "exp": now.Add(limits.RefreshMost),
+		"ws": string(who.workspace), "aud": audience, "scopes": "read publish", "created": now, "exp": now.Add(limits.MaxRefreshLife),
 		"tokens": append(issued, h.MAC...),
 	})
 	return &person{

@@ -38,15 +38,15 @@ func deploy(t testing.TB, change ...func(*stack.Options)) *deployment {
 	t.Helper()
 	d := &deployment{log: &logBook{}}
 	d.options = stack.Options{
-		Engines: engine.Shared(t),
-		Data:    t.TempDir(),
-		Tables:  "journey-" + string(id.NewPublic()),
-		Limits:  limits.Default(),
-		Now:     time.Now,
-		Log:     slog.New(slog.NewJSONHandler(d.log, nil)),
-		Output:  d.log,
-		Lambda:  os.Getenv("VITRINE_MODE") == "lambda",
-		Still:   true, // what is stored changes by requests alone
+		Engines:     engine.Shared(t),
+		Data:        t.TempDir(),
+		Tables:      "journey-" + string(id.NewPublic()),
+		Limits:      limits.Default(),
+		Now:         time.Now,
+		Log:         slog.New(slog.NewJSONHandler(d.log, nil)),
+		Output:      d.log,
+		Lambda:      os.Getenv("VITRINE_MODE") == "lambda",
+		DisableJobs: true, // what is stored changes by requests alone
 	}
 	for _, f := range change {
 		f(&d.options)

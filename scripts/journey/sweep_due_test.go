@@ -107,7 +107,7 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 	if s.status(t, last.UploadSessionID) != "expired" || len(s.objectsOf(t, m.Agent)) != 0 {
 		t.Errorf("the last session is %s", s.status(t, last.UploadSessionID))
 	}
-	for n, passed := range []time.Duration{0, limits.RetryFirst, limits.RetryFirst, limits.RetryFirst} {
+	for n, passed := range []time.Duration{0, limits.MinRetry, limits.MinRetry, limits.MinRetry} {
 		s.clock.pass(passed)
 		err := s.host.Run(ctx)
 		if want := []int{1, 2, 2, 3}[n] * broken; refuses.Fired() != want || (err != nil) != (n%2 == 1) {
@@ -115,9 +115,9 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 		}
 	}
 	s.worn.Clear()
-	s.clock.pass(4 * limits.RetryFirst)
+	s.clock.pass(4 * limits.MinRetry)
 	s.works(t)
-	s.clock.pass(limits.RetryMost)
+	s.clock.pass(limits.MaxRetry)
 	if s.works(t); s.count(t, s.names.Core, "U#") != 2*(broken+1) {
 		t.Error("sessions are gone")
 	}
@@ -141,7 +141,7 @@ func TestAnArtifactThatCannotBeEndedIsTriedAgain(t *testing.T) {
 	}
 	s.sound(t)
 	s.gone(t, p.RevisionContentURL)
-	s.clock.pass(limits.RetryFirst)
+	s.clock.pass(limits.MinRetry)
 	s.works(t)
 	if done := s.events(t, g); done["artifact.expired"] != 1 {
 		t.Errorf("events %v", done)

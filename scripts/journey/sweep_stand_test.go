@@ -26,7 +26,7 @@ import (
 )
 
 // working lets the stack do by itself what falls due.
-func working(o *stack.Options) { o.Still = false }
+func working(o *stack.Options) { o.DisableJobs = false }
 
 // jobStand is a deployment whose jobs the test runs itself. Their calls go through an injector of their own: s.worn.
 type jobStand struct {

@@ -23,20 +23,20 @@ import (
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // env runs the tool on a file of its own, with a clock that the test sets.
-type desk struct {
+type env struct {
 	file string
 	now  time.Time
 }
 
-func newDesk(t *testing.T) *desk {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	d := &desk{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
+	d := &env{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
 	d.set(t)
 	return d
 }
 
 // set returns the rings as a process that starts now reads them.
-func (d *desk) set(t *testing.T) keyring.Set {
+func (d *env) set(t *testing.T) keyring.Set {
 	t.Helper()
 	set, err := boot.LocalRings(d.file)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *desk) set(t *testing.T) keyring.Set {
 }
 
 // run takes one step; it fails the test if a key is printed.
-func (d *desk) run(t *testing.T, args ...string) (code int, out, complaints string) {
+func (d *env) run(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c strings.Builder
 	code = run(t.Context(), append(args, "--file", d.file), tool{out: &o, complaints: &c, now: func() time.Time { return d.now }})
@@ -63,7 +63,7 @@ func (d *desk) run(t *testing.T, args ...string) (code int, out, complaints stri
 }
 
 // take takes a step that has to succeed.
-func (d *desk) take(t *testing.T, args ...string) string {
+func (d *env) take(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, complaints := d.run(t, args...)
 	if code != 0 || complaints != "" {
@@ -293,7 +293,7 @@ func raw(text any) []byte {
 func TestT80WhatAKeySignedHoldsUntilTheKeyIsDropped(t *testing.T) {
 	for name, s := range everything {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newEnv(t)
 			first := d.set(t)
 			mint := func(set keyring.Set, kid byte) any {
 				t.Helper()

@@ -76,11 +76,11 @@ func (o options) apply(r keyring.Ring, now time.Time) (after keyring.Ring, did s
 			did = fmt.Sprintf("key %d is staged: it checks, and does not sign yet", after.Keys[len(after.Keys)-1].ID)
 		}
 	case "flip":
-		after, err = r.Flip(now, keyring.Drain(o.ring), o.haste)
+		after, err = r.Flip(now, keyring.Drain(o.ring), o.urgency)
 		did = fmt.Sprintf("key %d signs from now on; key %d only checks what it signed", after.ActiveID, r.ActiveID)
 	case "drop":
 		var gone []byte
-		after, gone, err = r.Drop(now, o.haste)
+		after, gone, err = r.Drop(now, o.urgency)
 		did = fmt.Sprintf("%s gone, and what is left of its signatures is refused", keys(gone))
 	}
 	return after, did, err

@@ -18,7 +18,7 @@ type options struct {
 	step, ring   string
 	file, secret string // where the ring is: one of them
 	where        string // the option that said so, repeated in advice; empty: none
-	haste        keyring.Urgency
+	urgency      keyring.Urgency
 }
 
 var (
@@ -57,9 +57,9 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	}
 	switch {
 	case *emergency:
-		o.haste = keyring.Emergency
+		o.urgency = keyring.Emergency
 	case *unused:
-		o.haste = keyring.Unused
+		o.urgency = keyring.Unused
 	}
 	return o, o.check(*unused)
 }

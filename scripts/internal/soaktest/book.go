@@ -13,24 +13,24 @@ import (
 )
 
 // publication is an acknowledged publication.
-type shown struct {
+type publication struct {
 	artifact            id.Artifact
 	content, link, text string
 }
 
 // record is what the clients were told. A client works on its own artifacts only.
-type book struct {
+type record struct {
 	mu        sync.Mutex
-	live      map[int][]*shown // by client
-	gone      []*shown
+	live      map[int][]*publication // by client
+	gone      []*publication
 	published int
 	errors    int
 	losses    []error
 }
 
-func newBook() *book { return &book{live: map[int][]*shown{}} }
+func newRecord() *record { return &record{live: map[int][]*publication{}} }
 
-func (b *book) acknowledge(n int, s *shown) {
+func (b *record) acknowledge(n int, s *publication) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.live[n] = append(b.live[n], s)
@@ -38,7 +38,7 @@ func (b *book) acknowledge(n int, s *shown) {
 }
 
 // any returns a live publication of a client, nil if it has none.
-func (b *book) any(n int) *shown {
+func (b *record) any(n int) *publication {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if all := b.live[n]; len(all) > 0 {
@@ -49,10 +49,10 @@ func (b *book) any(n int) *shown {
 
 // doubt removes an artifact whose deletion begins, because its state is unknown until the answer
 // comes.
-func (b *book) doubt(n int, a id.Artifact) {
+func (b *record) doubt(n int, a id.Artifact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var kept []*shown
+	var kept []*publication
 	for _, s := range b.live[n] {
 		if s.artifact != a {
 			kept = append(kept, s)
@@ -61,26 +61,26 @@ func (b *book) doubt(n int, a id.Artifact) {
 	b.live[n] = kept
 }
 
-func (b *book) removed(s *shown) {
+func (b *record) removed(s *publication) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.gone = append(b.gone, s)
 }
 
-func (b *book) failed() {
+func (b *record) failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.errors++
 }
 
-func (b *book) lost(what string) {
+func (b *record) lost(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.losses = append(b.losses, errors.New(what))
 }
 
 // String returns the totals.
-func (b *book) String() string {
+func (b *record) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	live := 0
@@ -93,7 +93,7 @@ func (b *book) String() string {
 
 // check reads everything that was acknowledged: what is live has its bytes, what was deleted is not
 // found.
-func (b *book) check(ctx context.Context, api string) error {
+func (b *record) check(ctx context.Context, api string) error {
 	g, err := wire.Discover(ctx, newClient(), api)
 	if err != nil {
 		return err

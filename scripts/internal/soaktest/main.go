@@ -71,12 +71,12 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return err
 	}
 	defer s.Close(context.Background())
-	book := newBook()
+	book := newRecord()
 	gauge := newGauge()
 	working, done := context.WithTimeout(ctx, duration)
 	defer done()
-	crowd := newCrowd(working, s.Origins.API, clients, book)
-	trouble(working, engines, gauge)
+	crowd := newClientGroup(working, s.Origins.API, clients, book)
+	injectCrashes(working, engines, gauge)
 	faults.Clear()
 	left := crowd.wait(calmAtEnd)
 	if ctx.Err() != nil {
@@ -109,7 +109,7 @@ func newFaults() *chaos.Injector {
 }
 
 // injectCrashes kills and restarts the engines in turn until ctx ends, and leaves both running.
-func trouble(ctx context.Context, engines *engine.Engines, gauge *gauge) {
+func injectCrashes(ctx context.Context, engines *engine.Engines, gauge *gauge) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {

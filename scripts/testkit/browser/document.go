@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	patience = time.Minute           // bounds every wait and every command; a busy machine takes tens of seconds
-	interval = 15 * time.Millisecond // between two checks of a condition
+	waitTimeout  = time.Minute           // bounds every wait and every command; a busy machine takes tens of seconds
+	pollInterval = 15 * time.Millisecond // between two checks of a condition
 )
 
 // Document is a page or a frame of its own process; its methods fail the test instead of returning
@@ -59,7 +59,7 @@ func (d *Document) listen() error {
 	if err := chromedp.Listen(d.ctx, d.collect); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	// chromedp enabled the log when it attached; enabling it again repeats the entries from before
 	// the listener.
@@ -145,9 +145,9 @@ func (d *Document) WaitViolation(text string) {
 // be replaced.
 func (d *Document) until(what string, holds func() (bool, error)) {
 	d.t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(waitTimeout)
 	defer deadline.Stop()
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		ok, err := holds()
@@ -157,7 +157,7 @@ func (d *Document) until(what string, holds func() (bool, error)) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, patience, what, err, d.Messages())
+			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, waitTimeout, what, err, d.Messages())
 		case <-d.ctx.Done():
 			d.t.Fatalf("%s: gone while waiting for %s: %v", d.name, what, context.Cause(d.ctx))
 		}
@@ -167,7 +167,7 @@ func (d *Document) until(what string, holds func() (bool, error)) {
 // Do runs actions of chromedp.
 func (d *Document) Do(steps ...chromedp.Action[chromedp.Void]) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		d.t.Fatalf("%s: %v", d.name, err)
@@ -185,7 +185,7 @@ func Get[T any](d *Document, action chromedp.Action[T]) T {
 }
 
 func get[T any](d *Document, action chromedp.Action[T]) (T, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	return chromedp.Run(ctx, action)
 }
@@ -193,7 +193,7 @@ func get[T any](d *Document, action chromedp.Action[T]) (T, error) {
 // call sends a command of the DevTools protocol.
 func call[P, R any](d *Document, command cdp.Command[P, R], params P) R {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	r, err := chromedp.Call(ctx, command, params)
 	if err != nil {

@@ -108,7 +108,7 @@ func (p *Page) WaitTab(url string) {
 
 // targets lists the targets of one type in the browser context of the page.
 func (p *Page) targets(kind string) ([]*target.Info, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitTimeout)
 	defer cancel()
 	all, err := chromedp.CallBrowser(ctx, target.GetTargets, target.GetTargetsParams{})
 	if err != nil {

@@ -175,7 +175,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var body []byte
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") && r.Method != http.MethodHead {
-		if body, err = io.ReadAll(io.LimitReader(answer.Body, bodyMost)); err != nil {
+		if body, err = io.ReadAll(io.LimitReader(answer.Body, maxBody)); err != nil {
 			return answer, err
 		}
 		answer.Body = struct {
@@ -189,4 +189,4 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-const bodyMost = 8 << 20
+const maxBody = 8 << 20

@@ -17,7 +17,7 @@ func (s *snapshot) checkEvents(b *breaches) {
 			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
 		}
 	}
-	untold := s.untold()
+	untold := s.untraceable()
 	for action, n := range told {
 		if done[action] == 0 && !untold[action] {
 			b.add("I6: %s has %d events and did not happen", action, n)
@@ -80,7 +80,7 @@ func (s *snapshot) actions() map[string]int {
 // untraceable returns the actions that may have been committed without a trace in the state: a
 // share link may come with a publication, which has its own event, and a lock, lockdown, pin or
 // name is overwritten by the next one.
-func (s *snapshot) untold() map[string]bool {
+func (s *snapshot) untraceable() map[string]bool {
 	out := map[string]bool{}
 	for _, i := range s.links {
 		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
@@ -104,8 +104,8 @@ func (s *snapshot) untold() map[string]bool {
 	return out
 }
 
-// checkWholes checks that the writes of one transaction are all present: the rest of I6.
-func (s *snapshot) checkWholes(b *breaches) {
+// checkAtomicity checks that the writes of one transaction are all present: the rest of I6.
+func (s *snapshot) checkAtomicity(b *breaches) {
 	keys, claims := map[string]int{}, map[string]int{}
 	for p, i := range s.keys {
 		if keys[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {

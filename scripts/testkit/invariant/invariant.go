@@ -46,7 +46,7 @@ func Check(ctx context.Context, d Deployment) []error {
 	s.checkRevisions(b)
 	s.checkCounters(b, &d.Limits)
 	s.checkEvents(b)
-	s.checkWholes(b)
+	s.checkAtomicity(b)
 	s.checkWorkspaces(b)
 	s.checkRecords(b)
 	s.checkSecrets(b)

@@ -25,7 +25,7 @@ const (
 
 // conditionalConflict is the code of S3 for a conditional write while another one of the same
 // object is under way.
-const writtenMeanwhile = "ConditionalRequestConflict"
+const conditionalConflict = "ConditionalRequestConflict"
 
 // pause returns how long to wait after a failed attempt, the first of which is 1.
 func pause(attempt int) time.Duration {
@@ -51,7 +51,7 @@ func New(client *s3.Client, bucket, edge string) *Store {
 		o.RetryMaxAttempts = attempts
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts = attempts
-			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{writtenMeanwhile: {}}})
+			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{conditionalConflict: {}}})
 			r.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
 		})
 		// A checksum that the SDK computes would be signed into upload URLs, and ranges have none

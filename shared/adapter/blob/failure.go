@@ -14,11 +14,11 @@ import (
 // object to a role that may not list the bucket, as the hosts' roles may not. That cannot be told
 // from a missing right to read, so the meter puts object_denied into the log line of the request.
 // The answer to HeadObject has no body, so its code is the status.
-var absent = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
+var notFoundCodes = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
 
 // failure classifies why an object could not be read: it does not exist, or S3 did not answer.
 func failure(err error) error {
-	if hasCode(err, absent...) {
+	if hasCode(err, notFoundCodes...) {
 		return fault.NewCode(fault.NotFound)
 	}
 	return unavailable(err)

@@ -22,7 +22,7 @@ import (
 var _ upload.Objects = (*Store)(nil)
 
 // maxSignedLife is the longest life that S3 grants to a signed URL.
-const longest = 7 * 24 * time.Hour
+const maxSignedLife = 7 * 24 * time.Hour
 
 // Presign implements upload.Objects. An empty file has no upload, because a length of zero would
 // not be signed and the URL would accept any bytes.
@@ -44,7 +44,7 @@ func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, s
 		expires = credentials.Expires
 	}
 	now := time.Now().Truncate(time.Second) // a signature has whole seconds
-	life := min(expires.Sub(now).Truncate(time.Second), longest)
+	life := min(expires.Sub(now).Truncate(time.Second), maxSignedLife)
 	if life <= 0 { // the SDK would take 0 for its default
 		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
 	}

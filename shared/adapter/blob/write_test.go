@@ -14,7 +14,7 @@ import (
 )
 
 // write stores bytes that the service itself produced.
-func (s stack) write(t *testing.T, entry int, body string) error {
+func (s env) write(t *testing.T, entry int, body string) error {
 	t.Helper()
 	return s.Put(t.Context(), s.home, s.object(entry), []byte(body), tree.DigestOf(body))
 }

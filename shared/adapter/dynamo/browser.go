@@ -18,7 +18,7 @@ import (
 func browserItem(b session.Session) item {
 	return newItem(browserKey(b.Hash)).
 		str("mem", string(b.Member)).str("ws", string(b.Workspace)).num("epoch", b.Epoch).str("browser", b.Browser).str("net", b.Network).time("op_at", b.Operator).
-		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+		time("created", b.CreatedAt).time("seen", b.SeenAt).ttl(b.CreatedAt.Add(limits.MaxSessionLife + time.Minute))
 }
 
 func readBrowser(i item, h session.Hash) *session.Session {

@@ -61,7 +61,7 @@ import (
 const (
 	metaSort = "META"
 	fences   = 8
-	dueParts = limits.DueParts
+	dueParts = limits.QueueShards
 )
 
 type key struct{ pk, sk string }

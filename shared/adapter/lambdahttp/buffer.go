@@ -23,11 +23,11 @@ type answer struct {
 
 // encoding turns an answer into the form of one kind of gateway: the body as a string, or in
 // base64.
-type form func(a *answer, body string, inBase64 bool) any
+type encoding func(a *answer, body string, inBase64 bool) any
 
 // buffer collects the answer in memory. An incomplete answer, or one longer than Lambda takes,
 // becomes an error answer, because no byte of it has gone out yet.
-func (x exchange) buffer(f form) any {
+func (x exchange) buffer(f encoding) any {
 	a := new(answer)
 	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
 	if err := x.run(w); err != nil {
@@ -45,7 +45,7 @@ func (x exchange) buffer(f form) any {
 }
 
 // in returns the answer in an encoding, and its size in bytes of JSON.
-func (a *answer) in(f form) (out any, size int) {
+func (a *answer) in(f encoding) (out any, size int) {
 	size, inBase64 := limits.FunctionBody(a.body.Bytes())
 	frame, err := contract.Encode(f(a, "", inBase64))
 	if err != nil {

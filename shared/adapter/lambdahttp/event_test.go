@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 // commonHeaders are headers of every event, which would only make the goldens longer.
-var common = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
+var commonHeaders = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
 
 // TestEventsArriveAsTheRequestsThatTheyAre compares what a handler sees of every event in events/
 // with testdata.
@@ -27,7 +27,7 @@ func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			var seen strings.Builder
 			for _, name := range eventFiles(t, host) {
-				fmt.Fprintf(&seen, "-- %s --\n%s\n", filepath.Base(name), seenOf(t, name))
+				fmt.Fprintf(&seen, "-- %s --\n%s\n", filepath.Base(name), describeRequest(t, name))
 			}
 			golden := filepath.Join("testdata", host+".txt")
 			if *update {
@@ -69,7 +69,7 @@ func readEvent(t *testing.T, name string) event {
 }
 
 // describeRequest prints the request that a handler gets for an event.
-func seenOf(t *testing.T, name string) string {
+func describeRequest(t *testing.T, name string) string {
 	t.Helper()
 	e := readEvent(t, name)
 	r, err := e.request(t.Context())
@@ -83,7 +83,7 @@ func seenOf(t *testing.T, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\npath %q\nquery %q\nhost %s\nfrom %v\n", r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery, r.Host, web.ClientAddress(r))
 	for _, name := range sortedNames(r.Header) {
-		if !slices.Contains(common, name) {
+		if !slices.Contains(commonHeaders, name) {
 			fmt.Fprintf(&b, "%s: %q\n", name, r.Header[name])
 		}
 	}

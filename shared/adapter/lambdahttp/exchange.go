@@ -19,7 +19,7 @@ type exchange struct {
 	handler   http.Handler
 	request   *http.Request
 	gatewayID string    // identifies the request if the handler did not
-	last      time.Time // when a stream has to end; zero: never
+	deadline  time.Time // when a stream has to end; zero: never
 	abandon   func()    // ends the process, even while the runtime is busy
 }
 
@@ -63,7 +63,7 @@ func malformed(w http.ResponseWriter, r *http.Request) {
 }
 
 // blankRequest stands in for a malformed request.
-func blank(ctx context.Context, id string) *http.Request {
+func blankRequest(ctx context.Context, id string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	if err != nil {
 		panic(err) // the method and the URL are constant

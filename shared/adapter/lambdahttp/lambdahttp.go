@@ -57,12 +57,12 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	x := exchange{
 		handler:   a.handler,
 		gatewayID: e.Context.RequestID,
-		last:      last,
+		deadline:  last,
 		abandon:   a.abandon,
 	}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
-		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)
+		x.handler, x.request = http.HandlerFunc(malformed), blankRequest(ctx, x.gatewayID)
 	}
 	if a.mode == Stream && !e.ofHTTPAPI() {
 		return x.stream(cancel), nil
@@ -76,7 +76,7 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 
 // shutdownMargin is the time reserved for answering that time ran out, because Lambda kills a
 // function at its deadline without a word.
-const farewell = 300 * time.Millisecond
+const shutdownMargin = 300 * time.Millisecond
 
 // beforeDeadline ends the context of a request a little before its function is stopped. An answer
 // written by last still arrives.
@@ -86,7 +86,7 @@ func beforeDeadline(ctx context.Context) (_ context.Context, _ context.CancelFun
 		ctx, cancel := context.WithCancel(ctx)
 		return ctx, cancel, last
 	}
-	kept := min(farewell, time.Until(deadline)/10)
+	kept := min(shutdownMargin, time.Until(deadline)/10)
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-kept))
 	return ctx, cancel, deadline.Add(-kept / 3)
 }

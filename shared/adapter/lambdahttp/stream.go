@@ -24,7 +24,7 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
-	p := newPipe(out, x.last)
+	p := newPipe(out, x.deadline)
 	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
@@ -34,7 +34,7 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 		defer p.stop()
 		out.CloseWithError(x.into(w))
 		if p.late.Load() {
-			s.unread = time.AfterFunc(cutTime, x.abandon)
+			s.abandonTimer = time.AfterFunc(cutTime, x.abandon)
 		}
 	}()
 	<-begun
@@ -111,9 +111,9 @@ func (x exchange) into(w *writer) error {
 // stream is the body of an answer that is being written.
 type stream struct {
 	*io.PipeReader
-	cancel context.CancelFunc
-	done   chan struct{}
-	unread *time.Timer // abandons the function if the reader was too slow; set before done is closed
+	cancel       context.CancelFunc
+	done         chan struct{}
+	abandonTimer *time.Timer // abandons the function if the reader was too slow; set before done is closed
 }
 
 // Close waits for the handler, because code that runs after an answer may be frozen with the
@@ -122,8 +122,8 @@ func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
 	<-s.done
-	if s.unread != nil {
-		s.unread.Stop()
+	if s.abandonTimer != nil {
+		s.abandonTimer.Stop()
 	}
 	return err
 }

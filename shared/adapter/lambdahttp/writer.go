@@ -17,12 +17,12 @@ type writer struct {
 	// begin is called once, before the first byte of the body or at the end.
 	begin func(status int, h http.Header)
 
-	header  http.Header // the handler's
-	status  int         // 0: not set yet
-	told    http.Header // the headers that are sent
-	length  int64       // Content-Length, -1 if there is none
-	written int64
-	begun   bool
+	header     http.Header // the handler's
+	status     int         // 0: not set yet
+	sentHeader http.Header // the headers that are sent
+	length     int64       // Content-Length, -1 if there is none
+	written    int64
+	begun      bool
 }
 
 func newWriter(method string, body io.Writer, begin func(int, http.Header)) *writer {
@@ -49,8 +49,8 @@ func (w *writer) WriteHeader(status int) {
 	if w.status != 0 || status < http.StatusOK {
 		return
 	}
-	w.status, w.told = status, outgoing(status, w.header)
-	if n, err := strconv.ParseInt(w.told.Get("Content-Length"), 10, 64); err == nil {
+	w.status, w.sentHeader = status, outgoing(status, w.header)
+	if n, err := strconv.ParseInt(w.sentHeader.Get("Content-Length"), 10, 64); err == nil {
 		w.length = n
 	}
 }
@@ -109,10 +109,10 @@ func (w *writer) start(first []byte) {
 	}
 	w.begun = true
 	_, typed := w.header["Content-Type"]
-	if !typed && len(first) > 0 && w.told.Get("Content-Encoding") == "" {
-		w.told.Set("Content-Type", http.DetectContentType(first))
+	if !typed && len(first) > 0 && w.sentHeader.Get("Content-Encoding") == "" {
+		w.sentHeader.Set("Content-Type", http.DetectContentType(first))
 	}
-	w.begin(w.status, w.told)
+	w.begin(w.status, w.sentHeader)
 }
 
 // Flush implements http.Flusher: only the headers are ever buffered.

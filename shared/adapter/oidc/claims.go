@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	tokenMost   = 16 << 10 // bytes of an ID token
-	subjectMost = 255
-	emailMost   = 254
+	maxToken   = 16 << 10 // bytes of an ID token
+	maxSubject = 255
+	maxEmail   = 254
 )
 
 // claims are the content of a verified ID token, before the e-mail address is judged.
@@ -34,11 +34,11 @@ type claims struct {
 
 // verify checks signature, issuer, audience, times and subject of an ID token.
 func (p *Provider) verify(ctx context.Context, d document, text string) (claims, error) {
-	if text == "" || len(text) > tokenMost {
+	if text == "" || len(text) > maxToken {
 		return claims{}, signin.Refused(errors.New("the ID token is missing or too long"))
 	}
 	now := p.config.Now()
-	t := &trial{keys: p.keys, signing: d.signing()}
+	t := &keySet{keys: p.keys, signing: d.signing()}
 	var names []string
 	for _, a := range t.signing {
 		names = append(names, string(a))
@@ -68,7 +68,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	}
 	c.email, _ = all["email"].(string)
 	c.verified = all["email_verified"] == true
-	c.operator = p.config.OperatorValue != "" && says(all[p.config.OperatorClaim], p.config.OperatorValue)
+	c.operator = p.config.OperatorValue != "" && claimContains(all[p.config.OperatorClaim], p.config.OperatorValue)
 	if at, ok := all["auth_time"].(float64); ok {
 		c.authenticatedAt = time.Unix(int64(at), 0).UTC()
 	}
@@ -79,7 +79,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
-	case token.Subject == "" || len(token.Subject) > subjectMost || !printable(token.Subject):
+	case token.Subject == "" || len(token.Subject) > maxSubject || !printable(token.Subject):
 		return errors.New("the subject is missing or malformed")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(now.Add(limits.AssertionLeeway)):
 		return errors.New("the ID token is not issued yet")
@@ -92,7 +92,7 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 // identity returns the person, if the provider vouches for an e-mail address as well.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
-	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
+	if !c.verified || local == "" || domain == "" || len(c.email) > maxEmail || !printable(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
 	return member.Identity{
@@ -105,7 +105,7 @@ func (c claims) identity() (member.Identity, error) {
 }
 
 // claimContains reports whether a claim is a text, or a list that contains it.
-func says(claim any, text string) bool {
+func claimContains(claim any, text string) bool {
 	if list, ok := claim.([]any); ok {
 		return slices.Contains(list, any(text))
 	}

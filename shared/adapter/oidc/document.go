@@ -46,7 +46,7 @@ func (p *Provider) discover(ctx context.Context) (document, time.Duration, error
 	if len(d.signing()) == 0 {
 		return document{}, 0, errors.New("the provider signs with nothing that we accept")
 	}
-	return d, freshMost, nil
+	return d, maxFresh, nil
 }
 
 // signing returns the algorithms that ID tokens may be signed with.

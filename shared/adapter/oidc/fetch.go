@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	headerMost     = 64 << 10
-	freshLeast     = 10 * time.Minute // even if the provider gives its answer a shorter life
-	freshMost      = limits.Day
-	keepMost       = limits.Day      // how much longer a stale value is used while it cannot be replaced
+	maxHeader      = 64 << 10
+	minFresh       = 10 * time.Minute // even if the provider gives its answer a shorter life
+	maxFresh       = limits.Day
+	maxStale       = limits.Day      // how much longer a stale value is used while it cannot be replaced
 	retryEvery     = time.Minute     // between attempts to replace a stale value
 	refreshTimeout = 1 * time.Second // for replacing a value that is still usable
 )
@@ -29,7 +29,7 @@ type cached[T any] struct {
 	now   func() time.Time
 	fetch func(ctx context.Context) (T, time.Duration, error)
 
-	turn    chan struct{} // held while reading or writing the other fields
+	lock    chan struct{} // held while reading or writing the other fields
 	value   T
 	fetched time.Time // zero: never
 	fresh   time.Duration
@@ -37,7 +37,7 @@ type cached[T any] struct {
 }
 
 func newCached[T any](now func() time.Time, fetch func(context.Context) (T, time.Duration, error)) *cached[T] {
-	return &cached[T]{now: now, fetch: fetch, turn: make(chan struct{}, 1)}
+	return &cached[T]{now: now, fetch: fetch, lock: make(chan struct{}, 1)}
 }
 
 // get returns the value. It fetches it if there is none, if it is stale, or if it is not enough for
@@ -51,7 +51,7 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	defer c.leave()
 	now := c.now()
 	stale := c.fetched.Add(c.fresh)
-	serves := !c.fetched.IsZero() && now.Before(stale.Add(keepMost))
+	serves := !c.fetched.IsZero() && now.Before(stale.Add(maxStale))
 	suffices := serves && enough(c.value)
 	if suffices && now.Before(stale) || serves && c.recent(now) {
 		return c.value, nil
@@ -68,7 +68,7 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 }
 
 // anyDocument accepts every document, for callers without a requirement of their own.
-func whatever(document) bool { return true }
+func anyDocument(document) bool { return true }
 
 func (c *cached[T]) recent(now time.Time) bool {
 	return !c.tried.IsZero() && now.Sub(c.tried).Abs() < retryEvery
@@ -84,21 +84,21 @@ func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Dur
 	}
 	c.value = value
 	c.fetched = now
-	c.fresh = min(max(fresh, freshLeast), freshMost)
+	c.fresh = min(max(fresh, minFresh), maxFresh)
 	return nil
 }
 
 // enter waits for the lock, at most as long as ctx.
 func (c *cached[T]) enter(ctx context.Context) error {
 	select {
-	case c.turn <- struct{}{}:
+	case c.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (c *cached[T]) leave() { <-c.turn }
+func (c *cached[T]) leave() { <-c.lock }
 
 // read fetches a JSON document and returns how long it is fresh.
 func (p *Provider) read(ctx context.Context, from string, into any) (time.Duration, error) {
@@ -135,24 +135,24 @@ func maxAge(header string) time.Duration {
 }
 
 // limitedTransport fails answers that are too long.
-type bounded struct{ next http.RoundTripper }
+type limitedTransport struct{ next http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(r)
 	if err == nil {
-		response.Body = &boundedBody{response.Body, limits.ProviderAnswer}
+		response.Body = &limitedBody{response.Body, limits.ProviderAnswer}
 	}
 	return response, err
 }
 
-type boundedBody struct {
+type limitedBody struct {
 	io.ReadCloser
 	left int
 }
 
 var errLong = errors.New("the answer is too long")
 
-func (b *boundedBody) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errLong
 	}

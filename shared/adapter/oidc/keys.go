@@ -11,11 +11,11 @@ import (
 )
 
 // minRSABits is the shortest RSA modulus.
-const rsaLeast = 2048
+const minRSABits = 2048
 
 // fetchKeys reads the provider's keys. A malformed, weak or private key is skipped.
 func (p *Provider) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -44,11 +44,11 @@ func usable(k jose.JSONWebKey) bool {
 		return false
 	}
 	r, ok := k.Key.(*rsa.PublicKey)
-	return !ok || r.N.BitLen() >= rsaLeast
+	return !ok || r.N.BitLen() >= minRSABits
 }
 
 // keySet checks the signature of one token; it implements go-oidc's KeySet.
-type trial struct {
+type keySet struct {
 	keys    *cached[[]jose.JSONWebKey]
 	signing []jose.SignatureAlgorithm
 	// unreachable is why the keys are unavailable; it is kept because the library keeps only the
@@ -59,7 +59,7 @@ type trial struct {
 var errSignature = errors.New("no key of the provider made this signature")
 
 // VerifySignature tries the cached keys. It refetches them only for an unknown key id.
-func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+func (t *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSigned(token, t.signing)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature

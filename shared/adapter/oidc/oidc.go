@@ -124,12 +124,12 @@ func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       limits.ProviderTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: bounded{&http.Transport{
+		Transport: limitedTransport{&http.Transport{
 			DialContext:            (&net.Dialer{Timeout: limits.ProviderTimeout}).DialContext,
 			TLSHandshakeTimeout:    limits.ProviderTimeout,
 			DisableKeepAlives:      true,
 			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: headerMost,
+			MaxResponseHeaderBytes: maxHeader,
 		}},
 	}
 }
@@ -147,7 +147,7 @@ func (p *Provider) oauth(d document) *oauth2.Config {
 
 // Begin implements signin.Provider.
 func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return "", signin.Unreachable(err)
 	}
@@ -156,7 +156,7 @@ func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, err
 
 // Finish implements signin.Provider.
 func (p *Provider) Finish(ctx context.Context, code string, t signin.Transaction) (member.Identity, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return member.Identity{}, signin.Unreachable(err)
 	}
@@ -177,7 +177,7 @@ func (p *Provider) Finish(ctx context.Context, code string, t signin.Transaction
 
 // Verify implements signin.Provider.
 func (p *Provider) Verify(ctx context.Context, idToken string) (member.Identity, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return member.Identity{}, signin.Unreachable(err)
 	}
@@ -220,13 +220,13 @@ func (p *Provider) SignOut() string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 	defer cancel()
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return ""
 	}
 	back, endpoint := "post_logout_redirect_uri", d.EndSession
 	if p.config.Logout == CognitoLogout {
-		back, endpoint = "logout_uri", besides(d.Authorization, "/logout")
+		back, endpoint = "logout_uri", sibling(d.Authorization, "/logout")
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || endpoint == "" {
@@ -240,7 +240,7 @@ func (p *Provider) SignOut() string {
 }
 
 // sibling returns another path on the host of an endpoint.
-func besides(endpoint, path string) string {
+func sibling(endpoint, path string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return ""

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	bodyMost  = limits.JSONBody
-	depthMost = 64 // levels of objects and arrays; the deepest shape of the contract has 4
+	maxBody  = limits.JSONBody
+	maxDepth = 64 // levels of objects and arrays; the deepest shape of the contract has 4
 )
 
 // check refuses JSON that two readers may interpret differently: not UTF-8, half a surrogate pair,
@@ -65,8 +65,8 @@ func check(data []byte) error {
 			}
 			keys[len(keys)-1][name] = true
 		}
-		if len(keys) > depthMost {
-			return fmt.Errorf("more than %d levels of objects and arrays", depthMost)
+		if len(keys) > maxDepth {
+			return fmt.Errorf("more than %d levels of objects and arrays", maxDepth)
 		}
 	}
 }
@@ -101,8 +101,8 @@ var format = huma.Format{
 }
 
 const (
-	toldMost  = 5   // most findings that a refusal lists
-	placeMost = 120 // bytes of a field path; a client may have made it up
+	maxFindings = 5   // most findings that a refusal lists
+	maxPath     = 120 // bytes of a field path; a client may have made it up
 )
 
 // invalid joins huma's findings into one refusal. Each names the place and what belongs there,
@@ -119,17 +119,17 @@ func invalid(msg string, findings []error) error {
 		return fault.New(fault.InvalidRequest, "%s", msg)
 	}
 	slices.Sort(told)
-	if more := len(told) - toldMost; more > 0 {
-		told = append(told[:toldMost], fmt.Sprintf("and %d more", more))
+	if more := len(told) - maxFindings; more > 0 {
+		told = append(told[:maxFindings], fmt.Sprintf("and %d more", more))
 	}
 	return fault.New(fault.InvalidRequest, "%s", strings.Join(told, "; "))
 }
 
 func shorten(place string) string {
-	if len(place) <= placeMost {
+	if len(place) <= maxPath {
 		return place
 	}
-	cut := placeMost
+	cut := maxPath
 	for !utf8.RuneStart(place[cut]) {
 		cut--
 	}

@@ -168,7 +168,7 @@ func byStatus(codes []fault.Code) map[int][]fault.Code {
 }
 
 // codesWithoutWait are the codes that come without Retry-After although their status is 429.
-var waitless = []fault.Code{fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded}
+var codesWithoutWait = []fault.Code{fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded}
 
 func refusalResponse(schemas huma.Registry, codes []fault.Code) *huma.Response {
 	names := make([]string, len(codes))
@@ -180,7 +180,7 @@ func refusalResponse(schemas huma.Registry, codes []fault.Code) *huma.Response {
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: envelopeOf(schemas, codes)}},
 	}
 	if Status(codes[0]) == http.StatusTooManyRequests {
-		always := !slices.ContainsFunc(codes, func(c fault.Code) bool { return slices.Contains(waitless, c) })
+		always := !slices.ContainsFunc(codes, func(c fault.Code) bool { return slices.Contains(codesWithoutWait, c) })
 		response.Headers = map[string]*huma.Param{"Retry-After": {
 			Description: "seconds to wait", Required: always, Schema: &huma.Schema{Type: huma.TypeString},
 		}}

@@ -150,7 +150,7 @@ func (e guard) authenticate(ctx context.Context, r *http.Request, call *Request)
 	if err != nil {
 		return e.scheme.refusal(err)
 	}
-	wants, keyed := e.wants(r)
+	wants, keyed := e.accessRequest(r)
 	if call.Authenticated, err = e.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
 		return e.scheme.refusal(Late(err))
 	}
@@ -216,7 +216,7 @@ func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
 
 // accessRequest names what the request is about. The error is that of a missing or malformed
 // Idempotency-Key: it prevents any lookup, and only authenticated callers see it.
-func (e guard) wants(r *http.Request) (access.Request, error) {
+func (e guard) accessRequest(r *http.Request) (access.Request, error) {
 	w := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
@@ -285,10 +285,10 @@ func bearerOf(r *http.Request, asks string) (string, error) {
 // readBody reads the whole body, JSON of at most limits.JSONBody bytes, and puts it back into the
 // request.
 func readBody(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
+	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
-	case len(raw) > bodyMost:
-		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", bodyMost)
+	case len(raw) > maxBody:
+		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", maxBody)
 	case err != nil:
 		return nil, fault.Wrap(fault.InvalidRequest, err, "the body did not arrive as a whole; send the request again")
 	}

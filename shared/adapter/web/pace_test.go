@@ -22,19 +22,19 @@ import (
 const piece = 64 << 10 // size of one write of the handler
 
 // slowWriter is the writer of a connection whose client delays each piece.
-type taker struct {
+type slowWriter struct {
 	*httptest.ResponseRecorder
 	wait     func(n int) time.Duration // for the n-th piece
 	pieces   int
 	deadline time.Time
 }
 
-func (w *taker) SetWriteDeadline(t time.Time) error {
+func (w *slowWriter) SetWriteDeadline(t time.Time) error {
 	w.deadline = t
 	return nil
 }
 
-func (w *taker) Write(b []byte) (int, error) {
+func (w *slowWriter) Write(b []byte) (int, error) {
 	wait := w.wait(w.pieces)
 	if w.deadline.IsZero() {
 		return 0, errors.New("a write has no deadline")
@@ -50,7 +50,7 @@ func (w *taker) Write(b []byte) (int, error) {
 
 // servePaced answers with that many pieces to a client that delays each, and returns the log line
 // and the elapsed time.
-func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
+func servePaced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
 	t.Helper()
 	var log bytes.Buffer
 	s := &web.Server{Pace: limits.Default().Pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
@@ -65,7 +65,7 @@ func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.
 	began := time.Now()
 	func() {
 		defer func() { _ = recover() }() // http.ErrAbortHandler
-		h.ServeHTTP(&taker{ResponseRecorder: httptest.NewRecorder(), wait: wait}, httptest.NewRequest("GET", "/", nil))
+		h.ServeHTTP(&slowWriter{ResponseRecorder: httptest.NewRecorder(), wait: wait}, httptest.NewRequest("GET", "/", nil))
 	}()
 	took = time.Since(began)
 	if err := json.NewDecoder(&log).Decode(&line); err != nil {
@@ -97,7 +97,7 @@ func TestReadersHaveToKeepAPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				line, took := paced(t, pieces, c.wait, 0)
+				line, took := servePaced(t, pieces, c.wait, 0)
 				if line["slow_reader"] == true != c.slow || line["client_left"] != nil || line["level"] != "INFO" {
 					t.Errorf("logged %v", line)
 				}
@@ -111,7 +111,7 @@ func TestReadersHaveToKeepAPace(t *testing.T) {
 
 func TestAReaderDoesNotAnswerForASlowObjectStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line, _ := paced(t, 20, func(int) time.Duration { return 100 * time.Millisecond }, 20*time.Second)
+		line, _ := servePaced(t, 20, func(int) time.Duration { return 100 * time.Millisecond }, 20*time.Second)
 		if line["slow_reader"] != nil || line["bytes"] != float64(20*piece) {
 			t.Errorf("logged %v", line)
 		}

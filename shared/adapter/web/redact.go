@@ -18,7 +18,7 @@ var secrets = []struct {
 	{regexp.MustCompile(`[0-9A-Za-z_-]{71,}`), "[token]"}, // length of the shortest secret of the service that may occur by itself
 }
 
-const causeMost = 2000 // bytes of an error text in the log
+const maxCause = 2000 // bytes of an error text in the log
 
 // Redact removes credentials from an error text: query strings, tokens in paths and fragments,
 // credentials and authorization headers. Long texts are cut.
@@ -26,8 +26,8 @@ func Redact(text string) string {
 	for _, s := range secrets {
 		text = s.form.ReplaceAllString(text, s.stand)
 	}
-	if len(text) > causeMost {
-		text = text[:causeMost] + "…"
+	if len(text) > maxCause {
+		text = text[:maxCause] + "…"
 	}
 	return text
 }

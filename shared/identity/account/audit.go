@@ -44,7 +44,7 @@ func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contr
 	}
 	now := a.Now()
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
 	after, err := a.Cursors.Start(of, p)

@@ -58,8 +58,8 @@ func New(ring keyring.Ring) (*Codec, error) {
 // out of range, and with invalid_cursor for a cursor that was tampered with, belongs to another
 // list or is older than limits.CursorLife.
 func (c *Codec) Start(l List, p Page) (Position, error) {
-	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+	if p.Limit < 1 || p.Limit > limits.MaxPage {
+		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.MaxPage)
 	}
 	if p.Cursor == "" {
 		return Position{}, nil
@@ -74,7 +74,7 @@ func Read[row any](
 	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
 ) ([]row, contract.PageInfo, error) {
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	after, err := c.Start(l, p)
 	if err != nil {

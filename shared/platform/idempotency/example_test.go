@@ -14,7 +14,7 @@ type records map[idempotency.Key]idempotency.Record
 
 func (s records) commit(c idempotency.Command, result []byte, now time.Time) error {
 	if old, there := s[c.Key]; there {
-		return &idempotency.Taken{Record: old}
+		return &idempotency.AlreadyDone{Record: old}
 	}
 	s[c.Key] = idempotency.Record{
 		Fingerprint: c.Fingerprint,

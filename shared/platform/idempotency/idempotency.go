@@ -48,17 +48,17 @@ type Key struct {
 
 // CheckClient refuses a malformed Idempotency-Key.
 func CheckClient(key string) error {
-	if len(key) < keyLeast || len(key) > keyMost || strings.ContainsFunc(key, foreign) {
+	if len(key) < minKeyLength || len(key) > maxKeyLength || strings.ContainsFunc(key, invalidRune) {
 		return fault.New(fault.InvalidIdempotencyKey, "send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
 	}
 	return nil
 }
 
 // minKeyLength and maxKeyLength bound an Idempotency-Key.
-const keyLeast, keyMost = 8, 200
+const minKeyLength, maxKeyLength = 8, 200
 
 // invalidRune reports whether a character is not allowed in an Idempotency-Key.
-func foreign(r rune) bool {
+func invalidRune(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	return !letter && !strings.ContainsRune("._:-", r)
 }

@@ -67,7 +67,7 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, err
 		case k.Since.IsZero():
 			return r, &NotYet{Reason: fmt.Sprintf("nobody wrote down when key %d was staged, so instances may run that do not know it", k.ID)}
 		case now.Before(at):
-			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, short(StageAge))}
+			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, minutes(StageAge))}
 		}
 	}
 	out, now := r.clone(), stamp(now)
@@ -116,7 +116,7 @@ func (r Ring) droppable(k Key, now time.Time, haste Urgency) bool {
 	case k.State != Verify:
 		return false
 	case k.VerifyUntil.IsZero():
-		return haste == Unused && !now.Before(k.Since.Add(restart))
+		return haste == Unused && !now.Before(k.Since.Add(restartTime))
 	}
 	return !now.Before(k.VerifyUntil)
 }
@@ -141,7 +141,7 @@ func (r Ring) nothingToDrop(haste Urgency) error {
 // end returns when a verify key can be dropped, zero if that does not depend on time.
 func (k Key) end(haste Urgency) time.Time {
 	if k.VerifyUntil.IsZero() && haste == Unused {
-		return k.Since.Add(restart)
+		return k.Since.Add(restartTime)
 	}
 	return k.VerifyUntil
 }
@@ -197,4 +197,4 @@ func (r Ring) freeID() (byte, error) {
 func stamp(at time.Time) time.Time { return at.UTC().Truncate(time.Second) }
 
 // minutes formats a duration in whole minutes.
-func short(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
+func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }

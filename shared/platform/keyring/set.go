@@ -11,7 +11,7 @@ import (
 
 // restartTime is how long instances that started before a flip may go on signing with the previous
 // key.
-const restart = time.Hour
+const restartTime = time.Hour
 
 // kinds are the rings by name, in the order in which they are shown.
 var kinds = []struct {
@@ -22,11 +22,11 @@ var kinds = []struct {
 	drain time.Duration
 	later bool // missing from sets that are older than the ring
 }{
-	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restart, false}, // expiries are rounded up to the hour
-	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restart, false},
+	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false}, // expiries are rounded up to the hour
+	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restartTime, false},
 	{"pepper", func(s *Set) *Ring { return &s.Pepper }, 0, false},
-	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restart, false},
-	{"assertion", func(s *Set) *Ring { return &s.Assertion }, limits.RegistrationLife + restart, true},
+	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restartTime, false},
+	{"assertion", func(s *Set) *Ring { return &s.Assertion }, limits.RegistrationLife + restartTime, true},
 }
 
 // Names returns the names of all rings.

@@ -14,8 +14,8 @@ const (
 	PathParts     = 64       // segments of a file path
 	TitleRunes    = 160
 	FilesPerTree  = 100 // files of a session and of a view
-	PageDefault   = 50
-	PageMax       = 100
+	DefaultPage   = 50
+	MaxPage       = 100
 	CursorLength  = 500
 	ListedEntries = 100
 	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
@@ -45,8 +45,8 @@ const (
 	UnpinnedLife      = Day                        // the least remaining life of an unpinned artifact
 	CleanupSlack      = time.Hour                  // how much later an upload that began in time may end
 	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use, because sessions that may still reuse them run that long
-	RetryFirst        = time.Minute                // delay before failed work is tried again, doubled each time
-	RetryMost         = time.Hour                  // the upper bound of that delay
+	MinRetry          = time.Minute                // delay before failed work is tried again, doubled each time
+	MaxRetry          = time.Hour                  // the upper bound of that delay
 	PurgeRound        = 10 * time.Second           // how long a round of purges starts new ones
 	TouchEvery        = 10 * time.Minute           // how stale a key's last use may be
 	CursorLife        = Day
@@ -74,12 +74,12 @@ const (
 	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
 	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
 	SessionIdle        = Day                     // browser session
-	SessionMost        = 7 * Day
+	MaxSessionLife     = 7 * Day
 	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
 	AccessTokenLife    = time.Hour       // of an OAuth client
 	AccessTokens       = 2               // live access tokens of one grant; the oldest is revoked first
 	RefreshIdle        = 30 * Day
-	RefreshMost        = 90 * Day
+	MaxRefreshLife     = 90 * Day
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // a consent page that is open
@@ -101,9 +101,9 @@ const (
 	MovedLife          = 90 * Day // the remains of a claimed workspace
 )
 
-// ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the
+// ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the
 // setting in the table takes precedence.
-const ProvisionGate = 17
+const ProvisionQuota = 17
 
 // A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not released
 // ends after StreamLife, which is also the time limit of content's function.
@@ -123,7 +123,7 @@ const uploadsPerArtifact = 4
 
 // QueueShards is how many parts the queue of due work is split into, so that its writers do not
 // conflict.
-const DueParts = 4
+const QueueShards = 4
 
 // JobWorkers is how many queue items the jobs process at once.
 const JobWorkers = 16

@@ -43,8 +43,8 @@ type Limiter struct {
 }
 
 const (
-	refusedMost = 10_000
-	failedWait  = time.Second // the Retry-After when the counter is unavailable
+	maxRefused  = 10_000
+	failureWait = time.Second // the Retry-After when the counter is unavailable
 )
 
 // Actor counts a request of one caller and of its workspace, in parallel. rate_limited_actor takes
@@ -52,10 +52,10 @@ const (
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	other := make(chan error, 1)
 	go func() {
-		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, refuses{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
+		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, limitCodes{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
 		other <- err
 	}()
-	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, refuses{fault.RateLimitedActor, fault.RateLimitedActor})
+	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, limitCodes{fault.RateLimitedActor, fault.RateLimitedActor})
 	if err2 := <-other; err == nil {
 		err = err2
 	}
@@ -65,19 +65,19 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 // Address counts a provision by one client and returns its count in this window; subject must not
 // be the raw address.
 func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
-	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 }
 
 // Provision counts a provision by any caller.
 func (l *Limiter) Provision(ctx context.Context) error {
-	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 	return err
 }
 
 // Allow counts any other action of a caller. wait is zero if it may go on, else how long it has to
 // wait. err reports that the counter is unavailable, in which case the caller must be refused.
 func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
-	_, err = l.count(ctx, kind, "", subject, r, refuses{fault.RateLimitedActor, fault.DatabaseUnavailable})
+	_, err = l.count(ctx, kind, "", subject, r, limitCodes{fault.RateLimitedActor, fault.DatabaseUnavailable})
 	if f := fault.Of(err); err != nil && f.Code == fault.RateLimitedActor {
 		return f.RetryAfter, nil
 	}
@@ -86,9 +86,9 @@ func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate
 
 // limitCodes are the codes of a limit: full when it is reached, broken when its counter is
 // unavailable.
-type refuses struct{ full, broken fault.Code }
+type limitCodes struct{ full, broken fault.Code }
 
-func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code refuses) (int, error) {
+func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code limitCodes) (int, error) {
 	if l.Limits.Off {
 		return 0, nil
 	}
@@ -96,14 +96,14 @@ func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limit
 	return l.countIn(ctx, WindowAt(kind, host, subject, r.Window, now), r.Limit, code, now)
 }
 
-func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses, now time.Time) (int, error) {
+func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code limitCodes, now time.Time) (int, error) {
 	if until := l.known(w.Kind + w.Subject); now.Before(until) {
 		return 0, refusal(code.full, until.Sub(now))
 	}
 	n, ok, err := l.Counters.Count(ctx, w, limit)
 	switch {
 	case err != nil:
-		return 0, outOfReach(code.broken, err)
+		return 0, counterUnavailable(code.broken, err)
 	case !ok:
 		l.remember(w.Kind+w.Subject, w.End, now)
 		return 0, refusal(code.full, w.End.Sub(now))
@@ -111,8 +111,8 @@ func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses
 	return n, nil
 }
 
-func outOfReach(code fault.Code, err error) error {
-	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+func counterUnavailable(code fault.Code, err error) error {
+	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failureWait)
 }
 
 func refusal(code fault.Code, wait time.Duration) error {
@@ -145,10 +145,10 @@ func (l *Limiter) known(subject string) time.Time {
 func (l *Limiter) remember(subject string, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.refused == nil || len(l.refused) >= refusedMost {
+	if l.refused == nil || len(l.refused) >= maxRefused {
 		kept := make(map[string]time.Time)
 		for s, end := range l.refused {
-			if now.Before(end) && len(kept) < refusedMost/2 {
+			if now.Before(end) && len(kept) < maxRefused/2 {
 				kept[s] = end
 			}
 		}

@@ -32,7 +32,7 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 		return Read{}
 	}
 	now := l.Now()
-	code := refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact}
+	code := limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact}
 	if until := l.known(refusedKind + holder); now.Before(until) {
 		return Read{Over: refusal(code.full, until.Sub(now))}
 	}
@@ -58,6 +58,6 @@ func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 		defer close(given)
 		_ = l.Counters.Uncount(ctx, r.window)
 	}()
-	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused, refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
+	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused, limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
 	<-given
 }

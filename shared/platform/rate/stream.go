@@ -88,7 +88,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
 		switch {
 		case err != nil:
-			return stream, outOfReach(fault.RateLimitedArtifact, err)
+			return stream, counterUnavailable(fault.RateLimitedArtifact, err)
 		case ok:
 			return stream, nil
 		case len(free) == 0:

@@ -74,7 +74,7 @@ func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contrac
 func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
 	var info contract.PageInfo
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	q.Workspace = by.Workspace.ID
 	q.Claimed = !by.Workspace.ClaimedAt.IsZero()

@@ -121,7 +121,7 @@ func TestAnObjectThatCannotBeDeletedIsInNoOthersWay(t *testing.T) {
 	if err == nil || r.Due != 12 || len(d.deleted) != 11 || len(d.acquitted) != 11 || d.acquitted[stays.Object] {
 		t.Errorf("%+v, %v, %d deleted, %d acquitted", r, err, len(d.deleted), len(d.acquitted))
 	}
-	if len(d.off) != 1 || !d.off[stays.Key].Equal(start.Add(limits.RetryFirst)) {
+	if len(d.off) != 1 || !d.off[stays.Key].Equal(start.Add(limits.MinRetry)) {
 		t.Errorf("put off: %v", d.off)
 	}
 }

@@ -85,7 +85,7 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 		rows: p.Queue,
 		now:  p.Now,
 		over: over,
-		many: purgesAtOnce / limits.DueParts,
+		many: purgesAtOnce / limits.QueueShards,
 	}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }

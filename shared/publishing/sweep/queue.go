@@ -147,9 +147,9 @@ func (w *work) fail(err error) {
 
 // retryAfter is how long something waits that failed once more than it had before.
 func retryAfter(failures int) time.Duration {
-	wait := limits.RetryFirst
-	for ; failures > 0 && wait < limits.RetryMost; failures-- {
+	wait := limits.MinRetry
+	for ; failures > 0 && wait < limits.MaxRetry; failures-- {
 		wait *= 2
 	}
-	return min(wait, limits.RetryMost)
+	return min(wait, limits.MaxRetry)
 }

@@ -77,7 +77,7 @@ type SessionCleanup interface {
 // on, others may wait.
 const (
 	batch = 100
-	full  = batch / limits.DueParts
+	full  = batch / limits.QueueShards
 )
 
 // Sweeper does what is due.

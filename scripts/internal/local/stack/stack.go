@@ -49,7 +49,7 @@ type Options struct {
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
 	// DisableJobs leaves due work to the test.
-	Still bool
+	DisableJobs bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
 	// processes of their own. Now, Middleware and the numbers of Limits cannot reach them: Start
@@ -127,7 +127,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if s.stop = func() {}; !o.Still {
+	if s.stop = func() {}; !o.DisableJobs {
 		if s.stop, err = s.startJobs(ctx, o); err != nil {
 			return fail(err)
 		}

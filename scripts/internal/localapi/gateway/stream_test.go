@@ -210,7 +210,7 @@ func TestAFunctionThatEndsCutsAClientThatReadsNothing(t *testing.T) {
 }
 
 func BenchmarkEvents(b *testing.B) {
-	x := &exchange{gateway: &gateway{Config: Config{API: httpAPI(everything())}}, r: odd(), route: everything()}
+	x := &exchange{gateway: &gateway{Config: Config{API: httpAPI(catchAll())}}, r: oddRequest(), route: catchAll()}
 	for b.Loop() {
 		if _, err := json.Marshal(x.event(nil, nil)); err != nil {
 			b.Fatal(err)

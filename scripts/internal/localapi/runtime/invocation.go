@@ -14,9 +14,9 @@ import (
 type invocation struct {
 	id    string
 	event []byte
-	begun chan beginning // gets one value
-	left  chan struct{}  // closed when the caller has gone
-	ended chan struct{}  // closed when the process has ended midway
+	begun chan answerStart // gets one value
+	left  chan struct{}    // closed when the caller has gone
+	ended chan struct{}    // closed when the process has ended midway
 
 	deadline time.Time
 	timer    *time.Timer // kills the process at the deadline
@@ -27,7 +27,7 @@ type invocation struct {
 }
 
 // answerStart is an answer that begins, or why there is none.
-type beginning struct {
+type answerStart struct {
 	answer *Answer
 	err    error
 }
@@ -40,7 +40,7 @@ func (i *invocation) begin(a *Answer, err error) bool {
 		return false
 	}
 	i.settled = true
-	i.begun <- beginning{a, err}
+	i.begun <- answerStart{a, err}
 	return true
 }
 

@@ -98,7 +98,7 @@ func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	i := &invocation{
 		id:    newID(),
 		event: event,
-		begun: make(chan beginning, 1),
+		begun: make(chan answerStart, 1),
 		left:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}

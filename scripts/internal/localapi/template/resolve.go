@@ -26,7 +26,7 @@ type resolver struct {
 }
 
 // noValue is the value of AWS::NoValue: the property counts as absent.
-type nothing struct{}
+type noValue struct{}
 
 func (r *resolver) value(v any) (any, error) {
 	switch v := v.(type) {
@@ -52,7 +52,7 @@ func (r *resolver) list(in []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v != (nothing{}) {
+		if v != (noValue{}) {
 			out = append(out, v)
 		}
 	}
@@ -66,7 +66,7 @@ func (r *resolver) object(in map[string]any) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if v != (nothing{}) {
+		if v != (noValue{}) {
 			out[name] = v
 		}
 	}
@@ -91,7 +91,7 @@ func (r *resolver) call(name string, argument any) (any, error) {
 func (r *resolver) ref(argument any) (any, error) {
 	name, _ := argument.(string)
 	if name == "AWS::NoValue" {
-		return nothing{}, nil
+		return noValue{}, nil
 	}
 	if v, known := pseudo[name]; known {
 		return v, nil

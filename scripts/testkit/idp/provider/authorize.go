@@ -22,7 +22,7 @@ type grant struct {
 
 const (
 	codeLife  = time.Minute
-	grantMost = 1000 // codes, and access tokens, that are kept
+	maxGrants = 1000 // codes, and access tokens, that are kept
 )
 
 // authorize shows the form, or takes it. With login_hint it skips the form.
@@ -81,7 +81,7 @@ func (p *Provider) keep(in map[string]grant, g grant) string {
 	defer p.mu.Unlock()
 	now := p.now()
 	for name, old := range in {
-		if !now.Before(old.ends) || len(in) >= grantMost {
+		if !now.Before(old.ends) || len(in) >= maxGrants {
 			delete(in, name)
 		}
 	}

@@ -100,7 +100,7 @@ func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string,
 		}
 		key.Key, key.Algorithm = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), "HS256"
 	case UnknownKey, OtherKey:
-		if key, err = stranger(key, h); err != nil {
+		if key, err = foreignKey(key, h); err != nil {
 			return "", err
 		}
 	}
@@ -108,12 +108,12 @@ func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string,
 }
 
 // foreignKeys are keys that no provider publishes.
-var strangers = sync.OnceValues(makeKeys)
+var foreignKeys = sync.OnceValues(makeKeys)
 
 // foreignKey replaces the provider's key. It fits the algorithm, so that only the signature, or the
 // key id, is wrong.
-func stranger(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
-	all, err := strangers()
+func foreignKey(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
+	all, err := foreignKeys()
 	if err != nil {
 		return jose.JSONWebKey{}, err
 	}
