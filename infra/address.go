@@ -10,16 +10,18 @@ import (
 	"vitrine/shared/platform/address"
 )
 
-// addresses are the origins of all hosts, which every host is told.
+// addresses are the origins of all hosts, which every host gets.
 //
-// With domains they are known beforehand. Without, AWS makes them up in the first deployment, and no template can name
-// the address of a host whose own template names this one's. So the outputs of the stacks are the source: scripts/deploy
-// reads them into the settings file before each deployment, and deploys once more when the addresses turn out to be
-// others than the functions were told. Until then these stand in.
+// With domains they are known beforehand. Without, AWS assigns them in the first deployment, and no
+// template can reference the address of a host whose own template references this one's. So
+// scripts/deploy reads the outputs of the stacks into the settings file before each deployment, and
+// deploys once more if the addresses turn out to differ from what the functions got. Until then
+// placeholders are used.
 type addresses = address.Origins
 
-// unknown stands for an address that nobody knows yet; the reserved domain answers to nobody.
-func unknown(host string) string { return "https://" + host + ".invalid" }
+// unknownAddress is a placeholder for an address that is not known yet; the reserved domain never
+// resolves.
+func unknownAddress(host string) string { return "https://" + host + ".invalid" }
 
 func findAddresses(o options, known settings) addresses {
 	if o.named() {
@@ -36,7 +38,7 @@ func findAddresses(o options, known settings) addresses {
 		if url := known[o.stackName(host)]["Url"]; url != "" {
 			return url
 		}
-		return unknown(host)
+		return unknownAddress(host)
 	}
 	return addresses{
 		API:     at("api"),
@@ -47,11 +49,12 @@ func findAddresses(o options, known settings) addresses {
 	}
 }
 
-// settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings, functions. RingsVersion of
-// the stack Data is scripts/deploy's own: it stands for the versions that the rings have.
+// settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings,
+// functions. scripts/deploy adds RingsVersion of the stack Data, which stands for the versions of
+// the rings.
 type settings map[string]map[string]string
 
-// readSettings reads a settings file; without one nothing is known.
+// readSettings reads a settings file; a missing one is empty.
 func readSettings(file string) (settings, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,11 +8,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// behindSeconds is how long what is due may wait for the jobs.
+// behindSeconds is how long due work may wait for the jobs.
 const behindSeconds = 3600
 
-// reportErrorLines reports failures that the function survives, as those of an engine behind it. They are counted in
-// its log: the gateway counts every 5xx, and anybody can bring about those of what a deployment is not set up for.
+// reportErrorLines reports failures that the function survives, such as those of an engine. It
+// counts them in the function's log, because the gateway's metric counts every 5xx, and any client
+// can cause those of features that are not configured.
 func (f *function) reportErrorLines() {
 	filter := f.count("ErrorLines", f.name+"-error-lines", &awslogs.MetricFilterOptions{
 		FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.level"), jsii.String("="), jsii.String("ERROR")),
@@ -22,7 +23,7 @@ func (f *function) reportErrorLines() {
 	f.alarm("ErrorLines", "Requests fail because of the service", 1, filter.Metric(sum()))
 }
 
-// reportBacklog reports that the jobs are behind. They log how long the oldest of what they found due has waited.
+// reportBacklog reports that the jobs are behind. They log the age of the oldest due item.
 func (f *function) reportBacklog() {
 	const field = "$.oldest_due_seconds"
 	filter := f.count("Behind", f.name+"-oldest-due-seconds", &awslogs.MetricFilterOptions{
@@ -46,7 +47,7 @@ func (f *function) count(id, name string, o *awslogs.MetricFilterOptions) awslog
 	return f.log.AddMetricFilter(jsii.String(id), o)
 }
 
-// topic is where alarms report to; nil: nowhere.
+// topic returns where alarms report to; nil: nowhere.
 func (f *function) topic() awssns.ITopic {
 	if f.AlarmTopic == "" {
 		return nil

@@ -25,7 +25,7 @@ func (o *options) readBounds(c lookup) (err error) {
 	return nil
 }
 
-// yes reads what is yes unless the context says no.
+// yes reads a flag whose default is yes.
 func (c lookup) yes(name string) (bool, error) {
 	said := c.text(name, "yes")
 	if said != "yes" && said != "no" {

@@ -5,8 +5,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// budget reports what the account costs in a month to the topic of the alarms. It limits nothing. The whole account is
-// counted, because costs are told apart by tag only after somebody has activated the tag for billing.
+// budget reports the account's monthly costs to the topic of the alarms. It limits no costs. It
+// counts the whole account, because costs cannot be separated by tag before the account activates
+// the tag for billing.
 func (d *data) budget(o options) {
 	if o.Budget == 0 {
 		return
@@ -23,7 +24,7 @@ func (d *data) budget(o options) {
 	})
 }
 
-// overspent tells the topic when costs of a kind exceed so many percent of the budget.
+// overspent notifies the topic when costs of a kind exceed so many percent of the budget.
 func (o options) overspent(kind string, percent float64) *awsbudgets.CfnBudget_NotificationWithSubscribersProperty {
 	return &awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
 		Notification: &awsbudgets.CfnBudget_NotificationProperty{

@@ -13,7 +13,7 @@ const edgeRegion = "us-east-1"
 // certificateShape is the ARN of a certificate in ACM; the region is its first group.
 var certificateShape = regexp.MustCompile(`^arn:[a-z-]+:acm:([a-z0-9-]+):[0-9]{12}:certificate/[^\s]+$`)
 
-// region is where the certificate of a domain is.
+// region returns where the certificate of a domain is.
 func (d domain) region() string {
 	if found := certificateShape.FindStringSubmatch(d.Certificate); found != nil {
 		return found[1]
@@ -21,10 +21,11 @@ func (d domain) region() string {
 	return ""
 }
 
-// atEdge tells whether CloudFront serves a host under its domain: ours, or Cognito's for the sign-in pages.
+// atEdge reports whether CloudFront serves a host under its domain: the service's distribution, or
+// Cognito's for the sign-in pages.
 func atEdge(host string) bool { return host == "upload" || host == "identity" }
 
-// checkCertificate checks what can be told of the certificate of one host alone.
+// checkCertificate checks what can be known of the certificate of one host alone.
 func (d domain) checkCertificate(host string) error {
 	switch at := d.region(); {
 	case d.Certificate == "":
@@ -38,8 +39,9 @@ func (d domain) checkCertificate(host string) error {
 	return nil
 }
 
-// checkGatewayCertificates checks that the certificates of gateways are in the region of the deployment, because a gateway
-// takes no others. Where nobody knows the region, they have to be in one.
+// checkGatewayCertificates checks that the certificates of gateways are in the region of the
+// deployment, because a gateway takes no others. If the region is unknown, all have to be in the
+// same one.
 func checkGatewayCertificates(domains map[string]domain, region string) error {
 	var wrong, elsewhere []string
 	for _, host := range append(slices.Clone(hostNames), "origin") {

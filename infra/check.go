@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkOnly checks the options that are given to a synthesis, as -c NAME=VALUE or in cdk.json, without the CDK:
-// scripts/deploy asks so before it builds anything.
+// checkOnly checks the options of a synthesis, given as -c NAME=VALUE or in cdk.json, without the
+// CDK. scripts/deploy calls it before it builds anything.
 func checkOnly(args []string) error {
 	c, err := givenContext("cdk.json", args)
 	if err != nil {
@@ -18,7 +18,7 @@ func checkOnly(args []string) error {
 	return err
 }
 
-// givenContext reads the context as the CDK command line does: what is given by -c wins over the file.
+// givenContext reads the context as the CDK command line does: -c takes precedence over the file.
 func givenContext(file string, args []string) (lookup, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

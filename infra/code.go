@@ -17,10 +17,10 @@ var architectures = map[string]struct {
 	"arm64": {"arm64", elf.EM_AARCH64}, "x86_64": {"amd64", elf.EM_X86_64},
 }
 
-// code is the zip of a function.
+// code returns the path of a function's zip.
 func (o options) code(host string) string { return filepath.Join(o.Dist, host+".zip") }
 
-// findCode checks that the functions are built, for the machine that is to run them.
+// findCode checks that the functions are built, for the right architecture.
 func (o options) findCode() error {
 	want := architectures[o.Arch]
 	for _, host := range functionNames {
@@ -35,7 +35,7 @@ func (o options) findCode() error {
 	return nil
 }
 
-// machineOf reads for which machine the bootstrap in a zip is.
+// machineOf returns the architecture of the bootstrap in a zip.
 func machineOf(file string) (elf.Machine, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {

@@ -35,8 +35,9 @@ func newData(app awscdk.App, o options) *data {
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)
-	// Only the edge of an upload host with a domain imports it, but CloudFormation keeps what is imported, so that a
-	// deployment could not lose its domains: what hosts may ever import is always there.
+	// Only the edge of an upload host with a domain imports it, but CloudFormation refuses to
+	// remove an imported output, so that a deployment could not give up its domains. So whatever a
+	// host may ever import is always exported.
 	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
@@ -46,7 +47,7 @@ func newData(app awscdk.App, o options) *data {
 	return d
 }
 
-// tables makes what dynamo.CreateTables makes on one machine; a test holds them equal.
+// tables makes the tables of dynamo.CreateTables; a test holds them equal.
 func (d *data) tables(o options) {
 	core := o.table(backupDays, "pk", "sk")
 	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
@@ -60,10 +61,10 @@ func (d *data) tables(o options) {
 		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
 	}
 	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
-	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be thrown away
+	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be lost
 }
 
-// table is what all tables have; days is how far back one can be restored.
+// table returns the properties that all tables share; days is how far back one can be restored.
 func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	props := &awsdynamodb.TablePropsV2{
 		PartitionKey:        text(keys[0]),
@@ -83,7 +84,7 @@ func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	return props
 }
 
-// billing is by request, up to what the options say.
+// billing returns on-demand billing, up to the limits of the options.
 func (o options) billing() awsdynamodb.Billing {
 	most := &awsdynamodb.MaxThroughputProps{}
 	if o.ReadUnits > 0 {

@@ -16,7 +16,8 @@ import (
 	"vitrine/shared/adapter/dynamo"
 )
 
-// recorder answers every call to DynamoDB with nothing and keeps what CreateTable was asked for.
+// recorder answers every call to DynamoDB with an empty success and keeps the inputs of
+// CreateTable.
 type recorder struct{ tables []object }
 
 func (r *recorder) Do(q *http.Request) (*http.Response, error) {
@@ -78,7 +79,7 @@ func sorted(v any) any {
 	return l
 }
 
-// Nobody can change what an index carries once a table is deployed.
+// The projection of an index cannot be changed once a table is deployed.
 func TestListsCanShowWhateverAnItemHas(t *testing.T) {
 	core := read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")["Core"]
 	for _, index := range core.Properties["GlobalSecondaryIndexes"].([]any) {
@@ -181,7 +182,7 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	same(t, "rotation of the key", tpl.only(t, "AWS::KMS::Key").Properties["EnableKeyRotation"], true)
 }
 
-// Logs that S3 delivers late must not be in the way of the end of a deployment for long.
+// Access logs that S3 delivers late must not delay the deletion of a deployment for long.
 func TestAccessLogsGoSoonWhereDataGoesWithItsStack(t *testing.T) {
 	for stack, want := range map[string]int{"Plain-Data": 90, "Named-Data": 90, "Loose-Data": 1} {
 		rules := at(t, read(t, stack).of("AWS::S3::Bucket")["AccessLog"].Properties, "LifecycleConfiguration", "Rules")
@@ -200,7 +201,7 @@ func TestTheBucketTakesTLSItsOwnEncryptionAndNewObjectsOnly(t *testing.T) {
 	var denied []string
 	for _, s := range at(t, policies["Objects/Policy"].Properties, "PolicyDocument", "Statement").([]any) {
 		statement := s.(object)
-		same(t, "effect", statement["Effect"], "Deny") // nobody gets anything from the bucket's side
+		same(t, "effect", statement["Effect"], "Deny") // no grant comes from the bucket's side
 		about := ""
 		for _, r := range list(statement["Resource"]) {
 			about += " " + tpl.text(r)
@@ -219,7 +220,8 @@ func TestTheBucketTakesTLSItsOwnEncryptionAndNewObjectsOnly(t *testing.T) {
 	}
 }
 
-// A change here makes CloudFormation replace the secrets, which ends every credential and URL of every deployment.
+// A change here makes CloudFormation replace the secrets, which ends every credential and URL of
+// every deployment.
 func TestRingsAreBornAsASeed(t *testing.T) {
 	rings := read(t, "Plain-Data").of("AWS::SecretsManager::Secret")
 	for _, name := range ringNames {
@@ -232,8 +234,8 @@ func TestRingsAreBornAsASeed(t *testing.T) {
 	}
 }
 
-// CloudFormation keeps an output as long as another stack imports it, so that a deployment could not change an option that
-// some of them depend on.
+// CloudFormation refuses to change an output while another stack imports it, so that a deployment
+// could not change an option that such an output depends on.
 func TestWhatDataExportsDependsOnNoOption(t *testing.T) {
 	want := exports(t, "Plain")
 	if len(want) < 15 {
@@ -251,7 +253,7 @@ func TestWhatDataExportsDependsOnNoOption(t *testing.T) {
 	}
 }
 
-// exports are the values that the stack Data of a deployment exports, by name.
+// exports returns the values that the stack Data of a deployment exports, by name.
 func exports(t *testing.T, name string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -11,8 +11,8 @@ import (
 	"vitrine/scripts/testkit/executable"
 )
 
-// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each writes down its calls; the CDK
-// "deploys" by giving every stack an output, as CloudFormation would give it out then.
+// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each records its
+// calls; the CDK "deploys" by giving every stack an output, as CloudFormation would.
 type account struct {
 	folder string
 	env    []string
@@ -51,7 +51,7 @@ esac
 exec scripts/synth
 `
 
-// The stand-in of scripts/synth tells the functions what the settings file knows.
+// The stand-in of scripts/synth prints what the settings file has.
 const synthStandIn = `#!/usr/bin/env bash
 echo "synth $*" >>"$CALLS"
 mkdir -p cdk.out
@@ -102,7 +102,7 @@ func source(t *testing.T, script string) string {
 	return string(text)
 }
 
-// deploy runs the script with changes to its environment; calls is what it had done.
+// deploy runs the script with changes to its environment and returns its calls.
 func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, stderr, calls string, ok bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), filepath.Join(a.folder, "scripts", "deploy"), args...)
@@ -183,7 +183,7 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 	if n, first := strings.Count(calls, "cdk deploy --all"+rest), strings.Index(calls, "cdk deploy V-Data"+rest); n != 2 || first < 0 || first > strings.Index(calls, "--all") {
 		t.Errorf("%d deployments after Data, want 2:\n%s", n, calls)
 	}
-	for _, want := range []string{"build -arch amd64", "go run ./infra/gate -table core"} {
+	for _, want := range []string{"build -arch amd64", "go run ./infra/quota -table core"} {
 		if !strings.Contains(calls, want) {
 			t.Errorf("it did not %s:\n%s", want, calls)
 		}
@@ -273,10 +273,10 @@ func TestAnOutageDoesNotReplaceAddresses(t *testing.T) {
 	}
 }
 
-func TestAFailedDeploymentSetsNoGate(t *testing.T) {
+func TestAFailedDeploymentSetsNoQuota(t *testing.T) {
 	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"FAILS=yes"}, "--yes")
-	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/gate") {
+	if ok || !strings.Contains(stderr, "The deployment failed") || strings.Contains(calls, "infra/quota") {
 		t.Errorf("got %v with %q after\n%s", ok, stderr, calls)
 	}
 }

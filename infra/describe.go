@@ -9,14 +9,15 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// description is what scripts need to know of a synthesis; it lies beside the templates as deployment.json.
+// description is what scripts need to know of a synthesis; it is written next to the templates as
+// deployment.json.
 type description struct {
 	Name     string            `json:"name"`
 	Settings string            `json:"settings"` // file that scripts/deploy writes
 	Stacks   []string          `json:"stacks"`   // in the order of deployment
-	Final    bool              `json:"final"`    // the addresses are names of our own, so that one deployment is enough
+	Final    bool              `json:"final"`    // all addresses are domains, so that one deployment is enough
 	Hosts    map[string]string `json:"hosts"`    // stack of each host
-	Told     map[string]string `json:"told"`     // address of each host as the functions are told
+	Told     map[string]string `json:"told"`     // address of each host in the settings of the functions
 }
 
 // describe writes deployment.json and env.json.
@@ -42,10 +43,11 @@ func (d *deployment) describe(folder string) error {
 	return writeJSON(filepath.Join(folder, "env.json"), d.localEnvironment())
 }
 
-// localEnvironment is what `sam local start-api --docker-network host --env-vars cdk.out/env.json` tells the functions:
-// the engines and addresses of scripts/dev, whose keys have to be in the environment of sam itself. A container sees
-// neither the rings of scripts/dev nor, with those keys, the secrets of a deployment: it makes rings of its own, so that it
-// accepts what it has signed and nothing else.
+// localEnvironment returns the variables for `sam local start-api --docker-network host --env-vars
+// cdk.out/env.json`: the engines and addresses of scripts/dev, whose keys have to be in the
+// environment of sam itself. A container has neither the rings of scripts/dev nor, with those keys,
+// the secrets of a deployment: it makes rings of its own, so that it accepts only what it has
+// signed itself.
 func (d *deployment) localEnvironment() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, f := range d.functions() {
@@ -55,7 +57,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			env.CoreTable: "vitrine-core", env.EventsTable: "vitrine-events", env.HotTable: "vitrine-hot", env.Bucket: "vitrine",
 			env.DynamoDBEndpoint: "http://127.0.0.1:8711", env.S3Endpoint: "http://127.0.0.1:8712", env.S3Domain: "s3.localhost:8712",
 		}
-		for _, name := range f.people { // all of them: what is not local is not told
+		for _, name := range f.people { // all of them, so that those that are not local are cleared
 			variables[name] = localPeople[name]
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
@@ -70,8 +72,8 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 	return all
 }
 
-// localPeople is the identity provider of scripts/dev. A container does not see the file with the client's secret, so that
-// tokens of that provider are believed, but nobody signs in on the pages.
+// localPeople is the identity provider of scripts/dev. A container does not see the file with the
+// client's secret, so that it accepts tokens of that provider, but its pages cannot sign in.
 var localPeople = map[string]string{env.OIDCIssuer: "http://localhost:8706", env.OIDCClientID: "vitrine", env.OIDCLogout: "rp_initiated"}
 
 func writeJSON(file string, v any) error {

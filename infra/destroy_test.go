@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// leftover is a folder in which scripts/destroy meets a stand-in for AWS, with what a deployment left there: a file a
-// stack, which holds its status, and a file a bucket, which holds a key a line.
+// leftover is a folder in which scripts/destroy meets a stand-in for AWS, with the remains of a
+// deployment: a file a stack, which holds its status, and a file a bucket, which holds a key a
+// line.
 type leftover struct {
 	folder string
 	env    []string
@@ -93,7 +94,7 @@ func newLeftover(t *testing.T) *leftover {
 	return l
 }
 
-// destroy runs the script with changes to its environment and what somebody types; calls is what it had done.
+// destroy runs the script with changes to its environment and the typed input; calls are its calls.
 func (l *leftover) destroy(t *testing.T, env []string, typed string, args ...string) (stderr, calls string, ok bool) {
 	t.Helper()
 	script := filepath.Join(l.folder, "scripts", "destroy")

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// httpDomain serves an HTTP API under a domain of ours.
+// httpDomain serves an HTTP API under a custom domain.
 func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	d := awsapigatewayv2.NewDomainName(f.stack, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
 		DomainName:     jsii.String(named.Name),
@@ -28,7 +28,7 @@ func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	f.record("Record", named, d.RegionalDomainName(), target)
 }
 
-// restDomain serves a REST API under a domain of ours.
+// restDomain serves a REST API under a custom domain.
 func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
 	d := awsapigateway.NewDomainName(f.stack, jsii.String("Domain"), &awsapigateway.DomainNameProps{
 		DomainName:     jsii.String(named.Name),
@@ -43,7 +43,7 @@ func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
 	f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
 }
 
-// certificate is that of a domain, in the region of its gateway.
+// certificate returns that of a domain, in the region of its gateway.
 func (f *function) certificate(named domain) awscertificatemanager.ICertificate {
 	arn := jsii.String(named.Certificate)
 	return awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), arn)
@@ -58,8 +58,8 @@ func (f *function) record(id string, named domain, target *string, alias awsrout
 	record(f.stack, id, named, target, alias)
 }
 
-// record makes the DNS records, for IPv4 and IPv6, where the zone is given; the output says what they have to point at
-// where it is not.
+// record makes the DNS records, for IPv4 and IPv6, where the zone is given; otherwise the output
+// names their target.
 func record(stack awscdk.Stack, id string, named domain, target *string, alias awsroute53.IAliasRecordTarget) {
 	output(stack, id+"Target", target)
 	if named.ZoneID == "" {

@@ -13,9 +13,9 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// uploadFront gives the upload host an HTTP API and, under a domain of its own, CloudFront before it: the paths of
-// presigned PUTs go to S3, with only the host swapped, and everything else to the API. Without a domain clients are sent
-// to S3 itself.
+// uploadFront gives the upload host an HTTP API and, under a domain of its own, CloudFront before
+// it: the paths of presigned PUTs go to S3, with only the host replaced, and all others to the API.
+// Without a domain clients upload to S3 itself.
 func uploadFront(f *function) {
 	named, own := f.Domains[f.name]
 	if !own {
@@ -36,7 +36,8 @@ func uploadFront(f *function) {
 }
 
 func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named domain) cf.Distribution {
-	// No origin access control: a presigned PUT brings its own signature, and S3 takes one at a time.
+	// No origin access control, because a presigned PUT has its own signature, and S3 accepts one
+	// at a time.
 	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:                jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"),
@@ -54,7 +55,8 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 	return edge
 }
 
-// contentEdge hides the stage of the content host's gateway. It changes nothing else: no cache, no compression.
+// contentEdge hides the stage of the content host's gateway. It changes no request and no answer:
+// no cache, no compression.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
@@ -73,7 +75,8 @@ func httpsOrigin(name string) cf.IOrigin {
 	})
 }
 
-// passing hands every request on as it came, except for the host: signatures and gateways expect the origin's own name.
+// passing forwards every request unchanged except for the host, because signatures and gateways
+// expect the origin's own name.
 func passing(origin cf.IOrigin) *cf.BehaviorOptions {
 	return &cf.BehaviorOptions{
 		Origin:               origin,
@@ -85,7 +88,8 @@ func passing(origin cf.IOrigin) *cf.BehaviorOptions {
 	}
 }
 
-// neverCached lists the statuses that CloudFront would otherwise keep for ten seconds, caching disabled or not.
+// neverCached lists the statuses that CloudFront would otherwise cache for ten seconds, even with
+// caching disabled.
 func neverCached() *[]*cf.ErrorResponse {
 	var all []*cf.ErrorResponse
 	for _, status := range []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504} {

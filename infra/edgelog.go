@@ -9,16 +9,18 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// edgeFields are what a distribution logs. Path, query, cookies and referrer hold signed URLs, and the address is a
-// person's; which of our behaviours it was says whether a request went to files or to the host.
+// edgeFields are what a distribution logs. Path, query, cookies and referrer hold signed URLs, and
+// the address is personal data. The behaviour that matched says whether a request was for files or
+// for the host.
 var edgeFields = []string{
 	"date", "time", "x-edge-location", "x-edge-request-id", "cs-method", "cache-behavior-path-pattern", "sc-status",
 	"sc-bytes", "cs-bytes", "time-taken", "time-to-first-byte", "x-edge-result-type", "x-edge-detailed-result-type",
 	"cs-protocol-version", "ssl-protocol",
 }
 
-// edgeLog lets a distribution log into a group of the stack. CloudFront delivers from one region alone, so that a
-// deployment elsewhere has no such log: its templates are the same, and the condition leaves this out.
+// edgeLog lets a distribution log into a group of the stack. CloudFront delivers from one region
+// alone, so a deployment elsewhere has no such log: its templates are the same, and the condition
+// leaves this out.
 func (f *function) edgeLog(edge cf.Distribution) {
 	if !f.EdgeLogs {
 		return

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// function is a host's stack with its function and a role that no other function has.
+// function is a host's stack with its function and the role of that function alone.
 type function struct {
 	options
 	host
@@ -67,9 +67,10 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 		Tracing:                      awslambda.Tracing_DISABLED,
 		Environment:                  f.environment(),
 		ReservedConcurrentExecutions: f.reserved(),
-		// Lambda takes the lines of lambdahttp.NewLog as they are, because they are JSON with level and timestamp; a line
-		// that is not, as of a runtime that dies, counts as INFO. Of its own lines, which otherwise are three a request, it
-		// keeps those of failures: a timeout, a process that ended.
+		// Lambda keeps the lines of lambdahttp.NewLog unchanged, because they are JSON with level
+		// and timestamp. A line that is not, as of a crashing runtime, counts as INFO. Of Lambda's
+		// own lines, three a request otherwise, it keeps those of failures: a timeout, a process
+		// that ended.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
@@ -101,8 +102,8 @@ func (f *function) reserved() *float64 {
 	return nil
 }
 
-// environment is the settings of the host. Those of other engines are empty in AWS, and declared because sam local sets
-// declared variables only.
+// environment returns the settings of the host. The engine endpoints are empty in AWS, and declared
+// because sam local sets declared variables only.
 func (f *function) environment() *map[string]*string {
 	a := f.Addresses
 	variables := map[string]*string{
@@ -123,17 +124,17 @@ func (f *function) environment() *map[string]*string {
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
 	}
-	people := f.Identity.told()
+	people := f.Identity.settings()
 	for _, name := range f.people {
 		variables[name] = jsii.String(people[name])
 	}
 	return &variables
 }
 
-// newLog makes a log group that forgets. Groups that AWS delivers to are below /aws/vendedlogs, where its right to
-// write is one for all; elsewhere each of them makes a policy of the account longer, which has room for a few dozen. A
-// part of the stack's own id ends the name, because groups are kept if data is: a stack that is made again must not
-// meet them.
+// newLog makes a log group with a retention. Groups that AWS delivers to are below /aws/vendedlogs,
+// where one policy covers its right to write; elsewhere each group makes a policy of the account
+// longer, which has room for a few dozen. The name ends with a part of the stack's own id, because
+// groups are kept if data is, and a recreated stack must not collide with them.
 func (f *function) newLog(id, below string) awslogs.LogGroup {
 	stackID := awscdk.Fn_Select(number(2), awscdk.Fn_Split(jsii.String("/"), f.stack.StackId(), nil))
 	start := awscdk.Fn_Select(number(0), awscdk.Fn_Split(jsii.String("-"), stackID, nil))
@@ -143,12 +144,12 @@ func (f *function) newLog(id, below string) awslogs.LogGroup {
 	})
 }
 
-// alarm reports when a metric is above zero.
-// cutStreams is how many functions a period may lose to readers who take nothing: such a function ends, which is an error
-// to Lambda, and anybody can be such a reader.
+// alarm reports when a metric is above zero. cutStreams is how many functions a period may lose to
+// readers who take no data: such a function ends, which is an error to Lambda, and any client can
+// cause that.
 const cutStreams = 50
 
-// tolerated is how many errors in a period are reported.
+// tolerated returns how many errors in a period are not reported.
 func (f *function) tolerated() float64 {
 	if f.timeout == streamTime {
 		return cutStreams
@@ -164,7 +165,7 @@ func (f *function) alarm(id, description string, threshold float64, m awscloudwa
 	})
 }
 
-// alarmOn reports to where the options say.
+// alarmOn reports to the topic of the options.
 func (f *function) alarmOn(id, description string, m awscloudwatch.Metric, when *awscloudwatch.CreateAlarmOptions) {
 	when.AlarmDescription = jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description))
 	a := m.CreateAlarm(f.stack, jsii.String(id), when)

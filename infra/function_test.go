@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// needed are the rings that the hosts say they need.
+// needed are the rings that the hosts require.
 var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "content": content.Rings, "app": app.Rings}
 
 func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
@@ -60,7 +60,7 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Loose-App", env.APIURL, "https://known.example"},
 		{"Loose-App", env.RingsVersion, "7c0ffee"},
 		{"Plain-App", env.RingsVersion, ""},
-		{"Plain-App", env.OIDCIssuer, ""}, // nobody knows the pool before it is made
+		{"Plain-App", env.OIDCIssuer, ""}, // the pool is not known before it is made
 		{"Plain-App", env.OIDCClientSecret, ""},
 		{"Named-App", env.OIDCIssuer, "https://pool.example"},
 		{"Named-App", env.OIDCClientID, "client-of-pool"},
@@ -136,9 +136,9 @@ func TestLogsForget(t *testing.T) {
 	})
 }
 
-// Below /aws/vendedlogs the right of AWS to write logs is one for all groups; elsewhere each group makes a policy
-// longer that has room for a few dozen. Groups are kept, so that a part of the stack's id is in each name: a stack that
-// is made again could not make those of the one before it.
+// Below /aws/vendedlogs one policy covers the right of AWS to write logs; elsewhere each group
+// makes a policy longer that has room for a few dozen. Groups are kept, so each name has a part of
+// the stack's id: a recreated stack could not make those of the one before it.
 func TestLogsHaveNames(t *testing.T) {
 	names := map[string]string{
 		"Log": "/aws/lambda/", "AccessLog": "/aws/vendedlogs/apigateway/", "EdgeLog": "/aws/vendedlogs/cloudfront/",
@@ -161,8 +161,8 @@ func TestLogsHaveNames(t *testing.T) {
 	})
 }
 
-// Our lines are JSON with a level, which Lambda reads; what it would say itself of a request that went well, it leaves
-// out.
+// The service's lines are JSON with a level, which Lambda reads; Lambda's own lines about
+// successful requests are off.
 func TestLogsAreJSON(t *testing.T) {
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		logging := at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig").(object)
@@ -191,8 +191,8 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// Anybody can bring about a 503 of what a deployment is not set up for; a line of level ERROR is a failure of the
-// service.
+// Any client can cause a 503 of a feature that is not configured; a line of level ERROR is a
+// failure of the service.
 func TestErrorsAreCountedInTheLogAndNotAtTheGateway(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		filter := tpl.of("AWS::Logs::MetricFilter")["Log/ErrorLines"]
@@ -218,7 +218,7 @@ func TestErrorsAreCountedInTheLogAndNotAtTheGateway(t *testing.T) {
 	})
 }
 
-// Every level of our lines is a word that the filter compares.
+// Every level of the service's lines is a word that the filter compares.
 func TestALineOfAFailureIsWhatTheFilterCounts(t *testing.T) {
 	var text bytes.Buffer
 	lambdahttp.NewLog(&text).Error("request")

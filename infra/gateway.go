@@ -14,7 +14,8 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// httpFront gives a host an HTTP API under its own domain or, without one, under the address that AWS makes up.
+// httpFront gives a host an HTTP API under its own domain or, without one, under the address that
+// AWS assigns.
 func httpFront(f *function) {
 	named, own := f.Domains[f.name]
 	api := f.httpAPI(own)
@@ -26,9 +27,9 @@ func httpFront(f *function) {
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
 }
 
-// httpAPI is a gateway whose only route leads to the function; hidden closes the address that AWS makes up. What it
-// refuses by itself, above its throttle or without an answer of the function, has AWS's body {"message":…} and no
-// Retry-After: HTTP APIs let nobody change that.
+// httpAPI returns a gateway whose only route leads to the function; hidden disables the address
+// that AWS assigns. Its own refusals, above its throttle or without an answer of the function, have
+// AWS's body {"message":…} and no Retry-After, because HTTP APIs do not allow changing that.
 func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name:                      f.stack.StackName(),
@@ -69,8 +70,8 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	return api
 }
 
-// challenge maps the challenge of a 401 back, because API Gateway renames WWW-Authenticate; lambdahttp puts it into a
-// header of our own. Only hosts that ask for credentials have one.
+// challenge maps the challenge of a 401 back, because API Gateway renames WWW-Authenticate;
+// lambdahttp puts it into a header of the service's own. Only hosts that authenticate have one.
 func (f *function) challenge() any {
 	if f.name == "app" {
 		return nil
@@ -91,8 +92,8 @@ func (f *function) routeSettings() any {
 	}
 }
 
-// accessLog is the format of a gateway's log. It has no path, because paths carry signed tokens; which route it was the
-// function's line tells, whose requestId and gateway_request_id are the same.
+// accessLog is the format of a gateway's log. It has no path, because paths carry signed tokens.
+// The route is in the function's line, which has the same requestId and gateway_request_id.
 func accessLog(failure string) string {
 	line, _ := json.Marshal(map[string]string{
 		"requestId":               "$context.integration.requestId",

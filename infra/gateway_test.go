@@ -60,7 +60,7 @@ func TestTheGatewayOfContentRefusesWithOurEnvelope(t *testing.T) {
 	}
 }
 
-// A gateway that lets no more through says when to come again, as our own limits do.
+// A gateway that throttles sends Retry-After, as the service's own limits do.
 func TestTheGatewayOfContentSaysWhenToComeAgain(t *testing.T) {
 	r := read(t, "Plain-Content").of("AWS::ApiGateway::GatewayResponse")["Api/Throttled"]
 	if r == nil {
@@ -102,8 +102,8 @@ func TestNoHostTakesTheRequestsOfTheWholeAccount(t *testing.T) {
 	})
 }
 
-// Every path, method and header reaches the function, preflights too: the one route is the default one, and the gateway
-// answers nothing by itself.
+// Every path, method and header reaches the function, preflights too: the default route is the only
+// one, and the gateway answers no request by itself.
 func TestTheGatewaysOfTheHostsPassEverything(t *testing.T) {
 	for name := range made {
 		for _, host := range []string{"Api", "Upload", "App"} {
@@ -270,7 +270,8 @@ func TestTheUploadEdgePassesFilesToS3(t *testing.T) {
 	}
 }
 
-// passes checks that a behaviour changes nothing: no cache, no compression, every header but Host, all methods.
+// passes checks that a behaviour changes no request: no cache, no compression, every header but
+// Host, all methods.
 func passes(t *testing.T, path string, behaviour object) {
 	t.Helper()
 	same(t, path+": compression", behaviour["Compress"], false)
@@ -290,7 +291,8 @@ func TestEdgesKeepNoRefusal(t *testing.T) {
 	}
 }
 
-// Paths, queries, cookies and referrers of requests hold signed URLs, and addresses are of people.
+// Paths, queries, cookies and referrers of requests hold signed URLs, and addresses are personal
+// data.
 func TestEdgesLogWhatIsNoSecret(t *testing.T) {
 	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
 		tpl := read(t, stack)
@@ -315,7 +317,8 @@ func TestEdgesLogWhatIsNoSecret(t *testing.T) {
 	}
 }
 
-// AWS keeps what it knows of distributions in one region, and refuses to make these anywhere else.
+// AWS keeps the logs of distributions in one region, and refuses to make their deliveries anywhere
+// else.
 func TestEdgesLogInTheOneRegionThatHasTheirLogs(t *testing.T) {
 	tpl := read(t, "Plain-Content")
 	here := object{"Fn::Equals": []any{object{"Ref": "AWS::Region"}, "us-east-1"}}

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Statements are written out rather than granted by the CDK, whose grants are wider than what the stores call.
+// Statements are written out, because the CDK's grants are wider than what the stores call.
 
 func allow(resource *string, actions ...string) awsiam.PolicyStatement {
 	return allowIf(resource, nil, actions...)
@@ -25,28 +25,28 @@ func allowIf(resource *string, conditions map[string]any, actions ...string) aws
 	return awsiam.NewPolicyStatement(props)
 }
 
-// leading holds a right to items whose partition keys look like one of these.
+// leading limits a right to items whose partition keys match one of these patterns.
 func leading(keys ...string) map[string]any {
 	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": keys}}
 }
 
-// index is the ARN of an index of a table.
+// index returns the ARN of an index of a table.
 func index(t awsdynamodb.TableV2, name string) *string {
 	return jsii.String(*t.TableArn() + "/index/" + name)
 }
 
-// files are the objects that clients upload; blob spells their keys.
+// files returns the ARN of the objects that clients upload; package blob defines their keys.
 func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*")) }
 
-// diffs are the uploads that files are rebuilt from.
+// diffs returns the ARN of the uploads that files are rebuilt from.
 func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*")) }
 
-// listed lets a host list a part of the bucket; without a prefix the condition fails.
+// listed allows listing a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}}, "s3:ListBucket")
 }
 
-// readGates lets a host decide whether a reader may read, and count that it did.
+// readGates allows deciding whether a reader may read, and counting the read.
 func (d *data) readGates() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allowIf(d.core.TableArn(), leading("W#*", "A#*", "AL#*"), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
@@ -54,8 +54,9 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 	}
 }
 
-// write lets a host put and update items of table core: those whose keys look like these or, with narrow-writes=no,
-// all. What AWS compares when a transaction writes several items only an account shows; hence the option.
+// write allows putting and updating items of table core: those whose keys match or, with
+// narrow-writes=no, all. How IAM compares the keys of a transaction over several items can only be
+// seen in an account; hence the option.
 func (d *data) write(keys ...string) awsiam.PolicyStatement {
 	var conditions map[string]any
 	if d.narrowWrites {
@@ -68,8 +69,9 @@ func (d *data) write(keys ...string) awsiam.PolicyStatement {
 // the moves that follow them, identities, registrations, and grants with the codes that they come from.
 var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "REG#*", "CRED#*"}
 
-// serveMembers lets a host do what members do, and agents that they answer: read and change state, never files. What
-// happened is read, and only added to. The host writes memberItems and those with further keys.
+// serveMembers allows what members do, and agents that they answer: reading and changing state,
+// never files. Events are read and appended only. The host writes memberItems and those with
+// further keys.
 func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.core.TableArn(),
@@ -82,8 +84,8 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
-// readFiles lets a host read uploaded files. Without the right to list the bucket, S3 answers 403 for an object that is
-// not there, which the store of objects expects.
+// readFiles allows reading uploaded files. Without the right to list the bucket, S3 answers 403 for
+// a missing object, which the store of objects expects.
 func (d *data) readFiles() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.files(), "s3:GetObject"),
@@ -91,12 +93,12 @@ func (d *data) readFiles() []awsiam.PolicyStatement {
 	}
 }
 
-// readRing lets a host fetch one key ring.
+// readRing allows fetching one key ring.
 func (d *data) readRing(name string) []awsiam.PolicyStatement {
 	return d.readSecret(d.rings[name].SecretArn())
 }
 
-// readSecret lets a host fetch one secret that is encrypted with our key.
+// readSecret allows fetching one secret that is encrypted with the deployment's key.
 func (d *data) readSecret(arn *string) []awsiam.PolicyStatement {
 	conditions := d.through("secretsmanager")
 	conditions["StringEquals"].(map[string]any)["kms:EncryptionContext:SecretARN"] = arn
@@ -106,30 +108,30 @@ func (d *data) readSecret(arn *string) []awsiam.PolicyStatement {
 	}
 }
 
-// readClientSecret lets a host that is told where the client's secret is read it.
+// readClientSecret allows a host that has the setting of the client's secret to read it.
 func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyStatement {
 	if !slices.Contains(people, env.OIDCClientSecret) {
 		return nil
 	}
-	arn := jsii.String(o.Identity.told()[env.OIDCClientSecret])
+	arn := jsii.String(o.Identity.settings()[env.OIDCClientSecret])
 	switch {
 	case *arn == "":
 		return nil
-	case o.Identity.By == byCognito:
+	case o.Identity.By == cognitoIdentity:
 		return d.readSecret(arn)
 	}
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
 }
 
-// forObjects holds the use of the key to objects of the bucket. S3 names the bucket when it uses the bucket's own key,
-// as ours does, and else the object.
+// forObjects limits the use of the key to objects of the bucket. The context of S3 names the bucket
+// when it uses the bucket's own key, as here, and else the object.
 func (d *data) forObjects() map[string]any {
 	conditions, bucket := d.through("s3"), *d.bucket.BucketArn()
 	conditions["StringLike"] = map[string]any{"kms:EncryptionContext:aws:s3:arn": []string{bucket, bucket + "/*"}}
 	return conditions
 }
 
-// through holds the use of the key to what a service does for the caller.
+// through limits the use of the key to what a service does for the caller.
 func (d *data) through(service string) map[string]any {
 	return map[string]any{"StringEquals": map[string]any{
 		"kms:ViaService": fmt.Sprintf("%s.%s.amazonaws.com", service, *d.stack.Region()),

@@ -9,41 +9,42 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// host is what is particular about the function of a host.
+// host is what differs between the functions of the hosts.
 type host struct {
 	name     string
 	memory   float64           // MB; the share of a core grows with it
 	timeout  float64           // seconds
 	rings    []string          // settings of the key rings that it may read
-	people   []string          // settings of the identity provider that it is told
-	settings map[string]string // beside those that all hosts have
+	people   []string          // settings of the identity provider that it gets
+	settings map[string]string // in addition to those that all hosts have
 	grants   func(*data) []awsiam.PolicyStatement
 }
 
 // title is the name as a construct has it.
 func (h host) title() string { return strings.ToUpper(h.name[:1]) + h.name[1:] }
 
-// Below what an HTTP API waits for, so that the function's own refusal arrives; and enough for a slow reader of a large
-// file, while one that hangs gives its place back.
+// Below the time limit of an HTTP API, so that the function's own refusal arrives; and enough for a
+// slow reader of a large file, while a hanging one is cut off.
 const (
 	answerTime = 28
 	streamTime = 240
 )
 
-// hosts holds no construct: those of the CDK come with a process, which is started when something is to be made.
+// hosts holds no construct, because constructs need the CDK's process, which is started only for a
+// synthesis.
 var hosts = []host{
 	{
 		name:     "api",
 		memory:   512,
 		timeout:  answerTime,
 		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
-		people:   verifying, // ID tokens that somebody exchanges
+		people:   verifying, // ID tokens that clients exchange
 		settings: map[string]string{env.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
-				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read what happened everywhere
-				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // what they lift
-				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of requests that come twice
+				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces
+				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // lockdowns that they lift
+				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of repeated requests
 			}, d.readFiles()) // files are read back as text
 		},
 	},
@@ -52,15 +53,15 @@ var hosts = []host{
 		memory:   1024,
 		timeout:  answerTime, // finalize hashes what came without a digest
 		rings:    []string{env.PepperRing},
-		settings: map[string]string{env.PutMode: "direct"}, // uploadFront says edge when there is one
+		settings: map[string]string{env.PutMode: "direct"}, // uploadFront overrides it where there is an edge
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return append([]awsiam.PolicyStatement{
 				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 				d.write("U#*", "A#*", "K#*"), // sessions, drafts, and when a key was used
 				allow(d.events.TableArn(), "dynamodb:PutItem"),
 				allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-				allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to bytes that are reused
-				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // hints that lead nowhere
+				allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
+				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // index entries whose object is gone
 				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
 				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
 				d.listed("o/*"), d.listed("d/*"),

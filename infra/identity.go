@@ -16,26 +16,29 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Where people sign in.
+// The kinds of identity provider.
 const (
-	byCognito = "cognito" // a user pool that the stack Data makes
-	byOIDC    = "oidc"    // any OpenID Connect provider that the context names
-	byNobody  = "none"    // nowhere: there are ephemeral workspaces only
+	cognitoIdentity = "cognito" // a user pool that the stack Data makes
+	oidcIdentity    = "oidc"    // any OpenID Connect provider that the context names
+	noIdentity      = "none"    // none: there are ephemeral workspaces only
 )
 
-// identity is what the context says about where people sign in.
+// identity is the part of the context that configures sign-in.
 type identity struct {
 	By string
-	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or made of name and account.
+	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or
+	// derived from name and account.
 	Domain domain
 	Prefix string
-	Sender string // of the pool's e-mail; empty: Cognito's own, which sends little
-	// SenderIdentity is what is verified in SES: the address of the sender or a domain that it belongs to.
+	Sender string // of the pool's e-mail; empty: Cognito's own, which is limited to few messages
+	// SenderIdentity is the verified identity in SES: the address of the sender or a domain that it
+	// belongs to.
 	SenderIdentity string
 	// Issuer, ClientID, SecretARN and Logout describe the provider, as the context does or, for a pool, the outputs of the
 	// stack Data; without SecretARN the client is a public one.
 	Issuer, ClientID, SecretARN, Logout string
-	// OperatorClaim and OperatorValue tell who operates the deployment; empty: a pool's group "operators".
+	// OperatorClaim and OperatorValue mark the operators of the deployment; empty: a pool's group
+	// "operators".
 	OperatorClaim, OperatorValue string
 }
 
@@ -50,7 +53,7 @@ var (
 // readIdentity reads and checks the context.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
-		By:            c.text("identity", byCognito),
+		By:            c.text("identity", cognitoIdentity),
 		Prefix:        c.text("identity-prefix", ""),
 		Issuer:        c.text("oidc-issuer", ""),
 		ClientID:      c.text("oidc-client-id", ""),
@@ -61,11 +64,11 @@ func readIdentity(c lookup, o options) (identity, error) {
 		OperatorValue: c.text("oidc-operator-value", ""),
 	}
 	switch {
-	case !slices.Contains([]string{byCognito, byOIDC, byNobody}, i.By):
+	case !slices.Contains([]string{cognitoIdentity, oidcIdentity, noIdentity}, i.By):
 		return i, fmt.Errorf("the context identity is cognito, oidc or none, not %q", i.By)
-	case i.By != byOIDC && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
+	case i.By != oidcIdentity && i.Issuer+i.ClientID+i.SecretARN+i.OperatorClaim+i.OperatorValue != "":
 		return i, fmt.Errorf("the context names another provider: set identity to oidc, or leave oidc-* away")
-	case i.By != byCognito && i.Sender != "":
+	case i.By != cognitoIdentity && i.Sender != "":
 		return i, fmt.Errorf("the context identity-email-from is for the pool, which identity=%s does without", i.By)
 	case i.Sender != "" && !senderShape.MatchString(i.Sender):
 		return i, fmt.Errorf("the context identity-email-from is an e-mail address, not %q", i.Sender)
@@ -74,15 +77,16 @@ func readIdentity(c lookup, o options) (identity, error) {
 		return i, err
 	}
 	switch i.By {
-	case byOIDC:
+	case oidcIdentity:
 		return i, i.checkProvider()
-	case byNobody:
+	case noIdentity:
 		return i, nil
 	}
 	return i, i.readAddress(c, o)
 }
 
-// readSenderIdentity reads what is verified in SES: the sender's address, unless the context names its domain.
+// readSenderIdentity reads the verified identity in SES: the sender's address, unless the context
+// names its domain.
 func (i *identity) readSenderIdentity(c lookup) error {
 	i.SenderIdentity = c.text("identity-email-identity", i.Sender)
 	_, domain, _ := strings.Cut(i.Sender, "@")
@@ -92,7 +96,7 @@ func (i *identity) readSenderIdentity(c lookup) error {
 	case i.Sender == "":
 		return fmt.Errorf("the context identity-email-identity is what an address belongs to: give identity-email-from too")
 	}
-	i.SenderIdentity = strings.ToLower(i.SenderIdentity) // as SES has domains
+	i.SenderIdentity = strings.ToLower(i.SenderIdentity) // domains in SES are lower case
 	if !strings.HasSuffix("."+strings.ToLower(domain), "."+i.SenderIdentity) {
 		return fmt.Errorf(
 			"the context identity-email-identity does not cover %s: it is that address, its domain or one above", i.Sender)
@@ -100,7 +104,7 @@ func (i *identity) readSenderIdentity(c lookup) error {
 	return nil
 }
 
-// readAddress reads where the pages of the pool are.
+// readAddress reads the address of the pool's pages.
 func (i *identity) readAddress(c lookup, o options) (err error) {
 	if name := c.text("domain-identity", ""); name != "" {
 		if i.Domain, err = readDomain(c, "identity", name); err == nil && related(i.Domain.Name, o.Domains["content"].Name) {
@@ -111,7 +115,7 @@ func (i *identity) readAddress(c lookup, o options) (err error) {
 	if i.Prefix != "" && !prefixShape.MatchString(i.Prefix) {
 		return fmt.Errorf("the context identity-prefix is small letters, digits and hyphens, at most 63, not %q", i.Prefix)
 	}
-	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon keeps to itself
+	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon reserves
 		if strings.Contains(i.Prefix, word) || i.Prefix == "" && strings.Contains(strings.ToLower(o.Name), word) {
 			return fmt.Errorf("Cognito takes no address with %q in it: give the context identity-prefix another one", word)
 		}
@@ -135,14 +139,15 @@ func (i identity) checkProvider() error {
 	return nil
 }
 
-// find completes the description of our pool from the outputs of the stack Data. Functions are told them as they are told
-// addresses: CloudFormation keeps whatever another stack imports, so that with references between stacks no deployment
-// could change its provider. Before scripts/deploy knows them nobody can sign in.
+// find completes the description of the deployment's pool from the outputs of the stack Data.
+// Functions get them as they get addresses: with references between stacks no deployment could
+// change its provider, because CloudFormation refuses to remove an imported output. Sign-in is
+// unavailable before scripts/deploy knows them.
 func (i *identity) find(data map[string]string) {
-	if i.By != byCognito {
+	if i.By != cognitoIdentity {
 		return
 	}
-	i.Logout = byCognito
+	i.Logout = cognitoIdentity
 	if data["Issuer"] != "" && data["ClientId"] != "" && data["ClientSecret"] != "" {
 		i.Issuer = data["Issuer"]
 		i.ClientID = data["ClientId"]
@@ -150,7 +155,7 @@ func (i *identity) find(data map[string]string) {
 	}
 }
 
-// The settings of hosts that check who somebody is, and of those where people sign in.
+// The settings of hosts that verify ID tokens, and of those that sign people in.
 var (
 	verifying = []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	signingIn = append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, verifying...)
@@ -158,9 +163,9 @@ var (
 
 const scopes = "openid email profile"
 
-// told is what the hosts are told of the provider, by setting.
-func (i identity) told() map[string]string {
-	if i.By == byNobody {
+// settings returns the hosts' settings of the provider.
+func (i identity) settings() map[string]string {
+	if i.By == noIdentity {
 		return map[string]string{}
 	}
 	return map[string]string{
@@ -169,9 +174,9 @@ func (i identity) told() map[string]string {
 	}
 }
 
-// identify makes the place where people sign in if it is ours.
+// identify makes the user pool, if the deployment has its own.
 func (d *data) identify(o options) {
-	if o.Identity.By != byCognito {
+	if o.Identity.By != cognitoIdentity {
 		return
 	}
 	pool := d.newPool(o)
@@ -180,7 +185,8 @@ func (d *data) identify(o options) {
 	output(d.stack, "Issuer", pool.UserPoolProviderUrl())
 }
 
-// newPool keeps the people: they sign up by themselves with an e-mail address that they have to prove.
+// newPool makes the user pool. People sign up by themselves with an e-mail address that is
+// verified.
 func (d *data) newPool(o options) cognito.UserPool {
 	yes := jsii.Bool(true)
 	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
@@ -220,7 +226,8 @@ func (d *data) newPool(o options) cognito.UserPool {
 	return pool
 }
 
-// sendBySES lets the pool send its codes from an address that is verified in SES. The CDK's own way wants to know the region.
+// sendBySES lets the pool send its codes from an address that is verified in SES. It sets the
+// properties directly, because the CDK's method requires a region.
 func (d *data) sendBySES(pool cognito.UserPool, by identity) {
 	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
 		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
@@ -231,8 +238,8 @@ func (d *data) sendBySES(pool cognito.UserPool, by identity) {
 	})
 }
 
-// newClient is the app host at the pool: a confidential client that takes codes only. Its tokens say once who somebody is
-// and are not kept, so that they may end soon.
+// newClient makes the app host's client of the pool: a confidential client that takes codes only.
+// Its tokens are short-lived, because they are used once and not kept.
 func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClient {
 	yes := jsii.Bool(true)
 	client := pool.AddClient(jsii.String("App"), &cognito.UserPoolClientOptions{
@@ -255,11 +262,12 @@ func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClien
 	return client
 }
 
-// callbackPath is where the app host takes codes.
+// callbackPath is where the app host receives codes.
 const callbackPath = "/api/auth/callback"
 
-// newClientSecret makes a secret for the secret of the client. Cognito makes that one up, and a template can read it only
-// by a function of somebody else's; so scripts/deploy copies it here, and until then this is one that opens nothing.
+// newClientSecret makes a secret that will hold the client's secret. Cognito generates that, and a
+// template can read it only through a custom resource; so scripts/deploy copies it here, and until
+// then it holds a random value.
 func (d *data) newClientSecret(o options) {
 	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
 		Description:          jsii.String("Vitrine: the secret of its client at the identity provider"),
@@ -271,7 +279,7 @@ func (d *data) newClientSecret(o options) {
 	output(d.stack, "ClientSecret", secret.SecretArn())
 }
 
-// newAddress gives the pages of the pool an address: a domain of ours, or a name below Amazon's.
+// newAddress gives the pages of the pool an address: a custom domain, or a name below Amazon's.
 func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserPoolClient) {
 	options := &cognito.UserPoolDomainOptions{ManagedLoginVersion: cognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN}
 	named, prefix := o.Identity.Domain, o.Identity.Prefix

@@ -65,7 +65,7 @@ func TestTheSignInPagesHaveAnAddress(t *testing.T) {
 		t.Errorf("the record has to point at %s", target)
 	}
 	for _, tpl := range []*template{plain, named} {
-		look := tpl.only(t, "AWS::Cognito::ManagedLoginBranding").Properties // without one the pages answer nothing
+		look := tpl.only(t, "AWS::Cognito::ManagedLoginBranding").Properties // without one the pages do not work
 		same(t, "look", look["UseCognitoProvidedValues"], true)
 		if client := tpl.text(look["ClientId"]); client != "People/App" {
 			t.Errorf("the look is that of %s", client)

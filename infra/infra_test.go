@@ -17,10 +17,10 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// checkingRules tells a process that it runs for TestTheRulesHold.
+// checkingRules marks a process that runs for TestTheRulesHold.
 const checkingRules = "INFRA_TEST_RULES"
 
-// synthesised is the folder of the one synthesis that all tests read.
+// synthesised is the folder of the synthesis that all tests read.
 var synthesised string
 
 // made are the deployments in it.
@@ -50,7 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// settle starts the process anew with the variables of the CDK's kernel, which are read before any of our code runs.
+// settle restarts the process with the variables of the CDK's kernel, which are read before any
+// code of this package runs.
 func settle(rules bool) error {
 	const quiet = "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"
 	if os.Getenv(quiet) != "" {
@@ -65,9 +66,9 @@ func settle(rules bool) error {
 	return syscall.Exec(self, os.Args, append(os.Environ(), "CDK_VALIDATION="+validation, quiet+"=20"))
 }
 
-// contexts are the deployments that the tests look at: Plain has the addresses that AWS makes up, and is deployed for the
-// first time, Named has domains and every option, Bare has domains in another region and a provider of somebody else's,
-// Loose goes away with its stacks and lets nobody sign in.
+// contexts are the deployments that the tests look at: Plain has the addresses that AWS assigns,
+// and is deployed for the first time; Named has domains and every option; Bare has domains in
+// another region and an external provider; Loose is deleted with its stacks and has no sign-in.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
 		"environment": "production", "domain-origin": "upload-origin.example.org", "certificate": certificate,
@@ -106,7 +107,7 @@ var domainNames = map[string]string{
 	"api": "api.example.org", "upload": "upload.example.org", "content": "files.example.net", "app": "app.example.org",
 }
 
-// synthesise makes all deployments in one app. The CDK reports by panics.
+// synthesise makes all deployments in one app. The CDK reports failures by panics.
 func synthesise(folder string, rules bool) (made map[string]*deployment, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -147,7 +148,7 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 	return made, nil
 }
 
-// cdkContext is what the CDK command line would pass on.
+// cdkContext returns what the CDK command line would pass on.
 func cdkContext() (map[string]any, error) {
 	text, err := os.ReadFile("../cdk.json")
 	if err != nil {
@@ -162,7 +163,7 @@ func cdkContext() (map[string]any, error) {
 	return file.Context, nil
 }
 
-// writeZips makes functions that do nothing but look right: an ELF header for the architecture.
+// writeZips writes functions that only have an ELF header for the architecture.
 func writeZips(o options) error {
 	if err := os.MkdirAll(o.Dist, 0o755); err != nil {
 		return err

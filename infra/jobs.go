@@ -12,7 +12,8 @@ import (
 // workTime leaves the last round of jobs time to end: they start new ones for less than a minute.
 const workTime = 5 * 60
 
-// jobsHost is the host of what falls due by itself. It reads no key ring and no file, and it alone may delete files.
+// jobsHost is the function that processes due work. It reads no key ring and no file, and it alone
+// may delete files.
 var jobsHost = host{
 	name:    "jobs",
 	memory:  512,
@@ -26,13 +27,13 @@ var jobsHost = host{
 			allow(d.events.TableArn(), "dynamodb:PutItem"),
 			allow(d.files(), "s3:DeleteObject"),
 			allow(d.diffs(), "s3:DeleteObject"),
-			d.listed("o/*"), d.listed("d/*"), // of sessions that nobody finalized
+			d.listed("o/*"), d.listed("d/*"), // of sessions that were never finalized
 		}
 	},
 }
 
-// schedule wakes the function every minute. What a call does not do the next one does: none is repeated, neither by the
-// rule nor by Lambda, which has a queue and attempts of its own.
+// schedule wakes the function every minute. The next call continues what one leaves undone, so that
+// neither the rule nor Lambda, which has a queue and attempts of its own, repeats a call.
 func (f *function) schedule() {
 	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{

@@ -18,7 +18,7 @@ func TestJobsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 			t.Errorf("%s: the rule wakes %s", name, f)
 		}
 		same(t, name+": retries", target["RetryPolicy"], object{"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0})
-		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties // beside the rule, Lambda would try two times more
+		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties // in addition to the rule, Lambda would retry twice
 		same(t, name+": attempts", itself["MaximumRetryAttempts"], 0)
 		same(t, name+": age", itself["MaximumEventAgeInSeconds"], 60)
 		if f := tpl.text(itself["FunctionName"]); f != "JobsFunction" {

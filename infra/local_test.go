@@ -15,7 +15,8 @@ import (
 
 // These tests read templates as `sam local start-api` does, which cannot run everywhere.
 
-// givenFolder names a folder that scripts/synth has made; the first two tests read it instead of their own.
+// givenFolder names a folder that scripts/synth has made; the first two tests read it instead of
+// their own.
 const givenFolder = "VITRINE_CDK_OUT"
 
 // hostTemplates are the templates that have functions.
@@ -182,7 +183,8 @@ func TestTheLocalEnvironmentNamesDeclaredVariablesOnly(t *testing.T) {
 	}
 }
 
-// literal tells values that mean the same on every machine from names of AWS resources.
+// literal reports whether a value means the same on every machine, as opposed to a name of an AWS
+// resource.
 func literal(value string) bool {
 	return slices.Contains([]string{"", "on", "adaptive", "direct", "edge", "stream", "preview", "production"}, value)
 }
@@ -210,7 +212,7 @@ func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
 	}
 }
 
-// Containers have the keys of scripts/dev, to which no secret of an account opens.
+// Containers have the keys of scripts/dev, which cannot read secrets of an account.
 func TestTheLocalEnvironmentNamesNothingThatIsDeployed(t *testing.T) {
 	for name, d := range made {
 		for function, env := range d.localEnvironment() {

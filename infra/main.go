@@ -1,6 +1,6 @@
-// Command infra describes a deployment of Vitrine on AWS: stack Data keeps everything that has to survive, and each host
-// has a stack of its own, so that sam local can serve it. The CDK command line runs it; options.go lists its context.
-// With -check it only checks the context that follows.
+// Command infra describes a deployment of Vitrine on AWS: stack Data keeps everything that has to
+// survive, and each host has a stack of its own, so that sam local can serve it. The CDK command
+// line runs it; options.go lists its context. With -check it only checks the context that follows.
 package main
 
 import (
@@ -54,7 +54,7 @@ func run() (err error) {
 	return made.describe(folder)
 }
 
-// deployment is what one set of options makes.
+// deployment is the stacks of one set of options.
 type deployment struct {
 	options
 	data  *data
@@ -62,7 +62,7 @@ type deployment struct {
 	jobs  *function
 }
 
-// functions are all of a deployment.
+// functions returns all functions of a deployment.
 func (d *deployment) functions() []*function { return append(slices.Clone(d.hosts), d.jobs) }
 
 // build adds the stacks of a deployment to an app.

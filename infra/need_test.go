@@ -12,33 +12,35 @@ import (
 	"vitrine/shared/adapter/dynamo"
 )
 
-// need is one right that a call takes.
-type need struct {
+// permission is one right that a call requires.
+type permission struct {
 	action, resource string
 	about            map[string]string
 }
 
-// String is the action, the resource and, where there is one, the leading key.
-func (n need) String() string {
+// String returns the action, the resource and, where there is one, the leading key.
+func (n permission) String() string {
 	return strings.TrimSpace(n.action + " " + n.resource + " " + n.about[leadingKeys])
 }
 
 const leadingKeys = "dynamodb:LeadingKeys"
 
-// needsOf lists the rights that a call takes, with resources named as the templates' constructs.
-func needsOf(parameters any, tables dynamo.Tables) (out []need) {
+// permissionsOf lists the rights that a call requires, with resources named as the templates'
+// constructs.
+func permissionsOf(parameters any, tables dynamo.Tables) (out []permission) {
 	named := map[string]string{tables.Core: "Core.Arn", tables.Events: "Events.Arn", tables.Hot: "Hot.Arn"}
 	table := func(action string, name *string) {
-		out = append(out, need{action: "dynamodb:" + action, resource: named[*name]})
+		out = append(out, permission{action: "dynamodb:" + action, resource: named[*name]})
 	}
-	// IAM compares all leading keys of a call; each is a need of its own here, which comes to the same.
+	// IAM compares all leading keys of a call; here each is a permission of its own, which is
+	// equivalent.
 	keyed := func(action, name string, keys map[string]types.AttributeValue) {
 		leading := keys["pk"].(*types.AttributeValueMemberS).Value
-		out = append(out, need{"dynamodb:" + action, named[name], map[string]string{leadingKeys: leading}})
+		out = append(out, permission{"dynamodb:" + action, named[name], map[string]string{leadingKeys: leading}})
 	}
 	object := func(action string, key *string, kms string) {
-		out = append(out, need{action: "s3:" + action, resource: "Objects.Arn/" + *key},
-			need{"kms:" + kms, "Key.Arn", map[string]string{
+		out = append(out, permission{action: "s3:" + action, resource: "Objects.Arn/" + *key},
+			permission{"kms:" + kms, "Key.Arn", map[string]string{
 				"kms:ViaService": "s3.AWS::Region.amazonaws.com", "kms:EncryptionContext:aws:s3:arn": "Objects.Arn",
 			}})
 	}
@@ -91,14 +93,14 @@ func needsOf(parameters any, tables dynamo.Tables) (out []need) {
 		object("GetObject", in.Key, "Decrypt")
 	case *s3.DeleteObjectsInput:
 		for _, o := range in.Delete.Objects {
-			out = append(out, need{action: "s3:DeleteObject", resource: "Objects.Arn/" + *o.Key})
+			out = append(out, permission{action: "s3:DeleteObject", resource: "Objects.Arn/" + *o.Key})
 		}
 	case *s3.PutObjectInput:
 		object("PutObject", in.Key, "GenerateDataKey")
 	case *s3.ListObjectsV2Input:
-		out = append(out, need{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
+		out = append(out, permission{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
 	default:
-		out = append(out, need{action: fmt.Sprintf("something unknown: %T", in)})
+		out = append(out, permission{action: fmt.Sprintf("something unknown: %T", in)})
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// How long things stay that nobody deletes.
+// How long objects stay that no code deletes.
 const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
@@ -14,14 +14,15 @@ const (
 	looseLogDays   = 1  // the same, where data goes with its stack
 )
 
-// objects makes the private bucket. Versions are off: a deleted artifact must not live on as an old version.
+// objects makes the private bucket. Versions are off, because a deleted artifact must not survive
+// as an old version.
 func (d *data) objects(o options) {
 	logDays := float64(accessLogDays)
 	if !o.Keep {
 		logDays = looseLogDays
 	}
 	log := awss3.NewBucket(d.stack, jsii.String("AccessLog"), d.private(o, &awss3.BucketProps{
-		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs under a key of ours
+		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs with a customer's key
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
@@ -42,7 +43,7 @@ func (d *data) objects(o options) {
 	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
 }
 
-// private is what both buckets have.
+// private returns the properties that both buckets share.
 func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
 	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
@@ -51,15 +52,17 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	return p
 }
 
-// refuseEncryption denies puts whose header asks for something else than the bucket's default; none asks for anything.
+// refuseEncryption denies puts whose header asks for another encryption than the bucket's default;
+// the service never sends one.
 func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
 	return refusePuts(id, map[string]any{
 		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
 	}, d.bucket.ArnForObjects(jsii.String("*")))
 }
 
-// refuseOverwrites denies puts to files and diffs that do not ask for If-None-Match, whoever makes them: an object is
-// written once. Copies and multipart uploads cannot ask for it, and are denied too; nothing of ours makes any.
+// refuseOverwrites denies puts to files and diffs without If-None-Match, for every caller, because
+// an object is written once. Copies and multipart uploads cannot send it, and are denied too; the
+// service makes none.
 func (d *data) refuseOverwrites() awsiam.PolicyStatement {
 	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
 	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())

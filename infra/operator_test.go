@@ -9,8 +9,9 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// operator signs in as one of the group, locks an artifact and its workspace, opens them, and reads what was done.
-func (h *held) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
+// operator signs in as one of the group, locks an artifact and its workspace, lifts both locks, and
+// reads the events.
+func (h *harness) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	idToken, err := h.provider.Mint(provider.Person{Email: "hedy@example.org", Groups: []string{"operators"}}, "", "", provider.Honest)
 	if err != nil {

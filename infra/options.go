@@ -44,13 +44,13 @@ import (
 //	                  for secrets; without it the client is a public one
 //	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
 //	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of them
-//	                  (with cognito: those in the pool's group operators; otherwise nobody)
+//	                  (with cognito: those in the pool's group operators; otherwise there are none)
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
 //	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
 //	                  unreserved, and starts new accounts with less than that: ask for more, or say none
 //	table-read-units, table-write-units  the most request units that each table takes in a second, or none (default:
-//	                  the account's quota, 40,000 unless it was raised). What is above is throttled for everybody, so
+//	                  the account's quota, 40,000 unless it was raised). What is above is throttled for all callers, so
 //	                  it bounds a bill, and is no limit of a caller
 //	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the
 //	                  hosts need to. With no they write any item of the table; it is for a deployment whose log shows
@@ -65,7 +65,7 @@ import (
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
 //	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
-//	                  limits nothing
+//	                  limits no costs
 //	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
 type options struct {
 	Name        string
@@ -73,35 +73,36 @@ type options struct {
 	Arch        string
 	Dist        string
 	Keep        bool
-	Domains     map[string]domain // empty: the hosts have the addresses that AWS gives them
+	Domains     map[string]domain // empty: the hosts have the addresses that AWS assigns
 	Addresses   addresses
 	Identity    identity
-	// RingsVersion differs after a rotation, and starts every function anew when it is told.
+	// RingsVersion differs after a rotation, which restarts every function.
 	RingsVersion string
 	Settings     string
-	Concurrency  map[string]float64  // 0: none is reserved
+	Concurrency  map[string]float64  // 0: no reserve
 	Throttles    map[string]throttle // of the hosts that have one
 	HSTS         web.HSTS
 	EdgeLogs     bool
-	Warnings     []string // what is allowed, but not wise
+	Warnings     []string // allowed, but not advisable
 	AlarmTopic   string
 	Budget       float64 // US dollars a month; 0: none
 	LogRole      bool    // make the role that lets API Gateway write logs
-	NarrowWrites bool    // hosts write the kinds of items that they need to
-	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: what the account's quota allows.
+	NarrowWrites bool    // hosts may write only the kinds of items that they need to
+	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: the account's
+	// quota.
 	ReadUnits, WriteUnits float64
 }
 
-// domain is a name of our own for a host.
+// domain is a custom domain of a host.
 type domain struct {
 	Name, Certificate string
-	ZoneID, ZoneName  string // empty: whoever owns the zone makes the record
+	ZoneID, ZoneName  string // empty: the owner of the zone makes the record
 }
 
-// named tells whether the hosts have domains.
+// named reports whether the hosts have domains.
 func (o options) named() bool { return len(o.Domains) > 0 }
 
-// production tells whether what is deployed must not be lost.
+// production reports whether the data of the deployment must not be lost.
 func (o options) production() bool { return o.Environment == credential.Production }
 
 var (
@@ -120,7 +121,7 @@ func (c lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
-// within completes the context by the region that the environment of the AWS command line and the CDK names.
+// within adds the region that the environment of the AWS command line and the CDK names.
 func (c lookup) within(getenv func(string) string) lookup {
 	return func(name string) any {
 		if v := c(name); v != nil || name != "region" {
@@ -268,7 +269,7 @@ func readDomain(c lookup, host, name string) (domain, error) {
 	return d, nil
 }
 
-// related tells whether one host name is the other or lies below it.
+// related reports whether one host name equals the other or is below it.
 func related(a, b string) bool {
 	return strings.HasSuffix("."+a, "."+b) || strings.HasSuffix("."+b, "."+a)
 }

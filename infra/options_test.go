@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// domains is a complete set of names, changed for a test; "" takes one away.
+// domains returns a complete set of names, changed for a test; "" removes one.
 func domains(change map[string]any) map[string]any {
 	all := map[string]any{"certificate": certificate}
 	for host, name := range domainNames {

@@ -21,7 +21,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// newProvider serves an identity provider whose client the app host is, and returns what the hosts are told of it.
+// newProvider serves an identity provider for the app host, and returns the hosts' settings of it.
 func newProvider(t *testing.T, app string) (p *provider.Provider, told map[string]string) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -55,7 +55,8 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 	}
 }
 
-// browser is somebody at the app host: it keeps cookies, follows redirects and sends forms.
+// browser is a person's browser at the app host: it keeps cookies, follows redirects and sends
+// forms.
 type browser struct {
 	t       *testing.T
 	app     string
@@ -86,7 +87,7 @@ func (b *browser) submit(action string, fill map[string]string) {
 	b.t.Fatalf("there is no form for %s", action)
 }
 
-// twice submits a form two times, as somebody does who is in a hurry.
+// twice submits a form two times, like an impatient person.
 func (b *browser) twice(action string, fill map[string]string) {
 	b.t.Helper()
 	page := b.page
@@ -95,7 +96,8 @@ func (b *browser) twice(action string, fill map[string]string) {
 	b.submit(action, fill)
 }
 
-// send follows redirects to the end, signs in wherever it is asked to, and fails the test unless all is well.
+// send follows redirects to the end, signs in when a page requires it, and fails the test on any
+// error.
 func (b *browser) send(method, target string, form url.Values) {
 	b.t.Helper()
 	for range 10 {
@@ -123,7 +125,7 @@ func (b *browser) send(method, target string, form url.Values) {
 	b.t.Fatal("the redirects have no end")
 }
 
-// request is what the browser sends, with the cookies of the app host.
+// request returns what the browser sends, with the cookies of the app host.
 func (b *browser) request(method, target string, form url.Values) *http.Request {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
@@ -186,8 +188,9 @@ func encoded(form map[string]string) string {
 	return values.Encode()
 }
 
-// abandoned is the claim token of a workspace that has an artifact of two revisions and that nobody claimed.
-func (h *held) abandoned(t *testing.T) string {
+// abandoned returns the claim token of an unclaimed workspace that has an artifact of two
+// revisions.
+func (h *harness) abandoned(t *testing.T) string {
 	t.Helper()
 	made := h.made[0]
 	h.made = h.made[1:]
@@ -203,8 +206,8 @@ func (h *held) abandoned(t *testing.T) string {
 	return made.ClaimToken
 }
 
-// member signs in at the api and does what its member routes offer.
-func (h *held) member(t *testing.T) {
+// member signs in at the api and uses the member routes.
+func (h *harness) member(t *testing.T) {
 	t.Helper()
 	idToken, err := h.provider.Mint(provider.Person{Email: "grace@example.org"}, "", "", provider.Honest)
 	if err != nil {
@@ -229,16 +232,16 @@ func (h *held) member(t *testing.T) {
 	ask[any](t, h.anyone, "POST", "/oauth2/revoke", encoded(map[string]string{"token": m.Key}), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// agent registers an agent, which asks for a token and then to be claimed.
-func (h *held) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
+// agent registers an agent, which gets a token and then asks to be claimed.
+func (h *harness) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
 	t.Helper()
 	r := ask[contract.RegisteredAgent](t, h.anyone, "POST", "/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantJWTBearer, "assertion": r.IdentityAssertion})
 	return ask[contract.StartedClaim](t, h.anyone, "POST", "/agent/identity/claim", contract.StartClaim{ClaimToken: r.ClaimToken}), r
 }
 
-// person signs in at the app host and does what its pages offer.
-func (h *held) person(t *testing.T) {
+// person signs in at the app host and uses its pages.
+func (h *harness) person(t *testing.T) {
 	t.Helper()
 	b := &browser{t: t, app: h.anyone.At.AppURL, cookies: map[string]string{}}
 	b.visit("/claim")
@@ -283,8 +286,8 @@ func (h *held) person(t *testing.T) {
 	b.submit("/api/auth/sign-out-everywhere", nil)
 }
 
-// device lets a command line sign in with a code, or not.
-func (h *held) device(b *browser, answer string) {
+// device answers the user code of a command line.
+func (h *harness) device(b *browser, answer string) {
 	b.t.Helper()
 	const kind = "application/x-www-form-urlencoded"
 	d := ask[contract.DeviceAuthorization](b.t, h.anyone, "POST", "/oauth2/device_authorization", encoded(map[string]string{"client_id": "cli"}), "Content-Type", kind)
@@ -297,8 +300,8 @@ func (h *held) device(b *browser, answer string) {
 	}
 }
 
-// client lets an OAuth client in that has registered itself.
-func (h *held) client(b *browser) {
+// client gives consent to an OAuth client that has registered itself.
+func (h *harness) client(b *browser) {
 	b.t.Helper()
 	const redirect, verifier = "http://127.0.0.1:4711/back", "0123456789012345678901234567890123456789abc"
 	c := ask[contract.RegisteredClient](b.t, h.anyone, "POST", "/oauth2/register", contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Client"})
@@ -324,7 +327,7 @@ func (h *held) client(b *browser) {
 	b.errs(h.anyone.At.APIURL+"/oauth2/authorize?"+encoded(request), redirect+"?")
 }
 
-// errs follows an app that was let in and asks in a wrong way, over the page of errors, back to the app.
+// errs sends an authorization request with an error and follows the error page back to the app.
 func (b *browser) errs(target, back string) {
 	b.t.Helper()
 	for range 2 {

@@ -40,15 +40,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// held runs the hosts on the local engines, each with nothing but what its template gives it: the environment, with the
-// names of AWS resources replaced by local ones, and the rights of its role, held at every call of the SDK.
-type held struct {
+// harness runs the hosts on the local engines, each with exactly what its template gives it: the
+// environment, with the names of AWS resources replaced by local ones, and the rights of its role,
+// enforced at every call of the SDK.
+type harness struct {
 	anyone   *wire.Agent
 	own      http.Client
 	jobs     *jobs.Host
 	clock    clock
-	provider *provider.Provider     // where people sign in
-	made     []contract.Provisioned // workspaces that nobody claimed
+	provider *provider.Provider     // signs people in
+	made     []contract.Provisioned // unclaimed workspaces
 
 	mu      sync.Mutex
 	refused []string
@@ -56,7 +57,7 @@ type held struct {
 	visited visited
 }
 
-// clock is the time of the jobs, which the test lets pass.
+// clock is the time of the jobs, which the test advances.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.Load())) }
@@ -65,10 +66,10 @@ var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, erro
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
 }
 
-func hold(t *testing.T) *held {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
 	e := engine.Shared(t)
-	h := &held{used: map[string]map[string]bool{}}
+	h := &harness{used: map[string]map[string]bool{}}
 	tables := dynamo.Named("infra-" + string(id.NewPublic()))
 	makeTables(t, e, tables)
 	listeners, urls := map[string]net.Listener{}, map[string]string{}
@@ -126,21 +127,21 @@ func hold(t *testing.T) *held {
 	return h
 }
 
-// makeTables does what deploying does: tables and the provision gate.
+// makeTables does what a deployment does: tables and the provision quota.
 func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
 	err := dynamo.CreateTables(t.Context(), client, tables)
 	if err == nil {
-		err = dynamo.New(client, tables).Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+		err = dynamo.New(client, tables).Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// open makes what a host is made of, with its rights.
-func (h *held) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
+// open returns the services of a host with its rights.
+func (h *harness) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
 	t.Helper()
 	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
 	if err != nil {
@@ -157,7 +158,7 @@ func (h *held) open(t *testing.T, host string, getenv func(string) string, p pol
 	return services
 }
 
-func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
+func (h *harness) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
 	t.Helper()
 	log := slog.New(&h.visited).With("host", host)
 	handler, err := assemble[host](services, log)
@@ -178,10 +179,10 @@ func (h *held) serve(t *testing.T, e *engine.Engines, host string, l net.Listene
 }
 
 // guard refuses what the role does not grant, as IAM would.
-func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
+func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
 	h.used[host] = map[string]bool{}
 	check := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		for _, n := range needsOf(in.Parameters, tables) {
+		for _, n := range permissionsOf(in.Parameters, tables) {
 			h.mu.Lock()
 			h.used[host][n.String()] = true
 			allowed := p.allows(n.action, n.resource, n.about)
@@ -201,14 +202,14 @@ func (h *held) guard(host string, p policy, tables dynamo.Tables) func(*middlewa
 }
 
 func TestRolesSufficeForEveryRoute(t *testing.T) {
-	h := hold(t)
+	h := newHarness(t)
 	defer func() { // also when a route failed for want of a right
 		if len(h.refused) > 0 {
 			t.Errorf("rights are missing:\n%s", strings.Join(h.refused, "\n"))
 		}
 	}()
 	var g *wire.Agent
-	for range 5 { // so often that proof of work is asked
+	for range 5 { // so often that a proof of work is required
 		var made contract.Provisioned
 		var err error
 		if g, made, err = h.anyone.Provision(t.Context()); err != nil {
@@ -234,9 +235,9 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.reportUnvisited(t)
 }
 
-// publishAgain takes the ways that a first publication does not: a file whose digest nobody declared, and a finalize
-// that comes before its files.
-func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
+// publishAgain covers what a first publication does not: a file without a declared digest, and a
+// finalize before its files.
+func (h *harness) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	file := wire.File{Path: "index.html", Body: []byte("<p>another page</p>")}
 	request := wire.Declare("Title", file)
@@ -261,8 +262,9 @@ func (h *held) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 	}
 }
 
-// reuses publishes a file that another artifact has, and a revision that is a diff of it, and leaves a session behind.
-func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
+// reuses publishes a file that another artifact has, and a revision that is a diff of it, and
+// leaves a session behind.
+func (h *harness) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	t.Helper()
 	if err := h.jobs.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -294,8 +296,8 @@ func (h *held) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	}
 }
 
-// works lets everything fall due: what was claimed is moved, and sessions, drafts, artifacts and bytes end.
-func (h *held) works(t *testing.T) {
+// works makes everything due: the claim is moved, and sessions, drafts, artifacts and bytes end.
+func (h *harness) works(t *testing.T) {
 	t.Helper()
 	for _, passed := range []time.Duration{0, claim.Recheck, 2 * limits.Day, 100 * limits.Day, 102 * limits.Day} {
 		h.clock.passed.Store(int64(passed))
@@ -305,8 +307,8 @@ func (h *held) works(t *testing.T) {
 	}
 }
 
-// visit asks for everything that the hosts answer, deletes the artifact and ends the key.
-func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
+// visit requests every route of the hosts, deletes the artifact and revokes the key.
+func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	t.Helper()
 	view, err := g.AgentView(t.Context(), p.ArtifactID)
 	if err != nil {
@@ -335,7 +337,7 @@ func (h *held) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
 }
 
-func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {
+func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) {
 	t.Helper()
 	a, err := g.Do(t.Context(), method, target, body, headers...)
 	if err != nil || a.Status/100 != 2 {
@@ -343,7 +345,7 @@ func (h *held) ok(t *testing.T, g *wire.Agent, method, target string, body any, 
 	}
 }
 
-// unreached are rights whose use no route brings about yet.
+// unreached are rights whose use no route causes yet.
 var unreached = map[string]string{
 	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that are gone",
 }
@@ -351,8 +353,8 @@ var unreached = map[string]string{
 // unproven are services whose calls do not go through the guard.
 var unproven = []string{"logs", "secretsmanager", "kms"}
 
-// reportUnused names rights that the visit did not use: a right that nothing uses is one too many.
-func (h *held) reportUnused(t *testing.T) {
+// reportUnused names rights that the visit did not use, because such a right is one too many.
+func (h *harness) reportUnused(t *testing.T) {
 	t.Helper()
 	for _, host := range functionNames {
 		for _, line := range rights[host] {
@@ -371,7 +373,7 @@ func (h *held) reportUnused(t *testing.T) {
 }
 
 // reportUnusedKeys names leading keys that a host may use and did not.
-func (h *held) reportUnusedKeys(t *testing.T, host string) {
+func (h *harness) reportUnusedKeys(t *testing.T, host string) {
 	t.Helper()
 	for _, s := range policyOf(t, read(t, made["Plain"].stackName(host))) {
 		for condition, patterns := range s.conditions {
@@ -387,8 +389,9 @@ func (h *held) reportUnusedKeys(t *testing.T, host string) {
 	}
 }
 
-// uses tells whether a host used one of some actions on a resource, with a leading key like pattern.
-func (h *held) uses(host string, actions []string, resource, pattern string) bool {
+// uses reports whether a host used one of some actions on a resource, with a leading key that
+// matches pattern.
+func (h *harness) uses(host string, actions []string, resource, pattern string) bool {
 	for used := range h.used[host] {
 		part := strings.SplitN(used, " ", 3)
 		if slices.Contains(actions, part[0]) && matches(resource, part[1]) && matches(pattern, strings.Join(part[2:], "")) {

@@ -15,7 +15,7 @@ type statement struct {
 	conditions object
 }
 
-// either is between the patterns of a condition that has more than one.
+// either separates the patterns of a condition that has more than one.
 const either = " or "
 
 // policy is everything that a host's role may do.
@@ -52,7 +52,7 @@ func policyOf(t testing.TB, tpl *template) policy {
 	return out
 }
 
-// lines are a policy as sorted text.
+// lines returns a policy as sorted text.
 func (p policy) lines() []string {
 	var out []string
 	for _, s := range p {
@@ -70,7 +70,8 @@ func (p policy) lines() []string {
 	return out
 }
 
-// allows evaluates a policy as IAM does, for the conditions that we use. About holds the keys of the request.
+// allows evaluates a policy as IAM does, for the conditions in use. about holds the keys of the
+// request.
 func (p policy) allows(action, resource string, about map[string]string) bool {
 	return slices.ContainsFunc(p, func(s statement) bool {
 		return slices.Contains(s.actions, action) && slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)
@@ -104,7 +105,7 @@ func matches(pattern, text string) bool {
 const forObjects = " Key.Arn if StringEquals kms:ViaService s3.AWS::Region.amazonaws.com" +
 	" if StringLike kms:EncryptionContext:aws:s3:arn Objects.Arn or Objects.Arn/*"
 
-// What every role may do: write its log. And what reading uploaded files takes.
+// What every role may do: write its log. And what reading uploaded files requires.
 var (
 	everywhere = []string{"logs:CreateLogStream Log.Arn", "logs:PutLogEvents Log.Arn"}
 	readsFiles = []string{
@@ -134,7 +135,7 @@ func on(resource string, actions ...string) (out []string) {
 	return out
 }
 
-// onKeys are rights to items whose leading keys look like this.
+// onKeys returns rights to items whose leading keys match.
 func onKeys(resource, keys string, actions ...string) (out []string) {
 	for _, line := range on(resource, actions...) {
 		out = append(out, line+" if ForAllValues:StringLike dynamodb:LeadingKeys "+keys)
@@ -142,13 +143,13 @@ func onKeys(resource, keys string, actions ...string) (out []string) {
 	return out
 }
 
-// servesMembers is what members do takes, files left out.
+// servesMembers is what serving members requires, except files.
 var servesMembers = slices.Concat(
 	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
-// rights is everything that each role may do: nothing is granted that is not here.
+// rights is everything that each role may do; no other right is granted.
 var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
@@ -181,7 +182,7 @@ var writes = map[string]string{
 	"app":    membersWrite + " or SES#* or LTX#*",
 }
 
-// moreRights are those that depend on options.
+// moreRights returns those that depend on options.
 func moreRights(d *deployment, host string) []string {
 	wide := on("Core.Arn", "dynamodb:PutItem", "dynamodb:UpdateItem")
 	switch narrow := writes[host]; {
@@ -193,12 +194,12 @@ func moreRights(d *deployment, host string) []string {
 	return append(signInRights(d, host), wide...)
 }
 
-// signInRights are those that come with where people sign in.
+// signInRights returns those that depend on the identity provider.
 func signInRights(d *deployment, host string) []string {
 	switch {
-	case host != "app" || d.Identity.By == byNobody:
+	case host != "app" || d.Identity.By == noIdentity:
 		return nil
-	case d.Identity.By == byOIDC:
+	case d.Identity.By == oidcIdentity:
 		return []string{"secretsmanager:GetSecretValue " + clientSecret}
 	}
 	if d.Identity.SecretARN == "" {
@@ -233,7 +234,8 @@ func TestJobsAloneDeleteFiles(t *testing.T) {
 	})
 }
 
-// Without the prefix in the condition's own terms, a list without one would name the keys of all workspaces.
+// Without a prefix in the condition's own terms, an unfiltered list would return the keys of all
+// workspaces.
 func TestNobodyListsWithoutAPrefix(t *testing.T) {
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		p := policyOf(t, tpl)

@@ -10,14 +10,14 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// ringNames are the key rings: what the setting that names one is for.
+// ringNames are the key rings: the purpose of each by its setting.
 var ringNames = map[string]string{
 	env.ContentRing: "ContentRing", env.LinksRing: "LinksRing", env.PepperRing: "PepperRing", env.SealRing: "SealRing",
 	env.AssertionRing: "AssertionRing",
 }
 
-// makeRings makes one secret a ring. It is born as {"seed": 64 random characters}, which keyring.ParseRing reads; the
-// first rotation (scripts/rotate) writes the full form.
+// makeRings makes one secret a ring. It starts as {"seed": 64 random characters}, which
+// keyring.ParseRing reads; the first rotation (scripts/rotate) writes the full form.
 func (d *data) makeRings(o options) {
 	d.rings = map[string]awssecretsmanager.Secret{}
 	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // always in one order, or the template would change
@@ -26,7 +26,8 @@ func (d *data) makeRings(o options) {
 			Description:   jsii.String("Vitrine: key ring of " + name),
 			EncryptionKey: d.key,
 			RemovalPolicy: o.removal(),
-			// Never change this: CloudFormation would make new secrets, and every credential and URL would end.
+			// Never change this: CloudFormation would make new secrets, which would invalidate
+			// every credential and URL.
 			GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
 				SecretStringTemplate: jsii.String("{}"),
 				GenerateStringKey:    jsii.String("seed"),

@@ -21,7 +21,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// visited are the routes that answered well, from the log lines of the hosts.
+// visited are the routes that succeeded, from the log lines of the hosts.
 type visited struct {
 	mu     sync.Mutex
 	routes map[string]bool // host, method and path
@@ -75,8 +75,8 @@ func (o hostLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// reportUnvisited names routes whose rights nobody tried.
-func (h *held) reportUnvisited(t *testing.T) {
+// reportUnvisited names routes whose rights the test did not exercise.
+func (h *harness) reportUnvisited(t *testing.T) {
 	t.Helper()
 	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), written(t))
 	if len(routes) < 100 {
@@ -89,10 +89,10 @@ func (h *held) reportUnvisited(t *testing.T) {
 	}
 }
 
-// closed are routes that refuse everybody.
+// closed are routes that refuse every caller.
 var closed = map[string]string{"api POST /agent/event/notify": "no provider is trusted to send events"}
 
-// documented are the routes of a host's document.
+// documented returns the routes of a host's document.
 func documented(t *testing.T, host string) (routes []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "openapi", host+".json"))
@@ -111,7 +111,7 @@ func documented(t *testing.T, host string) (routes []string) {
 	return routes
 }
 
-// written are the routes of the app host, which has no document: they are read from its source.
+// written returns the routes of the app host, which has no document: they are read from its source.
 func written(t *testing.T) (routes []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "functions", "app", "*.go"))
@@ -151,7 +151,7 @@ func written(t *testing.T) (routes []string) {
 	return routes
 }
 
-// routeOf is the route that a literal is, if it has a method and a path.
+// routeOf returns the route of a literal, if it has a method and a path.
 func routeOf(t *testing.T, literal *ast.CompositeLit, words map[string]constant.Value) []string {
 	t.Helper()
 	fields := map[string]constant.Value{}
@@ -174,7 +174,7 @@ func routeOf(t *testing.T, literal *ast.CompositeLit, words map[string]constant.
 	return []string{"app " + constant.StringVal(fields["method"]) + " " + constant.StringVal(fields["path"])}
 }
 
-// value is what a constant of strings stands for.
+// value returns the value of a constant string.
 func value(e ast.Expr, words map[string]constant.Value) constant.Value {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -192,8 +192,8 @@ func value(e ast.Expr, words map[string]constant.Value) constant.Value {
 	return constant.MakeUnknown()
 }
 
-// documents visits what needs no credential.
-func (h *held) documents(t *testing.T) {
+// documents requests the routes that need no credential.
+func (h *harness) documents(t *testing.T) {
 	t.Helper()
 	api, app := h.anyone.At.APIURL, h.anyone.At.AppURL
 	for _, target := range []string{
@@ -208,8 +208,9 @@ func (h *held) documents(t *testing.T) {
 	}
 }
 
-// keeps publishes twice with an API key of a member's workspace and shares both revisions, by key and by member.
-func (h *held) keeps(t *testing.T, m *wire.Agent, secret string) {
+// keeps publishes twice with an API key of a member's workspace and shares both revisions, by key
+// and by member.
+func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
 	t.Helper()
 	g := *h.anyone
 	g.Key = secret
@@ -237,8 +238,8 @@ func (h *held) keeps(t *testing.T, m *wire.Agent, secret string) {
 	}
 }
 
-// shares makes a link to a revision that is not the newest, opens it on both hosts, and ends it.
-func (h *held) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
+// shares makes a link to a revision that is not the newest, opens it on both hosts, and revokes it.
+func (h *harness) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
 	t.Helper()
 	made := ask[contract.CreatedLink](t, g, "POST", artifact+"/access-links", contract.CreateLink{Type: "revision", RevisionID: r}, "Idempotency-Key", wire.NewKey())
 	ask[any](t, g, "GET", artifact+"/access-links", nil)
@@ -253,8 +254,8 @@ func (h *held) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.
 	ask[any](t, g, "POST", link+"/revoke", nil)
 }
 
-// owner does on the pages of an artifact whatever its members can.
-func (h *held) owner(b *browser) {
+// owner does on the pages of an artifact everything that its members can.
+func (h *harness) owner(b *browser) {
 	b.t.Helper()
 	b.visit("/artifacts")
 	one := regexp.MustCompile(`/artifacts/art_[0-9A-Z]+`).FindString(b.page)

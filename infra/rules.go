@@ -8,13 +8,13 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// checkRules holds the templates to the AWS Solutions rules of cdk-nag. The rules of CloudFormation itself come with the
-// CDK; cdk.json makes them strict.
+// checkRules checks the templates against the AWS Solutions rules of cdk-nag. The rules of
+// CloudFormation itself come with the CDK; cdk.json makes them strict.
 func checkRules(app awscdk.App) {
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 }
 
-// rule is one that does not apply, with the reason.
+// rule is a rule that does not apply, with the reason.
 type rule struct{ id, reason string }
 
 // suppress exempts a construct and what is in it from rules.
@@ -28,7 +28,7 @@ func suppress(c constructs.Construct, rules ...rule) {
 
 const whoAuthorizes = "the function checks the credential or signed token of every request itself, in one read with the state that decides"
 
-// edgeRules do not apply to our distributions.
+// edgeRules do not apply to the deployment's distributions.
 func edgeRules() []rule {
 	return []rule{
 		{"AwsSolutions-CFR1", "published pages are for readers everywhere"},
@@ -51,7 +51,7 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 	}
 }
 
-// suppressFiles exempts a role that may use all uploaded files, and nothing else with a wildcard.
+// suppressFiles exempts a role whose only wildcard is all uploaded files.
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
 		Id: jsii.String("AwsSolutions-IAM5"), AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[od]\/\*$/`)}},

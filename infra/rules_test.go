@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// The rules take most of the time of a synthesis, so that they have a process of their own: the strict rules of
-// CloudFormation end it, and the reports of cdk-nag tell the rest.
+// The rules take most of the time of a synthesis, so that they run in a process of their own: the
+// strict rules of CloudFormation end it, and the reports of cdk-nag have the rest.
 func TestTheRulesHold(t *testing.T) {
-	t.Parallel() // beside the deployments, which wait for processes too
+	t.Parallel() // with the deployments, which wait for processes too
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,8 @@ func TestTheRulesHold(t *testing.T) {
 	}
 }
 
-// breaches prints what the reports in a folder complain about. It answers 1 if they do, or if there are none.
+// breaches prints the findings of the reports in a folder. It returns 1 if there are any, or if
+// there are no reports.
 func breaches(folder string) (code int) {
 	files, _ := filepath.Glob(filepath.Join(folder, "AwsSolutions-*.csv"))
 	if len(files) == 0 {

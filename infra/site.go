@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// site is the part of a host name that browsers treat as one: its hosts can set cookies for each other, and requests
-// among them pass as each other's own.
+// site returns the part of a host name that browsers treat as one site: its hosts can set cookies
+// for each other, and requests among them count as same-site.
 func site(name string) string {
 	if s, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 		return s
@@ -16,8 +16,9 @@ func site(name string) string {
 	return name // a public suffix itself
 }
 
-// checkSites refuses, in production, a content host that is one site with a host that knows people by cookies or tokens:
-// what strangers published would run beside it. A preview is warned.
+// checkSites refuses, in production, a content host on the same site as a host that authenticates
+// people by cookies or tokens, because untrusted content would run on that site. A preview is
+// warned.
 func (o *options) checkSites() error {
 	content, named := o.Domains["content"]
 	if !named {

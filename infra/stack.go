@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stackName is what the stack of a host, or "data", is called.
+// stackName returns the name of the stack of a host or of "data".
 func (o options) stackName(part string) string {
 	return o.Name + "-" + strings.ToUpper(part[:1]) + part[1:]
 }
@@ -19,7 +19,7 @@ func (o options) newStack(app awscdk.App, part, description string) awscdk.Stack
 	})
 }
 
-// removal is what becomes of data when its stack goes.
+// removal returns what happens to data when its stack is deleted.
 func (o options) removal() awscdk.RemovalPolicy {
 	if o.Keep {
 		return awscdk.RemovalPolicy_RETAIN

@@ -8,8 +8,9 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// streamingFront gives the content host a REST API: only that kind streams, which files above 6 MB need. Nothing on its
-// way compresses, because ranges and entity tags hold for the bytes as they were stored.
+// streamingFront gives the content host a REST API, because only that kind streams, which files
+// above 6 MB need. No part on its way compresses, because ranges and entity tags refer to the
+// stored bytes.
 func streamingFront(f *function) {
 	named, own := f.Domains[f.name]
 	api := f.restAPI(own)
@@ -18,7 +19,8 @@ func streamingFront(f *function) {
 		output(f.stack, "Url", jsii.String("https://"+named.Name))
 		return
 	}
-	// The address that AWS makes up has the stage in its path, and an origin has no path: a distribution hides it.
+	// The address that AWS assigns has the stage in its path, and an origin has no path: a
+	// distribution hides it.
 	output(f.stack, "Url", jsii.String("https://"+*f.contentEdge(api).DistributionDomainName()))
 }
 
@@ -60,20 +62,20 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 	return api
 }
 
-// refusal is what the gateway answers by itself.
+// refusal is an answer that the gateway gives by itself.
 type refusal struct {
 	id      string
 	kind    awsapigateway.ResponseType
 	status  string // empty: AWS's own
 	code    fault.Code
 	message string
-	wait    string // seconds; empty: it does not say
+	wait    string // seconds; empty: none
 }
 
-// comeAgain is after how many seconds those ask again whom the throttle kept out: it admits more each second.
-const comeAgain = "5"
+// retryAfter is the Retry-After of the throttle, which admits more each second.
+const retryAfter = "5"
 
-// gatewayRefusals gives the envelope of our refusals to what the gateway refuses by itself.
+// gatewayRefusals gives the service's error envelope to the refusals of the gateway itself.
 func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
 	refuse := func(r refusal) {
 		headers := map[string]*string{
@@ -104,8 +106,8 @@ func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
 		kind:    awsapigateway.ResponseType_THROTTLED(),
 		status:  "429",
 		code:    fault.RateLimitedArtifact,
-		message: "the content host has more requests than it takes; try again in " + comeAgain + " seconds",
-		wait:    comeAgain,
+		message: "the content host has more requests than it takes; try again in " + retryAfter + " seconds",
+		wait:    retryAfter,
 	})
 	refuse(refusal{
 		id:      "Failed",

@@ -85,7 +85,7 @@ func (tpl *template) of(kind string) map[string]*resource {
 	return out
 }
 
-// only is the single resource of a type.
+// only returns the single resource of a type.
 func (tpl *template) only(t testing.TB, kind string) *resource {
 	t.Helper()
 	all := tpl.of(kind)
@@ -98,7 +98,7 @@ func (tpl *template) only(t testing.TB, kind string) *resource {
 	return nil
 }
 
-// construct is the path of a resource within its stack, without the part that all have.
+// construct returns the path of a resource within its stack, without the part that all have.
 func (tpl *template) construct(id string) string {
 	r := tpl.Resources[id]
 	if r == nil {
@@ -108,7 +108,8 @@ func (tpl *template) construct(id string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, tpl.name+"/"), "/Resource")
 }
 
-// text writes a value of a template for people: references by construct, those to the stack Data as if they were its own.
+// text formats a value of a template: references by construct, those to the stack Data as if they
+// were its own.
 func (tpl *template) text(v any) string {
 	intrinsic, _ := v.(object)
 	for kind, of := range intrinsic {
@@ -185,7 +186,7 @@ func same(t testing.TB, what string, got, want any) {
 	}
 }
 
-// variables are the environment of a host's function, for people.
+// variables returns the environment of a host's function, formatted.
 func (tpl *template) variables(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -195,7 +196,7 @@ func (tpl *template) variables(t testing.TB) map[string]string {
 	return out
 }
 
-// list makes a list of what a policy has as one value or many.
+// list returns a list of what a policy has as one value or many.
 func list(v any) []any {
 	if l, ok := v.([]any); ok {
 		return l

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// throttle is how many requests a second the gateway of a host passes on, and how many at once. Without one, each takes
-// what the whole account has, so that a flood on one host stops the others.
+// throttle is how many requests a second the gateway of a host passes on, and how many at once.
+// Without one, each may use the quota of the whole account, so that a flood on one host stops the
+// others.
 type throttle struct{ Rate, Burst float64 }
 
 var throttles = map[string]throttle{

@@ -14,8 +14,8 @@ import (
 
 // Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.
 const (
-	listUsual = limits.PageDefault
-	listPage  = limits.PageMax
+	listUsual = limits.DefaultPage
+	listPage  = limits.MaxPage
 	listMost  = 10000
 )
 

@@ -29,7 +29,7 @@ func withAgents(t *testing.T) *authority {
 	store, origins := a.store, people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
-		err = store.Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+		err = store.Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)

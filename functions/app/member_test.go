@@ -362,7 +362,7 @@ func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public)
 		Name:      s.client,
 		Audience:  "http://localhost:8705",
 		CreatedAt: noon,
-		ExpiresAt: noon.Add(limits.RefreshMost),
+		ExpiresAt: noon.Add(limits.MaxRefreshLife),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read},
 	}
 	return g, s.failing(ctx)

@@ -28,7 +28,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int,
 		Scopes:     shortRights(v.Actor.Scopes),
 		Limits:     h.limits(v),
 		SignedInAt: s.CreatedAt,
-		EndsAt:     s.CreatedAt.Add(limits.SessionMost),
+		EndsAt:     s.CreatedAt.Add(limits.MaxSessionLife),
 		Browser:    s.Browser,
 		Network:    s.Network,
 	}

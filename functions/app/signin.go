@@ -46,7 +46,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 		return notSignedIn(err)
 	}
 	dropCookie(w, signinCookie)
-	setCookie(w, sessionCookie, done.Session, int(limits.SessionMost/time.Second))
+	setCookie(w, sessionCookie, done.Session, int(limits.MaxSessionLife/time.Second))
 	redirect(w, done.ReturnTo)
 	return nil
 }

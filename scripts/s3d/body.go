@@ -22,7 +22,7 @@ func drain(c fiber.Ctx) error {
 	err := c.Next()
 	body := c.RequestCtx().RequestBodyStream()
 	if body == nil || c.Request().Header.ContentLength() <= 0 {
-		return err // a chunked body has no end that could be read twice
+		return err // a chunked body cannot be read twice
 	}
 	conn := c.RequestCtx().Conn()
 	defer conn.SetReadDeadline(time.Time{})

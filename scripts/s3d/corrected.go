@@ -53,7 +53,7 @@ func (c corrected) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.
 	return c.Posix.HeadObject(ctx, in)
 }
 
-// endOfSecond is the last instant that Last-Modified would show as t.
+// endOfSecond returns the last instant that Last-Modified would show as t.
 func endOfSecond(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Command s3d is the S3 server of the local stack, made from versitygw's
-// packages, and the watcher that ends an engine together with its parent.
+// Command s3d is the S3 server of the local stack, made from versitygw's packages, and the watcher
+// that ends an engine together with its parent.
 package main
 
 import (

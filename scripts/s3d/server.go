@@ -19,7 +19,7 @@ import (
 	"github.com/versity/versitygw/s3err"
 )
 
-// Generous caps: a test opens hundreds of connections at once.
+// Generous caps, because a test opens hundreds of connections at once.
 const (
 	maxConnections = 4096
 	maxParts       = 10_000
@@ -27,7 +27,7 @@ const (
 	fileOperations = 512
 )
 
-// What the data folder holds: posix.New refuses a sidecar inside the objects.
+// The content of the data folder: posix.New refuses a sidecar inside the objects.
 const (
 	objectsFolder  = "objects"
 	metadataFolder = "metadata"

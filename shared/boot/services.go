@@ -60,7 +60,7 @@ func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err
 	}
-	return s.stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, s.Config.Now())
+	return s.stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, s.Config.Now())
 }
 
 // Guarded is the surface of a host whose callers authenticate.

@@ -27,7 +27,7 @@ func (b *bench) register(ctx context.Context) (r contract.RegisteredAgent, err e
 }
 
 func (b *bench) registrations(ctx context.Context) ([]task, error) {
-	tasks := make([]task, limits.ProvisionGate)
+	tasks := make([]task, limits.ProvisionQuota)
 	for n := range tasks {
 		tasks[n] = func(ctx context.Context) error {
 			_, err := b.register(ctx)

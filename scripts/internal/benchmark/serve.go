@@ -68,13 +68,13 @@ func serve(in io.Reader, out io.Writer) error {
 	defer log.Close()
 	sum := new(totals)
 	with := stack.Options{
-		Engines: o.Engines,
-		Data:    o.Data,
-		Tables:  o.Tables,
-		Limits:  lifted(),
-		Now:     time.Now,
-		Log:     slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
-		Still:   o.Still,
+		Engines:     o.Engines,
+		Data:        o.Data,
+		Tables:      o.Tables,
+		Limits:      lifted(),
+		Now:         time.Now,
+		Log:         slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
+		DisableJobs: o.Still,
 	}
 	if o.Functions > 0 { // which take no other numbers
 		with.Lambda, with.Processes, with.Output, with.Limits = true, o.Functions, log, limits.Default()

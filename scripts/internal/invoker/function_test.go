@@ -25,7 +25,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// These tests run the functions as Lambda does: the built programs, spoken to by the Runtime API.
+// These tests run the functions as Lambda does: the built programs, through the Runtime API.
 
 // program builds a function once for all tests.
 func program(t *testing.T, host string) string {
@@ -45,7 +45,7 @@ var programs = func() map[string]func() (string, error) {
 	return out
 }()
 
-// deployment is a stack on which functions run too.
+// deployment is a stack whose functions run too.
 type deployment struct {
 	stack    *stack.Stack
 	settings map[string]string
@@ -82,7 +82,7 @@ func deploy(t *testing.T) *deployment {
 	return d
 }
 
-// function starts the function of a host; changes are names and values of settings by turns.
+// function starts the function of a host; changes are alternating names and values of settings.
 func (d *deployment) function(t *testing.T, host string, changes ...string) *runtime.Function {
 	t.Helper()
 	environment := maps.Clone(d.settings)
@@ -153,7 +153,7 @@ func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 	}
 }
 
-// statuses are what the events of a host are answered with, in an empty workspace whose key is filled in.
+// statuses are the answers to the events of a host, in an empty workspace whose key is filled in.
 var statuses = map[string]map[string]string{
 	"api": {
 		"access-link-resolve": "400", "access-link-resolve-base64": "404", "agent-view": "404", "agent-view-public": "404",

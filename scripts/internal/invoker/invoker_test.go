@@ -20,7 +20,7 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// lockedLog is a text that several goroutines write.
+// lockedLog is a buffer that several goroutines write.
 type lockedLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer

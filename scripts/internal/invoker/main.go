@@ -30,12 +30,12 @@ func main() {
 	}
 }
 
-// request is what the command line asks for.
+// request is the parsed command line.
 type request struct {
 	base         int
 	data, mode   string
 	host, event  string
-	placeholders []string // name and value by turns
+	placeholders []string // alternating names and values
 }
 
 func parse(args []string, stderr io.Writer) (request, error) {
@@ -65,7 +65,7 @@ func parse(args []string, stderr io.Writer) (request, error) {
 	return r, nil
 }
 
-// timeout of an invocation, as of the deployed functions.
+// timeout bounds an invocation, as for the deployed functions.
 const timeout = 28 * time.Second
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return show(stdout, answer, answer.ContentType)
 }
 
-// build makes the function's program for this machine.
+// build builds the function's program for this machine.
 func build(ctx context.Context, host string) (string, error) {
 	root, err := engine.Root()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// settingsOf are the settings of a function beside the stack that scripts/dev runs.
+// settingsOf returns the settings of a function beside the stack that scripts/dev runs.
 func settingsOf(ctx context.Context, r request) (map[string]string, error) {
 	for name, port := range map[string]int{engine.EnvDynamoDB: r.base + 11, engine.EnvS3: r.base + 12} {
 		if os.Getenv(name) == "" {

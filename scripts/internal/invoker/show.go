@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// answer is what a function says before its body, or with it.
+// answer is the head of a function's answer, or all of it.
 type answer struct {
 	StatusCode        int
 	Headers           map[string]string
@@ -26,9 +26,9 @@ type answer struct {
 // streamedType is the media type of an answer whose body follows a prelude and eight NULs.
 const streamedType = "application/vnd.awslambda.http-integration-response"
 
-const preludeMost = 1 << 20
+const maxPrelude = 1 << 20
 
-// show prints an answer as HTTP would write it. A body that breaks off is an error.
+// show prints an answer as HTTP would write it. It fails for a body that breaks off.
 func show(w io.Writer, from io.Reader, contentType string) error {
 	var a answer
 	if contentType != streamedType {
@@ -64,7 +64,7 @@ func readPrelude(r io.ByteReader) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the answer ends in its prelude: %w", err)
 		}
-		if prelude = append(prelude, b); len(prelude) > preludeMost {
+		if prelude = append(prelude, b); len(prelude) > maxPrelude {
 			return nil, fmt.Errorf("the answer has no prelude")
 		}
 	}

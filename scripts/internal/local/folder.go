@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// minFree is the disk space below which a start is refused: a full disk shows
-// as odd failures of both engines.
+// minFree is the disk space below which a start is refused, because a full disk causes misleading
+// failures of both engines.
 const minFree = 200 << 20
 
 // folder is the data folder, locked for this process.
@@ -86,7 +86,7 @@ func (f *folder) close() error {
 	return err
 }
 
-// enoughSpace fails when fewer than need bytes are free where path is.
+// enoughSpace fails if fewer than need bytes are free at path.
 func enoughSpace(path string, need uint64) error {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(path, &disk); err != nil {

@@ -21,7 +21,7 @@ const tablePrefix = "vitrine"
 // drainTimeout is how long running requests may take when the stack stops.
 const drainTimeout = 10 * time.Second
 
-// local is everything that runs, in the order in which it starts.
+// local is the running stack, its parts in the order in which they start.
 type local struct {
 	options
 	out, log io.Writer
@@ -31,8 +31,7 @@ type local struct {
 	stack   *stack.Stack
 }
 
-// start brings everything up, says what it does, and returns when every host is
-// healthy.
+// start starts every part, logs it, and returns when every host is healthy.
 func (l *local) start(ctx context.Context) error {
 	began := time.Now()
 	for _, step := range []func(context.Context) error{l.openFolder, l.startEngines, l.startHosts} {
@@ -122,7 +121,7 @@ func (l *local) stay(ctx context.Context) error {
 	}
 }
 
-// ended never closes for an engine that the environment names.
+// ended returns a channel that never closes for an engine that the environment names.
 func ended(p *engine.Process) <-chan struct{} {
 	if p == nil {
 		return nil
@@ -158,7 +157,7 @@ func (l *local) hosts() []namedURL {
 	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App}, {"sign-in", l.stack.Identity.Issuer}}
 }
 
-// welcome prints where everything is and what to try first.
+// welcome prints the addresses and the first commands to try.
 func (l *local) welcome() {
 	all := append(l.hosts(), namedURL{"DynamoDB", l.engines.DynamoDB}, namedURL{"S3", l.engines.S3})
 	for _, a := range all {

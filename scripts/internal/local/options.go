@@ -18,10 +18,10 @@ const (
 	maxBase        = 65535 - s3Offset
 )
 
-// options are what the command line says.
+// options are the parsed command line.
 type options struct {
 	base      int
-	data      string // absolute; empty: keep nothing
+	data      string // absolute; empty: data is discarded
 	limitsOff bool
 	lambda    bool // hosts as Lambda functions behind a local API Gateway
 }

@@ -14,19 +14,19 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// Config says what runs.
+// Config says what to run.
 type Config struct {
 	Deployment *template.Deployment
 	// Program is the bootstrap of a host's function, for this machine.
 	Program map[string]string
-	// Settings replace the values of the variables that a function declares; what it does not declare it is not told, as
-	// in AWS.
+	// Settings replace the values of the variables that a function declares; undeclared variables
+	// are not set, as in AWS.
 	Settings map[string]string
-	// Given is what Lambda tells every function: region and credentials.
+	// Given is what Lambda sets for every function: region and credentials.
 	Given map[string]string
 	// Processes is how many invocations of a function run at once; Waiting is how many more may wait.
 	Processes, Waiting int
-	// Output takes what the functions print, and may be nil; Log takes what the gateways say.
+	// Output receives what the functions print, and may be nil; Log receives what the gateways log.
 	Output io.Writer
 	Log    *slog.Logger
 }
@@ -60,7 +60,7 @@ func Open(c Config) (*Hosts, error) {
 	return h, nil
 }
 
-// hostOf is the host whose functions a gateway leads to.
+// hostOf returns the host whose functions a gateway leads to.
 func hostOf(a *template.API) (string, error) {
 	var hosts []string
 	for _, r := range a.Routes {
@@ -106,7 +106,7 @@ func (h *Hosts) open(c Config, f *template.Function) error {
 	return nil
 }
 
-// Handler is the gateway of a host.
+// Handler returns the gateway of a host.
 func (h *Hosts) Handler(host string) (http.Handler, error) {
 	handler := h.handlers[host]
 	if handler == nil {
@@ -115,7 +115,7 @@ func (h *Hosts) Handler(host string) (http.Handler, error) {
 	return handler, nil
 }
 
-// Close ends all functions at once, whatever they do.
+// Close ends all functions at once, even while they run.
 func (h *Hosts) Close() {
 	for _, f := range h.functions {
 		f.Close()

@@ -37,14 +37,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// shop is the deployment of the tests of templates, with this test binary as the program of its functions.
+// shop returns the deployment of the template tests, with this test binary as the program of its
+// functions.
 func shop(t *testing.T) Config {
 	t.Helper()
 	d, err := template.Read(filepath.Join("template", "testdata", "deployment"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range d.Functions { // a function knows by its own variables which one it is
+	for _, f := range d.Functions { // the variables of a function identify it
 		if f.Environment == nil {
 			f.Environment = map[string]string{}
 		}

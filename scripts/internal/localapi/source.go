@@ -15,14 +15,14 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Sources is the repository, from which templates and programs are made when they are missing or older than what they
-// are made of. Test binaries that do so at once wait for each other.
+// Sources is the repository, from which templates and programs are made when they are missing or
+// out of date. Concurrent test binaries wait for each other.
 type Sources struct {
 	Root string
-	Log  io.Writer // gets what takes long
+	Log  io.Writer // logs slow steps
 }
 
-// What templates and programs are made of. A folder counts with everything below it.
+// The sources of templates and programs. A folder includes everything below it.
 var (
 	templateSources = []string{"infra", "cdk.json", "scripts/synth"}
 	programSources  = []string{"functions", "shared", "go.mod", "go.sum", "scripts/internal/package/bootstrap"}
@@ -68,7 +68,7 @@ func (s Sources) Programs(ctx context.Context) (map[string]string, error) {
 	return programs, nil
 }
 
-// make makes a file of the repository if it is missing or old.
+// make makes a file of the repository if it is missing or out of date.
 func (s Sources) make(ctx context.Context, file string, sources []string, step func() error) error {
 	f := fresh.File{Path: file, Lock: filepath.Join(s.Root, ".vitrine", "make.lock")}
 	for _, source := range sources {

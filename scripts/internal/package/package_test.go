@@ -29,7 +29,8 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// sources are what a function is built from. The test reads them, so that its cached verdict falls with them.
+// sources returns what a function is built from. The test reads these files, so that its cached
+// result depends on them.
 func sources(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -51,7 +52,7 @@ func sources(t *testing.T) map[string][]byte {
 	return files
 }
 
-// packUpload builds the upload function, which stands for all.
+// packUpload builds the upload function, as an example of all.
 func packUpload(t *testing.T) (zipped []byte, said string) {
 	t.Helper()
 	out := t.TempDir()
@@ -154,7 +155,7 @@ func TestOverBudgetIsToldByHostAndArchitecture(t *testing.T) {
 	}
 }
 
-// What is too large still runs, so that a patch of a dependency does not stop a deployment.
+// A program over budget still runs, so that a patch of a dependency does not stop a deployment.
 func TestABuildOverBudgetWarnsAndSucceeds(t *testing.T) {
 	defer func(most int64) { bootstrap.Budgets["arm64"]["upload"] = most }(bootstrap.Budgets["arm64"]["upload"])
 	bootstrap.Budgets["arm64"]["upload"] = 1000

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// packed is when all files say that they were made, so that equal programs give equal files, and equal keys in S3.
+// packed is the modification time of all files, so that equal programs give equal zips, and equal
+// keys in S3.
 var packed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // zipProgram writes a zip file that holds the program alone, as Lambda wants it, and returns its size. The file is

@@ -22,21 +22,21 @@ import (
 
 var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// desk is the tool on a file of its own, with a clock that the test sets.
-type desk struct {
+// env runs the tool on a file of its own, with a clock that the test sets.
+type env struct {
 	file string
 	now  time.Time
 }
 
-func newDesk(t *testing.T) *desk {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	d := &desk{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
+	d := &env{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
 	d.set(t)
 	return d
 }
 
-// set is the rings as a process that starts now reads them.
-func (d *desk) set(t *testing.T) keyring.Set {
+// set returns the rings as a process that starts now reads them.
+func (d *env) set(t *testing.T) keyring.Set {
 	t.Helper()
 	set, err := boot.LocalRings(d.file)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *desk) set(t *testing.T) keyring.Set {
 }
 
 // run takes one step; it fails the test if a key is printed.
-func (d *desk) run(t *testing.T, args ...string) (code int, out, complaints string) {
+func (d *env) run(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c strings.Builder
 	code = run(t.Context(), append(args, "--file", d.file), tool{out: &o, complaints: &c, now: func() time.Time { return d.now }})
@@ -63,7 +63,7 @@ func (d *desk) run(t *testing.T, args ...string) (code int, out, complaints stri
 }
 
 // take takes a step that has to succeed.
-func (d *desk) take(t *testing.T, args ...string) string {
+func (d *env) take(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, complaints := d.run(t, args...)
 	if code != 0 || complaints != "" {
@@ -72,14 +72,15 @@ func (d *desk) take(t *testing.T, args ...string) string {
 	return out
 }
 
-// signed is something that a ring makes and checks.
+// signed is one kind of value that a ring makes and checks.
 type signed struct {
 	ring string
 	mint func(keyring.Set, time.Time) (any, error)
-	// check is nil for what holds, and refused for what does not, in the words of who checks.
+	// check returns nil for a valid value, and the error refused, of the package that checks, for
+	// an invalid one.
 	check   func(keyring.Set, any, time.Time) error
 	refused error
-	kid     func(any) byte // which key made it
+	kid     func(any) byte // returns the id of the key that made it
 }
 
 var (
@@ -87,7 +88,7 @@ var (
 	errOther  = errors.New("does not match")
 )
 
-// everything is one of each that the rings make.
+// everything has one of each kind that the rings make.
 var everything = map[string]signed{
 	"a content token":           signedURL(token.Content, "https://content.example"),
 	"an agent-view token":       signedURL(token.AgentView, "https://api.example"),
@@ -156,7 +157,7 @@ func linkBlob() signed {
 	}
 }
 
-// hashed is a credential as it is stored; the secret itself never changes.
+// hashed is the stored form of a credential; the secret itself never changes.
 func hashed(kind credential.Kind) signed {
 	secret := credential.Mint(kind, credential.Preview, workspace, "")
 	return signed{
@@ -280,7 +281,7 @@ func identityAssertion() signed {
 	}
 }
 
-// raw are the bytes of a base64url text.
+// raw decodes a base64url text.
 func raw(text any) []byte {
 	b, err := base64.RawURLEncoding.DecodeString(text.(string))
 	if err != nil {
@@ -292,7 +293,7 @@ func raw(text any) []byte {
 func TestT80WhatAKeySignedHoldsUntilTheKeyIsDropped(t *testing.T) {
 	for name, s := range everything {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newEnv(t)
 			first := d.set(t)
 			mint := func(set keyring.Set, kid byte) any {
 				t.Helper()

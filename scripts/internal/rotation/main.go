@@ -19,13 +19,13 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], tool{out: os.Stdout, complaints: os.Stderr, now: time.Now}))
 }
 
-// tool is what a run needs of the world.
+// tool is the environment of a run.
 type tool struct {
 	out, complaints io.Writer
 	now             func() time.Time
 }
 
-// run takes one step and returns the exit code: 1 if nothing changed and something should have.
+// run takes one step and returns the exit code: 1 if a change was expected and none happened.
 func run(ctx context.Context, args []string, t tool) int {
 	o, err := parse(args, t.complaints)
 	if errors.Is(err, errHelp) {
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, t tool) int {
 	return 1
 }
 
-// take does what is asked for.
+// take takes the step of the options.
 func (t tool) take(ctx context.Context, o options) error {
 	v, err := open(ctx, o)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t tool) take(ctx context.Context, o options) error {
 	return nil
 }
 
-// apply takes the step on a ring and says what it did.
+// apply applies the step to a ring and prints what it did.
 func (o options) apply(r keyring.Ring, now time.Time) (after keyring.Ring, did string, err error) {
 	switch o.step {
 	case "stage":
@@ -76,11 +76,11 @@ func (o options) apply(r keyring.Ring, now time.Time) (after keyring.Ring, did s
 			did = fmt.Sprintf("key %d is staged: it checks, and does not sign yet", after.Keys[len(after.Keys)-1].ID)
 		}
 	case "flip":
-		after, err = r.Flip(now, keyring.Drain(o.ring), o.haste)
+		after, err = r.Flip(now, keyring.Drain(o.ring), o.urgency)
 		did = fmt.Sprintf("key %d signs from now on; key %d only checks what it signed", after.ActiveID, r.ActiveID)
 	case "drop":
 		var gone []byte
-		after, gone, err = r.Drop(now, o.haste)
+		after, gone, err = r.Drop(now, o.urgency)
 		did = fmt.Sprintf("%s gone, and what is left of its signatures is refused", keys(gone))
 	}
 	return after, did, err

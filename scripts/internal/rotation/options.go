@@ -13,17 +13,17 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// options are what the command line says.
+// options are the parsed command line.
 type options struct {
 	step, ring   string
 	file, secret string // where the ring is: one of them
-	where        string // the option that said so, to be repeated in advice; empty: none did
-	haste        keyring.Urgency
+	where        string // the option that said so, repeated in advice; empty: none
+	urgency      keyring.Urgency
 }
 
 var (
 	errHelp  = errors.New("help")
-	errUsage = errors.New("usage") // what the flag package has printed already
+	errUsage = errors.New("usage") // stands for what the flag package has printed already
 )
 
 var steps = []string{"stage", "flip", "drop", "status"}
@@ -57,14 +57,14 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	}
 	switch {
 	case *emergency:
-		o.haste = keyring.Emergency
+		o.urgency = keyring.Emergency
 	case *unused:
-		o.haste = keyring.Unused
+		o.urgency = keyring.Unused
 	}
 	return o, o.check(*unused)
 }
 
-// named takes the step and the ring from the words that are no options.
+// named returns the step and the ring from the positional arguments.
 func named(words []string) (step, ring string, err error) {
 	if len(words) == 0 || !slices.Contains(steps, words[0]) {
 		return "", "", fmt.Errorf("say what to do: %s", strings.Join(steps, ", "))
@@ -78,7 +78,7 @@ func named(words []string) (step, ring string, err error) {
 	return words[0], words[1], nil
 }
 
-// check refuses what does not go together, and completes the file.
+// check refuses options that exclude each other, and completes the file.
 func (o *options) check(unused bool) error {
 	switch {
 	case o.file != "" && o.secret != "":
@@ -102,11 +102,12 @@ func (o *options) check(unused bool) error {
 	return nil
 }
 
-// belongs refuses a secret whose name says that another ring is in it: rings drain for different times.
+// belongs refuses a secret whose name is that of another ring, because rings drain for different
+// times.
 func (o *options) belongs() error {
 	_, name, _ := strings.Cut(o.secret, ":secret:")
 	for _, other := range keyring.Names() {
-		title := strings.ToUpper(other[:1]) + other[1:] + "Ring" // as the stack Data calls it
+		title := strings.ToUpper(other[:1]) + other[1:] + "Ring" // as in the stack Data
 		if other != o.ring && strings.HasPrefix(name, title) {
 			return fmt.Errorf("this secret holds the ring %s, not %s", other, o.ring)
 		}

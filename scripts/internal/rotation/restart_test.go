@@ -25,17 +25,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// place is where one stack runs again and again.
-type place struct {
+// stackEnv runs one stack again and again.
+type stackEnv struct {
 	options stack.Options
 	running *stack.Stack
 }
 
-func newPlace(t *testing.T, d *desk) *place {
+func newStackEnv(t *testing.T, d *env) *stackEnv {
 	t.Helper()
 	numbers := limits.Default()
 	numbers.Pow = limits.PowAlways
-	p := &place{options: stack.Options{
+	p := &stackEnv{options: stack.Options{
 		Engines:  engine.Shared(t),
 		BasePort: port.Base(t),
 		Data:     filepath.Dir(d.file),
@@ -48,7 +48,7 @@ func newPlace(t *testing.T, d *desk) *place {
 	return p
 }
 
-func (p *place) stop(t *testing.T) {
+func (p *stackEnv) stop(t *testing.T) {
 	t.Helper()
 	if p.running == nil {
 		return
@@ -61,8 +61,8 @@ func (p *place) stop(t *testing.T) {
 	p.running = nil
 }
 
-// restart reads the rings anew, and returns a caller without a credential.
-func (p *place) restart(t *testing.T) *wire.Agent {
+// restart reads the rings anew, and returns a client without a credential.
+func (p *stackEnv) restart(t *testing.T) *wire.Agent {
 	t.Helper()
 	p.stop(t)
 	var err error
@@ -76,14 +76,14 @@ func (p *place) restart(t *testing.T) *wire.Agent {
 	return anyone
 }
 
-// holding is what somebody holds of a deployment.
-type holding struct {
+// issued is everything that clients of a deployment may hold.
+type issued struct {
 	key, file, view, link, cursor string
 	challenge                     wire.Answer // a refusal that asks for proof of work
 	agent                         contract.RegisteredAgent
 }
 
-func hold(t *testing.T, anyone *wire.Agent) (h holding) {
+func issue(t *testing.T, anyone *wire.Agent) (h issued) {
 	t.Helper()
 	g, made, err := anyone.Provision(t.Context())
 	if err != nil {
@@ -126,8 +126,8 @@ func do(t *testing.T, g *wire.Agent, method, target string, body any, headers ..
 	return a
 }
 
-// answers tries everything that is held, and tells what came of it.
-func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
+// answers tries everything that was issued, and returns the outcomes.
+func (h issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	t.Helper()
 	api, owner := anyone.At.APIURL, *anyone
 	owner.Key = h.key
@@ -152,16 +152,16 @@ func (h holding) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 		"assertion":        do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type", "application/x-www-form-urlencoded"),
 	} {
 		var oauth contract.OAuthError
-		json.Unmarshal(a.Body, &oauth) // the other envelope is none
+		json.Unmarshal(a.Body, &oauth) // any other envelope has no code here
 		said[what] = strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Code(), oauth.Error))
 	}
 	return said
 }
 
 func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
-	d := newDesk(t)
-	p := newPlace(t, d)
-	wants := func(when string, h holding, anyone *wire.Agent, want map[string]string) {
+	d := newEnv(t)
+	p := newStackEnv(t, d)
+	wants := func(when string, h issued, anyone *wire.Agent, want map[string]string) {
 		t.Helper()
 		for what, said := range h.answers(t, anyone) {
 			if said != want[what] {
@@ -174,22 +174,22 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 		"claim token": "200", "assertion": "200",
 	}
 	spent := maps.Clone(works)
-	spent["proof of work"] = "400 pow_invalid" // each challenge serves once
+	spent["proof of work"] = "400 pow_invalid" // each challenge is accepted once
 
-	before := hold(t, p.restart(t))
+	before := issue(t, p.restart(t))
 	d.every(t, "stage")
 	p.restart(t)
 	d.now = d.now.Add(keyring.StageAge)
 	d.every(t, "flip")
 	anyone := p.restart(t)
 	wants("after the flip", before, anyone, works)
-	after := hold(t, anyone)
+	after := issue(t, anyone)
 
 	d.every(t, "drop", "--emergency")
 	anyone = p.restart(t)
 	wants("what the dropped keys made", before, anyone, map[string]string{
 		"content token": "404 not_found", "agent-view token": "404 not_found", "link": "404 not_found", "API key": "401 not_authenticated",
-		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of who pages is gone too
+		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of the list request is gone too
 		"claim token": "400 expired_token", "assertion": "400 invalid_grant",
 	})
 	wants("what the new keys made", after, anyone, works)
@@ -197,7 +197,7 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 }
 
 // every takes a step on all rings.
-func (d *desk) every(t *testing.T, step string, options ...string) {
+func (d *env) every(t *testing.T, step string, options ...string) {
 	t.Helper()
 	for _, ring := range keyring.Names() {
 		d.take(t, append([]string{step, ring}, options...)...)
@@ -205,9 +205,9 @@ func (d *desk) every(t *testing.T, step string, options ...string) {
 }
 
 func TestT80ACursorOfADroppedKeyIsRefused(t *testing.T) {
-	d := newDesk(t)
-	p := newPlace(t, d)
-	before := hold(t, p.restart(t))
+	d := newEnv(t)
+	p := newStackEnv(t, d)
+	before := issue(t, p.restart(t))
 	d.take(t, "stage", "seal")
 	d.take(t, "flip", "seal", "--emergency")
 	d.take(t, "drop", "seal", "--emergency")

@@ -12,7 +12,7 @@ import (
 )
 
 func TestStepsSayWhatHappenedAndWhatComesNext(t *testing.T) {
-	d := newDesk(t)
+	d := newEnv(t)
 	file := " --file " + d.file
 	for _, c := range []struct {
 		args []string
@@ -46,7 +46,7 @@ func TestStepsSayWhatHappenedAndWhatComesNext(t *testing.T) {
 }
 
 func TestWithoutRingsBothPlacesOfThemAreNamed(t *testing.T) {
-	d := newDesk(t)
+	d := newEnv(t)
 	d.file = filepath.Join(t.TempDir(), "none.json")
 	code, _, complaints := d.run(t, "status", "content")
 	if code != 1 || !strings.Contains(complaints, "--file names others") || !strings.Contains(complaints, "--secret one ring of a deployment") {
@@ -55,7 +55,7 @@ func TestWithoutRingsBothPlacesOfThemAreNamed(t *testing.T) {
 }
 
 func TestRefusalsAreOneLineAndChangeNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newEnv(t)
 	d.take(t, "stage", "links")
 	d.take(t, "stage", "pepper")
 	d.take(t, "flip", "pepper", "--emergency")
@@ -104,7 +104,7 @@ func TestASecretOfAnotherRingIsRefused(t *testing.T) {
 }
 
 func TestOnlyRingsThatAreThereAreRotated(t *testing.T) {
-	d := &desk{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
+	d := &env{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
 	for _, step := range []string{"stage", "status"} {
 		var complaints strings.Builder
 		code := run(t.Context(), []string{step, "content", "--file", d.file}, tool{out: t.Output(), complaints: &complaints, now: time.Now})
@@ -118,7 +118,7 @@ func TestOnlyRingsThatAreThereAreRotated(t *testing.T) {
 }
 
 func TestOfStepsAtTheSameTimeOneIsTaken(t *testing.T) {
-	d := newDesk(t)
+	d := newEnv(t)
 	var taken [6]bool
 	var wg sync.WaitGroup
 	for i := range taken {

@@ -11,7 +11,7 @@ import (
 
 const clock = "2006-01-02 15:04:05 MST"
 
-// show lists the keys of a ring, by id and never more.
+// show lists the keys of a ring, by id only.
 func (t tool) show(r keyring.Ring) {
 	for _, k := range r.Keys {
 		line := fmt.Sprintf("  key %-4d%-8s", k.ID, k.State)
@@ -32,7 +32,7 @@ func until(end time.Time) string {
 	return ", until " + end.UTC().Format(clock)
 }
 
-// next says what can be done when.
+// next prints which steps are possible and when.
 func (t tool) next(o options, r keyring.Ring) {
 	now := t.now()
 	for _, s := range r.Steps(now) {
@@ -54,10 +54,10 @@ func (t tool) next(o options, r keyring.Ring) {
 	}
 }
 
-// command is the command line of a step on the same ring.
+// command returns the command line of a step on the same ring.
 func (o options) command() string { return o.step + " " + o.ring + o.where }
 
-// explain is an error for people, with what they can do about it.
+// explain formats an error for people, with advice.
 func explain(err error, o options, now time.Time) string {
 	var early *keyring.NotYet
 	if !errors.As(err, &early) {
@@ -72,7 +72,7 @@ func explain(err error, o options, now time.Time) string {
 	return fmt.Sprintf("%s: %s. If all instances were restarted since, say --emergency.", o.ring, early.Reason)
 }
 
-// at is an instant and how far it is.
+// at formats an instant and its distance from now.
 func at(when, now time.Time) string {
 	left := when.Sub(now).Round(time.Second)
 	days := left / (24 * time.Hour)
@@ -82,7 +82,7 @@ func at(when, now time.Time) string {
 	return fmt.Sprintf("%s (in %s)", when.UTC().Format(clock), left)
 }
 
-// keys names keys as the subject of a sentence.
+// keys formats key ids as the subject of a sentence.
 func keys(ids []byte) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {

@@ -17,23 +17,24 @@ import (
 
 const ringARN = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:PepperRingA1B2C3-x"
 
-// manager speaks the protocol of Secrets Manager for one secret, with the rule that the tool leans on: a label moves only
-// from the version that it is at. There is no engine of that service for this machine.
-type manager struct {
+// fakeManager speaks the protocol of Secrets Manager for one secret, with the rule that the tool
+// relies on: a label moves only from the version that it is at. No local engine of that service
+// exists.
+type fakeManager struct {
 	mu       sync.Mutex
 	versions map[string]string // texts by version
 	labels   map[string]string // versions by label
 	calls    []string
 	region   string
 
-	before func(call string) // runs ahead of a call, without the lock
+	before func(call string) // runs before a call, without the lock
 	lost   string            // the call whose answer is lost, once
 }
 
-// managed points the SDK at a secret that was born as a seed.
-func managed(t *testing.T) *manager {
+// newManager points the SDK at a secret that starts as a seed.
+func newManager(t *testing.T) *fakeManager {
 	t.Helper()
-	m := &manager{versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`}, labels: map[string]string{current: "born"}}
+	m := &fakeManager{versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`}, labels: map[string]string{current: "born"}}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
@@ -50,7 +51,7 @@ type secretCall struct {
 	VersionStages                                                                                  []string
 }
 
-func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *fakeManager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in secretCall
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &in) != nil || in.SecretId != ringARN {
@@ -78,7 +79,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(out)
 }
 
-func (m *manager) answer(call string, in secretCall) (out map[string]any, refusal string) {
+func (m *fakeManager) answer(call string, in secretCall) (out map[string]any, refusal string) {
 	out = map[string]any{"ARN": ringARN}
 	switch call {
 	case "GetSecretValue":
@@ -100,8 +101,8 @@ func (m *manager) answer(call string, in secretCall) (out map[string]any, refusa
 	return out, ""
 }
 
-// ring is what a function that starts now would read.
-func (m *manager) ring(t *testing.T) keyring.Ring {
+// ring returns what a function that starts now would read.
+func (m *fakeManager) ring(t *testing.T) keyring.Ring {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +123,7 @@ func turn(t *testing.T, now time.Time, step string, options ...string) (code int
 }
 
 func TestASecretThatWasBornAsASeedIsRotated(t *testing.T) {
-	m := managed(t)
+	m := newManager(t)
 	before := m.ring(t)
 	if code, out, complaints := turn(t, began, "status"); code != 0 || !strings.Contains(out, "key 1   active") {
 		t.Fatal(code, out, complaints)
@@ -150,9 +151,9 @@ func TestASecretThatWasBornAsASeedIsRotated(t *testing.T) {
 }
 
 func TestOfTwoChangesOfASecretAtOnceOneIsMade(t *testing.T) {
-	m := managed(t)
+	m := newManager(t)
 	var overtaken atomic.Bool
-	m.before = func(call string) { // somebody else is faster, between our reading and our writing
+	m.before = func(call string) { // another process writes between reading and writing
 		if call == "PutSecretValue" && !overtaken.Swap(true) {
 			if code, _, complaints := turn(t, began, "stage"); code != 0 {
 				t.Error(complaints)
@@ -170,7 +171,7 @@ func TestOfTwoChangesOfASecretAtOnceOneIsMade(t *testing.T) {
 
 func TestALostAnswerIsNotALostChange(t *testing.T) {
 	for _, call := range []string{"GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage"} {
-		m := managed(t)
+		m := newManager(t)
 		m.lost = call
 		if code, _, complaints := turn(t, began, "stage"); code != 0 || len(m.ring(t).Keys) != 2 || len(m.versions) != 2 {
 			t.Errorf("%s: code %d, %d versions: %s", call, code, len(m.versions), complaints)
@@ -179,9 +180,9 @@ func TestALostAnswerIsNotALostChange(t *testing.T) {
 }
 
 func TestAChangeThatIsRefusedIsNotMade(t *testing.T) {
-	m := managed(t)
+	m := newManager(t)
 	m.before = func(call string) {
-		if call == "UpdateSecretVersionStage" { // its version is taken away
+		if call == "UpdateSecretVersionStage" { // its version is removed
 			m.mu.Lock()
 			for version := range m.versions {
 				if version != "born" {

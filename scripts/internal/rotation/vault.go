@@ -17,13 +17,14 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// vault is where rings are.
+// vault is where rings are stored.
 type vault interface {
 	read(ctx context.Context, name string) (keyring.Ring, error)
-	// change writes what f makes of the ring, unless somebody else changed the ring since f saw it, and returns that. An
-	// error says that nothing changed, or that nobody knows.
+	// change writes what f makes of the ring and returns that, unless another process changed the
+	// ring since f saw it. An error means that the ring is unchanged, or that the outcome is
+	// unknown.
 	change(ctx context.Context, name string, f func(keyring.Ring) (keyring.Ring, error)) (keyring.Ring, error)
-	// restart tells how hosts come to know the ring as it is.
+	// restart returns the advice how hosts reload the ring.
 	restart() string
 }
 
@@ -33,7 +34,7 @@ func open(ctx context.Context, o options) (vault, error) {
 	}
 	var region []func(*config.LoadOptions) error
 	if parts := strings.Split(o.secret, ":"); len(parts) > 3 && parts[3] != "" {
-		region = append(region, config.WithRegion(parts[3])) // that of the ARN, whatever the environment says
+		region = append(region, config.WithRegion(parts[3])) // that of the ARN takes precedence over the environment
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, region...)
 	if err != nil {
@@ -78,15 +79,16 @@ func (f file) restart() string {
 
 // secret is one ring in Secrets Manager.
 //
-// That service has no conditional write, but it moves the label of the current version from one named version to another,
-// and refuses if the label is not where it was said to be. So a change is put as a version that nobody reads, and then
-// made current in place of exactly the version that it was made from: of two changes at once one fails.
+// That service has no conditional write, but it moves the label of the current version from one
+// named version to another, and refuses if the label is elsewhere. So a change is first put as a
+// version without readers, and then made current in place of exactly the version that it was made
+// from: of two concurrent changes one fails.
 type secret struct {
 	client *secretsmanager.Client
 	id     string
 }
 
-// Labels of versions: the one that readers get, and ours for one that is not current yet.
+// Labels of versions: the one that readers get, and the tool's own for one that is not current yet.
 const (
 	current = "AWSCURRENT"
 	pending = "VITRINE_PENDING"
@@ -131,8 +133,8 @@ func (s *secret) change(ctx context.Context, _ string, change func(keyring.Ring)
 	return after, s.promote(ctx, version, aws.ToString(put.VersionId))
 }
 
-// promote makes a version current in place of another one. After an error it looks who is current: an answer may have been
-// lost, and the repetition of what took effect is refused.
+// promote makes a version current in place of another one. After an error it checks which one is
+// current, because the answer may have been lost, and a repetition of what took effect is refused.
 func (s *secret) promote(ctx context.Context, from, to string) error {
 	_, err := s.client.UpdateSecretVersionStage(ctx, &secretsmanager.UpdateSecretVersionStageInput{
 		SecretId:            &s.id,

@@ -21,8 +21,9 @@ func noise(n int) []byte {
 	return b
 }
 
-// uploads tries every wrong body before the right one: none may be stored, and none may spoil the session.
-func uploads(ctx context.Context, v *visit) error {
+// uploads tries every wrong body before the right one: none may be stored or invalidate the
+// session.
+func uploads(ctx context.Context, v *deployment) error {
 	v.large = noise(largeSize)
 	page := wire.File{Path: "index.html", Body: []byte("<!doctype html><title>Smoke</title><p>It works.</p>")}
 	large := wire.File{Path: "large.bin", Body: v.large}
@@ -64,12 +65,12 @@ func uploads(ctx context.Context, v *visit) error {
 	return err
 }
 
-// largeURL is the signed URL of the large file.
-func (v *visit) largeURL() string {
+// largeURL returns the signed URL of the large file.
+func (v *deployment) largeURL() string {
 	return strings.TrimSuffix(v.published.RevisionContentURL, "index.html") + "large.bin"
 }
 
-func largeRead(ctx context.Context, v *visit) error {
+func largeRead(ctx context.Context, v *deployment) error {
 	a, err := expect(ctx, v.anyone, http.StatusOK, "GET", v.largeURL())
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func largeRead(ctx context.Context, v *visit) error {
 	return err
 }
 
-func sealed(ctx context.Context, v *visit) error {
+func sealed(ctx context.Context, v *deployment) error {
 	a, err := expect(ctx, v.anyone, http.StatusOK, "GET", v.published.RevisionContentURL)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func sealed(ctx context.Context, v *visit) error {
 	return nil
 }
 
-func link(ctx context.Context, v *visit) error {
+func link(ctx context.Context, v *deployment) error {
 	r, err := v.anyone.Resolve(ctx, v.published.UnlistedURL)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func link(ctx context.Context, v *visit) error {
 	return err
 }
 
-func deletion(ctx context.Context, v *visit) error {
+func deletion(ctx context.Context, v *deployment) error {
 	at := v.anyone.At.APIURL + "/v1/artifacts/" + string(v.published.ArtifactID)
 	if _, err := expect(ctx, v.agent, http.StatusOK, "DELETE", at); err != nil {
 		return err

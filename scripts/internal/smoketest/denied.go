@@ -11,19 +11,19 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// unexpected is an answer with another status than a step wants.
+// unexpected is an answer with another status than a step expects.
 type unexpected struct {
 	wire.Answer
 	method string
 }
 
-// Error leaves the URL out, which may be signed.
+// Error leaves the URL out, because it may be signed.
 func (u unexpected) Error() string {
 	return fmt.Sprintf("%s answers %d %s", u.method, u.Status, u.Code())
 }
 
-// denied says what to look for where a failure may be a right that AWS denies to a role: the hosts tell nobody but
-// their log. It is empty for other failures.
+// denied returns advice for a failure that may come from a right that AWS denies to a role, because
+// the hosts report that only in their log. It is empty for other failures.
 func denied(s step, err error) string {
 	a, ok := answerOf(err)
 	if !ok {
@@ -44,7 +44,7 @@ func denied(s step, err error) string {
 	return ""
 }
 
-// answerOf is the answer that a failure tells of.
+// answerOf returns the answer that a failure wraps.
 func answerOf(err error) (wire.Answer, bool) {
 	var refused *wire.Refused
 	if errors.As(err, &refused) {

@@ -18,7 +18,7 @@ func TestAStepThatFailsForWantOfARightNamesTheRights(t *testing.T) {
 	for name, tt := range map[string]struct {
 		step step
 		err  error
-		want []string // empty: nothing is said
+		want []string // empty: no advice
 	}{
 		"a table": {store, &wire.Refused{Answer: refusal(503, "database_unavailable")}, []string{`"req-1"`, "U#*", "narrow-writes=no"}},
 		"files":   {store, &wire.Refused{Answer: refusal(503, "storage_unavailable")}, []string{`"req-1"`, "U#*"}},

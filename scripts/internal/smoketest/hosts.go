@@ -12,19 +12,19 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// visit is what the steps share: later ones use what earlier ones made.
-type visit struct {
+// deployment is the shared state of the steps: later ones use what earlier ones made.
+type deployment struct {
 	anyone, agent *wire.Agent
 	large         []byte
 	published     contract.Published
 }
 
-func (v *visit) hosts() map[string]string {
+func (v *deployment) hosts() map[string]string {
 	at := v.anyone.At
 	return map[string]string{"api": at.APIURL, "upload": at.UploadURL, "content": at.ContentURL, "app": at.AppURL}
 }
 
-// expect sends a request without body and wants a status.
+// expect sends a request without body and checks its status.
 func expect(ctx context.Context, g *wire.Agent, status int, method, target string, headers ...string) (wire.Answer, error) {
 	a, err := g.Do(ctx, method, target, nil, headers...)
 	if err == nil && a.Status != status {
@@ -33,7 +33,7 @@ func expect(ctx context.Context, g *wire.Agent, status int, method, target strin
 	return a, err
 }
 
-func healthy(ctx context.Context, v *visit) error {
+func healthy(ctx context.Context, v *deployment) error {
 	for name, origin := range v.hosts() {
 		if _, err := expect(ctx, v.anyone, http.StatusOK, "GET", origin+"/healthz"); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -44,7 +44,7 @@ func healthy(ctx context.Context, v *visit) error {
 	return err
 }
 
-func headers(ctx context.Context, v *visit) error {
+func headers(ctx context.Context, v *deployment) error {
 	common := map[string]string{
 		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin",
 	}
@@ -59,7 +59,7 @@ func headers(ctx context.Context, v *visit) error {
 				wrong = append(wrong, fmt.Errorf("%s sends %s: %q", name, header, got))
 			}
 		}
-		// For which names is an option of the deployment.
+		// The names that it covers are an option of the deployment.
 		if got := a.Header.Get("Strict-Transport-Security"); !strings.HasPrefix(got, "max-age=31536000") {
 			wrong = append(wrong, fmt.Errorf("%s sends Strict-Transport-Security: %q", name, got))
 		}
@@ -70,7 +70,7 @@ func headers(ctx context.Context, v *visit) error {
 	return errors.Join(wrong...)
 }
 
-func challenge(ctx context.Context, v *visit) error {
+func challenge(ctx context.Context, v *deployment) error {
 	for _, target := range []string{v.anyone.At.APIURL + "/v1/whoami", v.anyone.At.UploadURL + "/v1/upload-sessions"} {
 		method := "GET"
 		if strings.HasSuffix(target, "sessions") {
@@ -87,7 +87,7 @@ func challenge(ctx context.Context, v *visit) error {
 	return nil
 }
 
-func unknown(ctx context.Context, v *visit) error {
+func unknown(ctx context.Context, v *deployment) error {
 	at := v.anyone.At
 	for _, target := range []string{at.APIURL, at.UploadURL, at.ContentURL} {
 		for _, method := range []string{"GET", "OPTIONS", "PUT"} {

@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// limit spends the credential's budget and comes back when it is told to.
-func limit(ctx context.Context, v *visit) error {
+// limit spends the credential's budget and returns after the Retry-After.
+func limit(ctx context.Context, v *deployment) error {
 	target := v.anyone.At.APIURL + "/v1/whoami"
 	a, err := expect(ctx, v.agent, http.StatusOK, "GET", target)
 	if err != nil {
@@ -47,7 +47,7 @@ func limit(ctx context.Context, v *visit) error {
 	return err
 }
 
-func revocation(ctx context.Context, v *visit) error {
+func revocation(ctx context.Context, v *deployment) error {
 	if _, err := expect(ctx, v.agent, http.StatusOK, "POST", v.anyone.At.APIURL+"/v1/api-keys/current/revoke"); err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
-// step is one thing that a deployment has to do.
+// step is one check of a deployment.
 type step struct {
 	name string
-	run  func(context.Context, *visit) error
+	run  func(context.Context, *deployment) error
 	// rights are those that the roles of its hosts need for it; infra grants them.
 	rights string
 	reads  bool // it reads files
@@ -57,8 +57,8 @@ var steps = []step{
 	{name: "a revoked key is dead at once", run: revocation, rights: ending},
 }
 
-// requestMost bounds every single request.
-const requestMost = 2 * time.Minute
+// requestTimeout bounds every single request.
+const requestTimeout = 2 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -72,7 +72,7 @@ func main() {
 
 func run(ctx context.Context, api string) int {
 	client := &http.Client{
-		Timeout: requestMost, Transport: &http.Transport{DisableCompression: true},
+		Timeout: requestTimeout, Transport: &http.Transport{DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	anyone, err := wire.Discover(ctx, client, api)
@@ -80,7 +80,7 @@ func run(ctx context.Context, api string) int {
 		fmt.Fprintf(os.Stderr, "%s does not answer as a Vitrine API host: %v\n", api, err)
 		return 1
 	}
-	v := &visit{anyone: anyone}
+	v := &deployment{anyone: anyone}
 	passed, failed := 0, 0
 	for _, s := range steps {
 		began := time.Now()

@@ -12,33 +12,33 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// shown is an acknowledged publication.
-type shown struct {
+// publication is an acknowledged publication.
+type publication struct {
 	artifact            id.Artifact
 	content, link, text string
 }
 
-// book is what the clients were told. A client works on its own artifacts only.
-type book struct {
+// record is what the clients were told. A client works on its own artifacts only.
+type record struct {
 	mu        sync.Mutex
-	live      map[int][]*shown // by client
-	gone      []*shown
+	live      map[int][]*publication // by client
+	gone      []*publication
 	published int
 	errors    int
 	losses    []error
 }
 
-func newBook() *book { return &book{live: map[int][]*shown{}} }
+func newRecord() *record { return &record{live: map[int][]*publication{}} }
 
-func (b *book) acknowledge(n int, s *shown) {
+func (b *record) acknowledge(n int, s *publication) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.live[n] = append(b.live[n], s)
 	b.published++
 }
 
-// any is something of a client that must be there, nil if it has nothing.
-func (b *book) any(n int) *shown {
+// any returns a live publication of a client, nil if it has none.
+func (b *record) any(n int) *publication {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if all := b.live[n]; len(all) > 0 {
@@ -47,11 +47,12 @@ func (b *book) any(n int) *shown {
 	return nil
 }
 
-// doubt forgets an artifact whose deletion begins: nobody can tell whether it is there until the answer comes.
-func (b *book) doubt(n int, a id.Artifact) {
+// doubt removes an artifact whose deletion begins, because its state is unknown until the answer
+// comes.
+func (b *record) doubt(n int, a id.Artifact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var kept []*shown
+	var kept []*publication
 	for _, s := range b.live[n] {
 		if s.artifact != a {
 			kept = append(kept, s)
@@ -60,26 +61,26 @@ func (b *book) doubt(n int, a id.Artifact) {
 	b.live[n] = kept
 }
 
-func (b *book) removed(s *shown) {
+func (b *record) removed(s *publication) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.gone = append(b.gone, s)
 }
 
-func (b *book) failed() {
+func (b *record) failed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.errors++
 }
 
-func (b *book) lost(what string) {
+func (b *record) lost(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.losses = append(b.losses, errors.New(what))
 }
 
-// String sums up.
-func (b *book) String() string {
+// String returns the totals.
+func (b *record) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	live := 0
@@ -90,8 +91,9 @@ func (b *book) String() string {
 		b.published, live, len(b.gone), b.errors)
 }
 
-// check reads everything that was acknowledged: what is live has its bytes, what was deleted is not found.
-func (b *book) check(ctx context.Context, api string) error {
+// check reads everything that was acknowledged: what is live has its bytes, what was deleted is not
+// found.
+func (b *record) check(ctx context.Context, api string) error {
 	g, err := wire.Discover(ctx, newClient(), api)
 	if err != nil {
 		return err

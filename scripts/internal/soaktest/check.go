@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// check holds the tables and the bucket against the invariants.
+// check checks the invariants of the tables and the bucket.
 func check(ctx context.Context, e *engine.Engines, numbers limits.Limits) error {
 	return errors.Join(invariant.Check(ctx, invariant.Deployment{
 		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
@@ -29,7 +29,7 @@ func check(ctx context.Context, e *engine.Engines, numbers limits.Limits) error 
 	})...)
 }
 
-// gauge reads how much this process holds, always at the same moment of the trouble.
+// gauge reads the resources of this process, always at the same moment of a crash cycle.
 type gauge struct {
 	heap, goroutines []float64
 }
@@ -44,7 +44,8 @@ func (g *gauge) read() {
 	g.goroutines = append(g.goroutines, float64(runtime.NumGoroutine()))
 }
 
-// What counts as flat: the last third of the readings against the second, clients and their book included.
+// The allowed growth: the last third of the readings against the second, clients and their record
+// included.
 const (
 	heapGrowth      = 1.5
 	goroutineGrowth = 1.3

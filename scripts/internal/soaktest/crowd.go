@@ -13,19 +13,19 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// crowd are clients that publish, revise, read, list and delete until they are told to stop.
-type crowd struct {
+// clientGroup is clients that publish, revise, read, list and delete until they are stopped.
+type clientGroup struct {
 	ended chan struct{}
 }
 
-const requestMost = 30 * time.Second
+const requestTimeout = 30 * time.Second
 
 func newClient() *http.Client {
-	return &http.Client{Timeout: requestMost, Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
+	return &http.Client{Timeout: requestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
 }
 
-func newCrowd(ctx context.Context, api string, size int, b *book) *crowd {
-	c := &crowd{ended: make(chan struct{})}
+func newClientGroup(ctx context.Context, api string, size int, b *record) *clientGroup {
+	c := &clientGroup{ended: make(chan struct{})}
 	var all sync.WaitGroup
 	for n := range size {
 		all.Go(func() { work(ctx, api, n, b) })
@@ -37,18 +37,18 @@ func newCrowd(ctx context.Context, api string, size int, b *book) *crowd {
 	return c
 }
 
-// wait gives the clients time to end what they began.
-func (c *crowd) wait(most time.Duration) error {
+// wait gives the clients time to finish what they began.
+func (c *clientGroup) wait(most time.Duration) error {
 	select {
 	case <-c.ended:
 		return nil
-	case <-time.After(requestMost + most):
+	case <-time.After(requestTimeout + most):
 		return errors.New("clients hang although every request has a deadline")
 	}
 }
 
-// work is one client; errors are expected, since the engines come and go.
-func work(ctx context.Context, api string, n int, b *book) {
+// work runs one client; it expects errors, because the engines come and go.
+func work(ctx context.Context, api string, n int, b *record) {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	var g *wire.Agent
@@ -64,8 +64,8 @@ func work(ctx context.Context, api string, n int, b *book) {
 				continue
 			}
 		}
-		// What has begun is ended even when the time is over, so that what is acknowledged is known.
-		if err := turn(context.WithoutCancel(ctx), g, b, n, i); err != nil {
+		// A step that has begun is finished even after the end, so that its outcome is known.
+		if err := step(context.WithoutCancel(ctx), g, b, n, i); err != nil {
 			b.failed()
 			pause(ctx)
 		}
@@ -79,8 +79,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-// turn does one thing of the mix.
-func turn(ctx context.Context, g *wire.Agent, b *book, n, i int) error {
+// step performs one operation of the mix.
+func step(ctx context.Context, g *wire.Agent, b *record, n, i int) error {
 	known := b.any(n)
 	switch r := rand.IntN(10); {
 	case known == nil || r < 3:
@@ -100,10 +100,10 @@ func turn(ctx context.Context, g *wire.Agent, b *book, n, i int) error {
 	}
 }
 
-func publish(ctx context.Context, g *wire.Agent, b *book, n int, a id.Artifact, text string) error {
+func publish(ctx context.Context, g *wire.Agent, b *record, n int, a id.Artifact, text string) error {
 	p, err := g.PublishFiles(ctx, text, a, wire.File{Path: "index.txt", Body: []byte(text)}, wire.File{Path: "same.bin", Body: make([]byte, 20_000)})
 	if err == nil {
-		b.acknowledge(n, &shown{
+		b.acknowledge(n, &publication{
 			artifact: p.ArtifactID,
 			content:  p.RevisionContentURL,
 			link:     p.UnlistedURL,
@@ -113,7 +113,7 @@ func publish(ctx context.Context, g *wire.Agent, b *book, n int, a id.Artifact, 
 	return err
 }
 
-func remove(ctx context.Context, g *wire.Agent, b *book, n int, s *shown) error {
+func remove(ctx context.Context, g *wire.Agent, b *record, n int, s *publication) error {
 	b.doubt(n, s.artifact)
 	a, err := g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(s.artifact), nil)
 	if err == nil && a.Status == http.StatusOK {
@@ -122,8 +122,9 @@ func remove(ctx context.Context, g *wire.Agent, b *book, n int, s *shown) error 
 	return err
 }
 
-// read looks at something acknowledged: it has to be there whenever the answer is not that an engine is away.
-func read(ctx context.Context, g *wire.Agent, b *book, s *shown) error {
+// read reads an acknowledged publication. It fails unless the publication is there or the answer
+// says that an engine is unavailable.
+func read(ctx context.Context, g *wire.Agent, b *record, s *publication) error {
 	a, err := g.Do(ctx, "GET", s.content, nil)
 	if err == nil && (a.Status == http.StatusNotFound || a.Status == http.StatusOK && string(a.Body) != s.text) {
 		b.lost(fmt.Sprintf("%s answers %d while the clients work", s.artifact, a.Status))

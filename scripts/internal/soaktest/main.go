@@ -1,5 +1,5 @@
 // Command soaktest lets many clients work on a stack whose engines are killed and whose calls fail, and then checks that
-// nothing acknowledged is lost.
+// no acknowledged write is lost.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// How the stack is troubled.
+// The schedule of failures.
 const (
 	killEvery  = 15 * time.Second // one engine, alternately
 	downFor    = time.Second
@@ -71,12 +71,12 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return err
 	}
 	defer s.Close(context.Background())
-	book := newBook()
+	book := newRecord()
 	gauge := newGauge()
 	working, done := context.WithTimeout(ctx, duration)
 	defer done()
-	crowd := newCrowd(working, s.Origins.API, clients, book)
-	trouble(working, engines, gauge)
+	crowd := newClientGroup(working, s.Origins.API, clients, book)
+	injectCrashes(working, engines, gauge)
 	faults.Clear()
 	left := crowd.wait(calmAtEnd)
 	if ctx.Err() != nil {
@@ -84,11 +84,12 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 	}
 	fmt.Println(book)
 	kept := book.check(ctx, s.Origins.API)
-	closed := s.Close(ctx) // with its jobs: the invariants are read bit by bit, and hold at an instant
+	closed := s.Close(ctx) // with its jobs, because the invariants are read piece by piece, and hold at an instant
 	return errors.Join(left, kept, closed, check(ctx, engines, numbers), gauge.verdict())
 }
 
-// newFaults lets a share of all AWS calls fail: before they are sent, after they took effect, by throttling or conflict.
+// newFaults makes a share of all AWS calls fail: before they are sent, after they took effect, by
+// throttling or conflict.
 func newFaults() *chaos.Injector {
 	i := chaos.New()
 	kinds := []chaos.Action{chaos.Throttle, chaos.ServerError, chaos.Timeout, chaos.Unreachable}
@@ -107,8 +108,8 @@ func newFaults() *chaos.Injector {
 	return i
 }
 
-// trouble kills and restarts the engines in turn until ctx ends, and leaves both running.
-func trouble(ctx context.Context, engines *engine.Engines, gauge *gauge) {
+// injectCrashes kills and restarts the engines in turn until ctx ends, and leaves both running.
+func injectCrashes(ctx context.Context, engines *engine.Engines, gauge *gauge) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {

@@ -36,15 +36,15 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	t.Helper()
 	d := &Env{Log: &logBuffer{}}
 	d.Options = stack.Options{
-		Engines: engine.Shared(t),
-		Data:    t.TempDir(),
-		Tables:  "journey-" + string(id.NewPublic()),
-		Limits:  limits.Default(),
-		Now:     time.Now,
-		Log:     slog.New(slog.NewJSONHandler(d.Log, nil)),
-		Output:  d.Log,
-		Lambda:  os.Getenv("VITRINE_MODE") == "lambda",
-		Still:   true, // what is stored changes by requests alone
+		Engines:     engine.Shared(t),
+		Data:        t.TempDir(),
+		Tables:      "journey-" + string(id.NewPublic()),
+		Limits:      limits.Default(),
+		Now:         time.Now,
+		Log:         slog.New(slog.NewJSONHandler(d.Log, nil)),
+		Output:      d.Log,
+		Lambda:      os.Getenv("VITRINE_MODE") == "lambda",
+		DisableJobs: true, // what is stored changes by requests alone
 	}
 	for _, f := range change {
 		f(&d.Options)

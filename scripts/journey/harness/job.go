@@ -16,7 +16,7 @@ import (
 )
 
 // WithJobs lets the stack run its jobs itself.
-func WithJobs(o *stack.Options) { o.Still = false }
+func WithJobs(o *stack.Options) { o.DisableJobs = false }
 
 // JobEnv is a ClaimEnv whose jobs the test runs. Their calls go through JobFaults, too.
 type JobEnv struct {

@@ -101,7 +101,7 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 		"aud":     audience,
 		"scopes":  "read publish",
 		"created": now,
-		"exp":     now.Add(limits.RefreshMost),
+		"exp":     now.Add(limits.MaxRefreshLife),
 		"tokens":  append(issued, h.MAC...),
 	})
 	return &Member{

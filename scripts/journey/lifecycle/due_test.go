@@ -119,7 +119,7 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 	if s.SessionStatus(t, last.UploadSessionID) != "expired" || len(objectsOf(t, s, m.Agent)) != 0 {
 		t.Errorf("the last session is %s", s.SessionStatus(t, last.UploadSessionID))
 	}
-	for n, passed := range []time.Duration{0, limits.RetryFirst, limits.RetryFirst, limits.RetryFirst} {
+	for n, passed := range []time.Duration{0, limits.MinRetry, limits.MinRetry, limits.MinRetry} {
 		s.Clock.Advance(passed)
 		err := s.Host.Run(ctx)
 		if want := []int{1, 2, 2, 3}[n] * broken; refuses.Fired() != want || (err != nil) != (n%2 == 1) {
@@ -127,9 +127,9 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 		}
 	}
 	s.JobFaults.Clear()
-	s.Clock.Advance(4 * limits.RetryFirst)
+	s.Clock.Advance(4 * limits.MinRetry)
 	s.RunJobs(t)
-	s.Clock.Advance(limits.RetryMost)
+	s.Clock.Advance(limits.MaxRetry)
 	if s.RunJobs(t); s.CountItems(t, s.Tables.Core, "U#") != 2*(broken+1) {
 		t.Error("sessions are gone")
 	}
@@ -153,7 +153,7 @@ func TestAnArtifactThatCannotBeEndedIsTriedAgain(t *testing.T) {
 	}
 	s.CheckInvariants(t)
 	s.WantGone(t, p.RevisionContentURL)
-	s.Clock.Advance(limits.RetryFirst)
+	s.Clock.Advance(limits.MinRetry)
 	s.RunJobs(t)
 	if done := s.Events(t, g); done["artifact.expired"] != 1 {
 		t.Errorf("events %v", done)

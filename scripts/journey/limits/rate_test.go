@@ -369,7 +369,7 @@ func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {
 		l.ProvisionGlobal.Limit = 1
 	})
 	g := p.NewAgent(t)
-	for range limits.ProvisionGate + 5 {
+	for range limits.ProvisionQuota + 5 {
 		p.NewAgent(t)
 	}
 	for range 5 {

@@ -54,7 +54,7 @@ func TestTheRecordIsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	p := harness.NewAgentAuthEnv(t, harness.Unlimited)
 	w := p.SignedIn(t, "ada@example.org")
-	for n := range limits.PageDefault {
+	for n := range limits.DefaultPage {
 		p.Clock.Advance(time.Second)
 		if a := w.Post(t, "/settings", settings(fmt.Sprintf("Name number %d.", n), 3)); a.Status != 303 {
 			t.Fatalf("the form answers %d %s", a.Status, a.Body)
@@ -68,7 +68,7 @@ func TestTheRecordIsReadPageByPage(t *testing.T) {
 	older := html.UnescapeString(next[1])
 	second := w.Get(t, older)
 	all := string(first.Body) + string(second.Body)
-	for n := range limits.PageDefault {
+	for n := range limits.DefaultPage {
 		if strings.Count(all, fmt.Sprintf("Name number %d.", n)) < 1 ||
 			strings.Count(all, html.EscapeString(fmt.Sprintf("name is now \"Name number %d.\"", n))) != 1 {
 			t.Errorf("change %d is told otherwise than once", n)

@@ -24,8 +24,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s (%s): %s: %s", v.Rule, v.Impact, v.Help, strings.Join(v.Nodes, "; "))
 }
 
-// Axe runs all rules of axe-core in the document and returns what they find. What axe-core could not decide is no
-// violation. The script gets in through DevTools, so that no policy of the page stands in its way; frames are left alone.
+// Axe runs all rules of axe-core in the document and returns the violations, without what axe-core
+// could not decide. The script is injected through DevTools, so that no policy of the page blocks
+// it; frames are not checked.
 func (d *Document) Axe() []Violation {
 	d.t.Helper()
 	if !Eval[bool](d, "'axe' in window") {

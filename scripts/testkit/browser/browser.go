@@ -1,6 +1,6 @@
 // Package browser drives Debian's Chromium in tests: pages, sandboxed frames, console messages, policy violations, screenshots.
 //
-// A test package that uses it hands its tests to Main, so that one Chromium serves them all and leaves nothing behind:
+// A test package that uses it hands its tests to Main, so that one Chromium serves them all and leaves no files behind:
 //
 //	func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 package browser
@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Install is the command that provides what this package needs.
+// Install is the command that installs Chromium.
 const Install = "apt-get install -y chromium"
 
 // Find returns the path of Chromium; the error is one sentence that names the command to install it.
@@ -35,7 +35,8 @@ type Browser struct {
 	release func()
 }
 
-// flags keep the browser quiet, so that a request in a test is one that the page made.
+// flags keep the browser from sending requests of its own, so that every request in a test is one
+// that the page made.
 var flags = []chromedp.ExecAllocatorOption{
 	chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 	chromedp.Flag("disable-quic", true),
@@ -66,7 +67,8 @@ func Start() (*Browser, error) {
 	}
 	opts := append([]chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile)}, flags...)
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
-	// The DevTools protocol is newer than Chromium or the reverse: what one side does not know of the other is no failure.
+	// The DevTools protocol is newer than Chromium or the reverse, so that messages which one side
+	// does not know are no failure.
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &Browser{ctx: ctx, release: func() {
 		cancel()
@@ -91,8 +93,8 @@ var shared struct {
 	browser *Browser
 }
 
-// Open returns a new page in the Chromium of the test binary, which starts with the first page.
-// A missing Chromium fails the test.
+// Open returns a new page in the Chromium of the test binary, which starts with the first page. It
+// fails the test if Chromium is not installed.
 func Open(t testing.TB) *Page {
 	t.Helper()
 	shared.Lock()

@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	patience = time.Minute           // the deadline of every wait and of every command; a busy machine takes tens of seconds
-	interval = 15 * time.Millisecond // between two looks at a condition
+	waitTimeout  = time.Minute           // bounds every wait and every command; a busy machine takes tens of seconds
+	pollInterval = 15 * time.Millisecond // between two checks of a condition
 )
 
-// Document is a page or a frame of its own process; its methods fail the test, they return no errors.
+// Document is a page or a frame of its own process; its methods fail the test instead of returning
+// errors.
 type Document struct {
 	t    testing.TB
 	ctx  context.Context
@@ -30,9 +31,10 @@ type Document struct {
 	messages []Message
 }
 
-// Message is something that the browser reported about a document.
+// Message is a message of the browser about a document.
 type Message struct {
-	// Source is console, exception, issue or the part of the browser that wrote it: security, network, ….
+	// Source is console, exception, issue or the part of the browser that wrote it: security,
+	// network, ….
 	Source string
 	Level  string
 	Text   string
@@ -40,7 +42,7 @@ type Message struct {
 
 func (m Message) String() string { return m.Source + " " + m.Level + ": " + m.Text }
 
-// violation tells whether a content security policy or a sandbox stopped something.
+// violation reports whether a content security policy or a sandbox blocked an action.
 func (m Message) violation() bool {
 	return m.Source == "security" || m.Source == "issue" && strings.HasPrefix(m.Text, string(contentSecurity)) ||
 		strings.Contains(m.Text, "Content Security Policy")
@@ -52,14 +54,15 @@ func (m Message) failure() bool {
 
 const contentSecurity = audits.InspectorIssueCode("ContentSecurityPolicyIssue")
 
-// listen collects what the browser reports, including what it remembers from before.
+// listen collects what the browser reports, including earlier messages.
 func (d *Document) listen() error {
 	if err := chromedp.Listen(d.ctx, d.collect); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
-	// chromedp enabled the log when it attached; enabling it again repeats the entries that we could not hear then.
+	// chromedp enabled the log when it attached; enabling it again repeats the entries from before
+	// the listener.
 	if _, err := chromedp.Call(ctx, log.Disable, cdp.Empty{}); err != nil {
 		return err
 	}
@@ -114,9 +117,8 @@ func (d *Document) Messages() []Message {
 	return append([]Message(nil), d.messages...)
 }
 
-// Clean fails the test if a policy stopped something, an exception escaped, the console has an error or DevTools names an
-// issue.
-// Answers of the network with an error status are no failures.
+// Clean fails the test if a policy blocked an action, an exception was not caught, the console has
+// an error or DevTools names an issue. Network answers with an error status are no failures.
 func (d *Document) Clean() {
 	d.t.Helper()
 	for _, m := range d.Messages() {
@@ -139,12 +141,13 @@ func (d *Document) WaitViolation(text string) {
 	})
 }
 
-// until looks at a condition over and over; errors count as not yet, for a document may be about to be replaced.
+// until checks a condition repeatedly. Errors count as not yet, because a document may be about to
+// be replaced.
 func (d *Document) until(what string, holds func() (bool, error)) {
 	d.t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(waitTimeout)
 	defer deadline.Stop()
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		ok, err := holds()
@@ -154,7 +157,7 @@ func (d *Document) until(what string, holds func() (bool, error)) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, patience, what, err, d.Messages())
+			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, waitTimeout, what, err, d.Messages())
 		case <-d.ctx.Done():
 			d.t.Fatalf("%s: gone while waiting for %s: %v", d.name, what, context.Cause(d.ctx))
 		}
@@ -164,7 +167,7 @@ func (d *Document) until(what string, holds func() (bool, error)) {
 // Do runs actions of chromedp.
 func (d *Document) Do(steps ...chromedp.Action[chromedp.Void]) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		d.t.Fatalf("%s: %v", d.name, err)
@@ -182,7 +185,7 @@ func Get[T any](d *Document, action chromedp.Action[T]) T {
 }
 
 func get[T any](d *Document, action chromedp.Action[T]) (T, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	return chromedp.Run(ctx, action)
 }
@@ -190,7 +193,7 @@ func get[T any](d *Document, action chromedp.Action[T]) (T, error) {
 // call sends a command of the DevTools protocol.
 func call[P, R any](d *Document, command cdp.Command[P, R], params P) R {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.ctx, patience)
+	ctx, cancel := context.WithTimeout(d.ctx, waitTimeout)
 	defer cancel()
 	r, err := chromedp.Call(ctx, command, params)
 	if err != nil {
@@ -213,30 +216,31 @@ func (d *Document) Wait(expression string) {
 	})
 }
 
-// WaitText waits until what people see of the document contains text.
+// WaitText waits until the visible text of the document contains text.
 func (d *Document) WaitText(text string) {
 	d.t.Helper()
 	quoted, _ := json.Marshal(text)
 	d.Wait("document.body && document.body.innerText.includes(" + string(quoted) + ")")
 }
 
-// Text returns what people see of the first element that the CSS selector matches, "" if there is none.
+// Text returns the visible text of the first element that the CSS selector matches, "" if there is
+// none.
 func (d *Document) Text(selector string) string {
 	d.t.Helper()
 	quoted, _ := json.Marshal(selector)
 	return Eval[string](d, "document.querySelector("+string(quoted)+")?.innerText ?? ''")
 }
 
-// Visible tells whether the CSS selector matches an element that is rendered.
+// Visible reports whether the CSS selector matches an element that is rendered.
 func (d *Document) Visible(selector string) bool {
 	d.t.Helper()
 	quoted, _ := json.Marshal(selector)
 	return Eval[bool](d, "document.querySelector("+string(quoted)+")?.checkVisibility({visibilityProperty: true}) ?? false")
 }
 
-// Click waits for the element that the CSS selector matches, and until it is not disabled, moves the mouse there and clicks
-// in its middle. An element that goes while it is looked at, because the document is replaced, was not clicked and is
-// looked for again.
+// Click waits for the element that the CSS selector matches, and until it is not disabled, moves
+// the mouse there and clicks in its middle. If the element disappears meanwhile, because the
+// document is replaced, Click looks for it again.
 func (d *Document) Click(selector string) {
 	d.t.Helper()
 	d.until("a click on "+selector, func() (bool, error) {

@@ -30,8 +30,8 @@ func (d *Document) Middle(selector string) (x, y float64) {
 	return at[0], at[1]
 }
 
-// middle scrolls the element that the CSS selector matches into view and returns the middle of it; nil while there is none,
-// it is not rendered or does not match state as well.
+// middle scrolls the element that the CSS selector matches into view and returns its middle; nil
+// while there is none, it is not rendered or does not match state as well.
 func (d *Document) middle(selector, state string) ([]float64, error) {
 	first, _ := json.Marshal(selector)
 	second, _ := json.Marshal(state)

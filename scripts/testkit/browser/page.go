@@ -52,10 +52,10 @@ func (p *Page) Viewport(width, height int64) {
 	p.Do(chromedp.EmulateViewport(width, height))
 }
 
-// Scheme sets what prefers-color-scheme answers: light or dark.
+// Scheme sets the value of prefers-color-scheme: light or dark.
 func (p *Page) Scheme(name string) { p.t.Helper(); p.Media("prefers-color-scheme", name) }
 
-// Media sets what one media feature answers, beside those that were set before.
+// Media sets the value of one media feature and keeps those that were set before.
 func (p *Page) Media(feature, value string) {
 	p.t.Helper()
 	p.features = slices.DeleteFunc(p.features, func(f *emulation.MediaFeature) bool { return f.Name == feature })
@@ -108,7 +108,7 @@ func (p *Page) WaitTab(url string) {
 
 // targets lists the targets of one type in the browser context of the page.
 func (p *Page) targets(kind string) ([]*target.Info, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitTimeout)
 	defer cancel()
 	all, err := chromedp.CallBrowser(ctx, target.GetTargets, target.GetTargetsParams{})
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Page) targets(kind string) ([]*target.Info, error) {
 // Screenshot saves what the viewport shows as name.png in the build folder and returns the path.
 func (p *Page) Screenshot(name string) string {
 	p.t.Helper()
-	// Two frames later everything that is known now has been painted.
+	// Two frames later the current state has been painted.
 	Eval[bool](&p.Document, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 	shot := call(&p.Document, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 	dir, err := screenshots()
@@ -140,7 +140,8 @@ func (p *Page) Screenshot(name string) string {
 	return path
 }
 
-// screenshots makes the folder: screenshots in VITRINE_BUILD_DIR, else in .vitrine/build of the repository.
+// screenshots makes the folder: screenshots in VITRINE_BUILD_DIR, else in .vitrine/build of the
+// repository.
 func screenshots() (string, error) {
 	build := os.Getenv("VITRINE_BUILD_DIR")
 	if build == "" {
@@ -154,7 +155,7 @@ func screenshots() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// repository is the folder of the go.mod that the working directory belongs to.
+// repository returns the folder of the go.mod that the working directory belongs to.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {

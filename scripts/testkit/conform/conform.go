@@ -1,4 +1,4 @@
-// Package conform holds answers of the hosts against their OpenAPI documents.
+// Package conform checks answers of the hosts against their OpenAPI documents.
 package conform
 
 import (
@@ -38,7 +38,7 @@ func Load(file string) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Schemas refer to components; as a JSON Schema on its own each carries them along.
+	// Schemas refer to components; to be a JSON Schema on its own each carries them along.
 	data = bytes.ReplaceAll(data, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var raw struct {
 		Components struct{ Schemas map[string]*jsonschema.Schema }
@@ -96,7 +96,7 @@ func resolve(s *jsonschema.Schema, defs map[string]*jsonschema.Schema) (*jsonsch
 
 var parameter = regexp.MustCompile(`\\\{([a-z_]+)\\\}`)
 
-// matcher makes a path template match: {path} is the rest, every other parameter one part.
+// matcher compiles a path template: {path} is the rest, every other parameter one part.
 func matcher(template string) *regexp.Regexp {
 	expression := parameter.ReplaceAllStringFunc(regexp.QuoteMeta(template), func(p string) string {
 		if p == `\{path\}` {
@@ -107,7 +107,7 @@ func matcher(template string) *regexp.Regexp {
 	return regexp.MustCompile("^" + expression + "$")
 }
 
-// Check holds an answer against the document. Undocumented paths are only allowed to be not found.
+// Check checks an answer against the document. An undocumented path may only be not found.
 func (d *Document) Check(method, escapedPath string, answer *http.Response, body []byte) error {
 	for _, o := range d.operations {
 		if o.method == method && o.path.MatchString(escapedPath) {
@@ -161,11 +161,12 @@ func (o operation) check(answer *http.Response, body []byte) error {
 type Transport struct {
 	Base      http.RoundTripper
 	Documents map[string]*Document // by host and port
-	// Fail is told of every answer that does not conform.
+	// Fail is called for every answer that does not conform.
 	Fail func(err error)
 }
 
-// RoundTrip implements http.RoundTripper. Bodies up to bodyMost are read and checked, larger ones pass.
+// RoundTrip implements http.RoundTripper. Bodies up to maxBody are read and checked, larger ones
+// pass.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Base.RoundTrip(r)
 	d := t.Documents[r.URL.Host]
@@ -174,7 +175,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var body []byte
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") && r.Method != http.MethodHead {
-		if body, err = io.ReadAll(io.LimitReader(answer.Body, bodyMost)); err != nil {
+		if body, err = io.ReadAll(io.LimitReader(answer.Body, maxBody)); err != nil {
 			return answer, err
 		}
 		answer.Body = struct {
@@ -188,4 +189,4 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-const bodyMost = 8 << 20
+const maxBody = 8 << 20

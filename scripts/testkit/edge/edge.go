@@ -1,5 +1,5 @@
-// Package edge stands in front of the upload host on one machine: file uploads
-// go to the S3 engine with only the host swapped, as a CDN does in production.
+// Package edge stands in front of the upload host on one machine: it passes file uploads to the S3
+// engine with only the host replaced, as a CDN does in production.
 package edge
 
 import (
@@ -20,8 +20,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// maxDrain is more than the largest file (25 MB): what is left of a body is
-// read before a refusal, since a client that still sends would see a reset.
+// maxDrain is more than the largest file (25 MB). The rest of a body is read before a refusal,
+// because a client that still sends would see a reset.
 const maxDrain = 32 << 20
 
 const (
@@ -32,7 +32,7 @@ const (
 	writeBuffer     = 64 << 10
 )
 
-// Config says where S3 is and who answers the rest.
+// Config locates S3 and the handler of all other requests.
 type Config struct {
 	Address string       // host and port where S3 listens
 	Host    string       // Host header that upload URLs are signed for
@@ -45,11 +45,11 @@ type edge struct {
 	proxy *httputil.ReverseProxy
 }
 
-// New returns the handler. Every method below /o/ and /d/ goes to S3, which
-// refuses what is not the signed PUT; its answers (XML) pass unchanged. If S3
-// does not answer, the client gets 502 storage_unavailable in the envelope.
+// New returns the handler. Every method below /o/ and /d/ goes to S3, which refuses everything but
+// the signed PUT; its answers (XML) pass unchanged. If S3 does not answer, the client gets 502
+// storage_unavailable in the envelope.
 //
-// No URL reaches a log or an answer: the query of an upload URL is a credential.
+// No URL reaches a log or an answer, because the query of an upload URL is a credential.
 func New(c Config) http.Handler {
 	e := &edge{Config: c}
 	e.proxy = &httputil.ReverseProxy{
@@ -78,14 +78,14 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		lengthRequired(w, r)
 		return
 	}
-	// Without full duplex an early refusal would wait for a client that has
-	// stopped sending. The error means a writer that cannot, and that can wait.
+	// Without full duplex an early refusal would wait for a client that has stopped sending. The
+	// error means a writer without support, which is no loss.
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	e.proxy.ServeHTTP(w, r)
 }
 
-// target is the path and query exactly as the client wrote them: parsing and
-// printing a URL changes some escapes, and the signature covers the bytes.
+// target returns the path and query exactly as the client wrote them: parsing and printing a URL
+// changes some escapes, and the signature covers the bytes.
 func target(r *http.Request) (path, query string) {
 	raw := r.RequestURI
 	if !strings.HasPrefix(raw, "/") { // absolute form, as to a proxy
@@ -104,7 +104,7 @@ func (e *edge) rewrite(p *httputil.ProxyRequest) {
 		RawQuery: query,
 	}
 	p.Out.Host = e.Host
-	p.Out.Header.Del("Expect") // our server asks for the body when S3 takes it
+	p.Out.Header.Del("Expect") // this server asks for the body when S3 takes it
 	if p.Out.Body != nil {
 		p.Out.Body = io.NopCloser(p.Out.Body) // unreachable may have to drain it
 	}
@@ -113,7 +113,7 @@ func (e *edge) rewrite(p *httputil.ProxyRequest) {
 // unreachable answers when S3 gave no answer.
 func (e *edge) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
-		panic(http.ErrAbortHandler) // the client has gone; there is nobody to answer
+		panic(http.ErrAbortHandler) // the client has gone
 	}
 	id := requestID(r)
 	e.Log.Warn("the S3 engine gave no answer", "method", r.Method, "request_id", id, "error", withoutURL(err))
@@ -131,7 +131,7 @@ func (e *edge) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	}})
 }
 
-// withoutURL strips the address that a client error begins with.
+// withoutURL removes the address that a client error begins with.
 func withoutURL(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
@@ -139,8 +139,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// lengthRequired refuses a chunked body in S3's words: a signed upload has a
-// signed length, and S3 takes no chunked one.
+// lengthRequired refuses a chunked body as S3 does: a signed upload has a signed length, and S3
+// accepts no chunked one.
 func lengthRequired(w http.ResponseWriter, r *http.Request) {
 	drain(r)
 	w.Header().Set("Content-Type", "application/xml")
@@ -149,8 +149,7 @@ func lengthRequired(w http.ResponseWriter, r *http.Request) {
 <Error><Code>MissingContentLength</Code><Message>You must provide the Content-Length HTTP header.</Message></Error>`)
 }
 
-// drain reads what the client still sends, unless the client waits to be asked
-// for it.
+// drain reads what the client still sends, unless the client waits for 100 Continue.
 func drain(r *http.Request) {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that stops is answered all the same

@@ -138,7 +138,7 @@ func presignPut(t *testing.T, e *engine.Engines, key string, body []byte) *v4.Pr
 	return signed
 }
 
-// send makes the signed request, with only the host swapped for the server's.
+// send makes the signed request, with only the host replaced by the server's.
 func send(t *testing.T, server *httptest.Server, signed *v4.PresignedHTTPRequest, body []byte) (int, string) {
 	t.Helper()
 	_, target, _ := strings.Cut(strings.TrimPrefix(signed.URL, "http://"), "/")

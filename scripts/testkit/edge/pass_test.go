@@ -204,7 +204,7 @@ func TestABadRequestIDIsReplaced(t *testing.T) {
 	}
 }
 
-// serveStub runs the edge in front of an S3 that is h.
+// serveStub runs the edge in front of h in place of S3.
 func serveStub(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s3 := httptest.NewServer(h)

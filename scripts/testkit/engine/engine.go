@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// What every local engine is started with. They are no secrets: the engines
-// listen on the loopback interface only.
+// The settings of every local engine. They are no secrets, because the engines listen on the
+// loopback interface only.
 const (
 	accessKey = "vitrine"
 	secretKey = "vitrine-local"
@@ -32,8 +32,8 @@ const (
 	EnvS3       = "S3_ENDPOINT"
 )
 
-// Options say where the engines keep their data and on which ports they listen.
-// The zero value suits tests.
+// Options say where the engines keep their data and on which ports they listen. The zero value
+// suits tests.
 type Options struct {
 	// Dir holds the data. When it is empty, DynamoDB keeps its data in memory
 	// until it stops, and S3 in a temporary folder until Close, Kill or the
@@ -174,8 +174,8 @@ func (e *Engines) nameDomain() error {
 	return nil
 }
 
-// AWS returns the region and the keys of the engines for SDK clients, which
-// still have to be given the endpoint, and path style for S3.
+// AWS returns the region and the keys of the engines for SDK clients, which still need the
+// endpoint, and path style for S3.
 func (e *Engines) AWS() aws.Config {
 	return aws.Config{
 		Region:      e.Region,

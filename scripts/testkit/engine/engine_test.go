@@ -323,7 +323,7 @@ func wantObject(t *testing.T, e *Engines, key, body string) {
 	}
 }
 
-// BenchmarkStart is what every test binary pays for both engines.
+// BenchmarkStart measures what every test binary pays for both engines.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		e, err := Start(b.Context(), Options{})

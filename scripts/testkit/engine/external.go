@@ -9,8 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// answersAt makes sure that someone answers at the URL which the variable
-// names; what they answer depends on the engine.
+// answersAt checks that a server answers at the URL which the variable names; any answer will do.
 func answersAt(ctx context.Context, variable, url string) error {
 	if _, err := statusOf(ctx, url); err != nil {
 		return fmt.Errorf("%s names an engine that does not answer (%w): start it, or unset %s to use one of ours", variable, err, variable)
@@ -18,8 +17,8 @@ func answersAt(ctx context.Context, variable, url string) error {
 	return nil
 }
 
-// useS3 takes the S3 that runs at the endpoint and creates the bucket there. It
-// has to know our keys and to serve host-style addresses of s3.localhost.
+// useS3 uses the S3 that runs at the endpoint and creates the bucket there. It has to accept the
+// keys of this package and to serve host-style addresses of s3.localhost.
 func (e *Engines) useS3(ctx context.Context, endpoint string) error {
 	e.S3 = endpoint
 	if err := answersAt(ctx, EnvS3, endpoint); err != nil {

@@ -68,8 +68,8 @@ func npmPlatform() string {
 	return runtime.GOOS + "-" + runtime.GOARCH
 }
 
-// buildS3D returns the program of scripts/s3d. It builds it when it is missing
-// or older than its sources; test binaries that run at once wait for one build.
+// buildS3D returns the program of scripts/s3d. It builds it when it is missing or older than its
+// sources; concurrent test binaries wait for one build.
 func buildS3D(ctx context.Context, repository string, log io.Writer) (string, error) {
 	source := filepath.Join(repository, "scripts", "s3d")
 	program := filepath.Join(repository, ".vitrine", "bin", "s3d")
@@ -80,8 +80,8 @@ func buildS3D(ctx context.Context, repository string, log io.Writer) (string, er
 	})
 }
 
-// goBuild builds beside the program and renames, so that the program is always
-// whole and may be replaced while it runs.
+// goBuild builds next to the program and renames, so that the program is always complete and may be
+// replaced while it runs.
 func goBuild(ctx context.Context, source, program string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program+".new", ".")
 	build.Dir = source

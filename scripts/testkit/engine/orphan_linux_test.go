@@ -19,7 +19,7 @@ import (
 // to be killed.
 const parentVariable = "VITRINE_TEST_ENGINE_PARENT"
 
-// family is what the parent tells about its engines.
+// family is what the parent prints about its engines.
 type family struct {
 	WatcherGroup, S3Group int // process groups of the engines
 	Temporary             string

@@ -27,7 +27,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.to.Write(p)
 }
 
-// String is the end of the output, or "nothing".
+// String returns the end of the output, or "nothing".
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

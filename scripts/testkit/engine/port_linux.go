@@ -2,16 +2,15 @@ package engine
 
 import "syscall"
 
-// heldPort is a port that no one else is given while the engine is away, so
-// that parallel test binaries never meet and a restart finds its port again.
+// heldPort reserves a port while the engine is away, so that parallel test binaries never collide
+// and a restart finds its port again.
 type heldPort struct {
 	number int
 	socket int
 }
 
-// holdPort binds the port, or a free one for 0, without listening: Linux then
-// lets a child that sets SO_REUSEADDR (Go and Rust do) bind and listen on it,
-// and gives it to nobody that asks for any free port.
+// holdPort binds the port, or a free one for 0, without listening. Linux then lets a child that
+// sets SO_REUSEADDR (Go and Rust do) bind and listen on it, and does not assign it as a free port.
 func holdPort(port int) (*heldPort, error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

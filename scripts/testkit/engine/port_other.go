@@ -4,8 +4,8 @@ package engine
 
 import "net"
 
-// heldPort is a port that was free a moment ago. Only Linux can hold it for a
-// child; elsewhere a lost race shows as errPortTaken and is tried again.
+// heldPort is a port that was free a moment ago. Only Linux can reserve it for a child; elsewhere a
+// lost race appears as errPortTaken and is retried.
 type heldPort struct{ number int }
 
 func holdPort(port int) (*heldPort, error) {

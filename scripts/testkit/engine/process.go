@@ -21,8 +21,8 @@ const (
 	portAttempts = 5
 )
 
-// errPortTaken is the failure of an engine whose port someone else took between
-// the choice and the start.
+// errPortTaken is the failure of an engine whose port another process took between the choice and
+// the start.
 var errPortTaken = errors.New("port in use")
 
 // Process is one engine. It can be stopped or killed and started again with the
@@ -62,7 +62,7 @@ func (p *Process) open(ctx context.Context, port int) (string, error) {
 
 func (p *Process) url() string { return "http://" + address(p.port.number) }
 
-// Start starts the engine and returns when it answers. It does nothing when the
+// Start starts the engine and returns when it answers. It has no effect when the
 // engine runs.
 func (p *Process) Start(ctx context.Context) error {
 	p.mu.Lock()
@@ -111,7 +111,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// Ended is closed when the present run of the engine ends, by whatever cause.
+// Ended returns a channel that closes when the present run of the engine ends, for any reason.
 func (p *Process) Ended() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,16 +132,16 @@ func (p *Process) close(end func(*Process) error) error {
 	return end(p)
 }
 
-// spawn starts the command in a process group of its own, so that a Ctrl-C in
-// the terminal reaches only us, and that one signal can end a whole group.
+// spawn starts the command in a process group of its own, so that a Ctrl-C in the terminal reaches
+// only this process, and that one signal can end a whole group.
 func (p *Process) spawn() (*child, error) {
 	args := p.command(p.port.number)
 	c := &child{cmd: exec.Command(args[0], args[1:]...), output: &tail{to: p.log}, ended: make(chan struct{})}
 	c.cmd.Stdout, c.cmd.Stderr = c.output, c.output
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = pollTimeout
-	// The engine ends when the other end of its standard input closes, which
-	// the kernel does for us if we are killed.
+	// The engine ends when the other end of its standard input closes, which the kernel does if
+	// this process is killed.
 	if _, err := c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (p *Process) waitReady(ctx context.Context, c *child) error {
 		}
 	}
 	select {
-	case <-c.ended: // so the answer came from someone else on this port
+	case <-c.ended: // the answer came from another server on this port
 		return c.failure()
 	default:
 		return nil
@@ -183,7 +183,7 @@ func (p *Process) answers(ctx context.Context) bool {
 	return err == nil && status == http.StatusOK
 }
 
-// failure tells why the engine ended before it was ready.
+// failure returns why the engine ended before it was ready.
 func (c *child) failure() error {
 	said := c.output.String()
 	if strings.Contains(said, "in use") {

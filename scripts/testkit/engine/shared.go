@@ -9,9 +9,8 @@ var shared = sync.OnceValues(func() (*Engines, error) {
 	return Start(context.Background(), Options{})
 })
 
-// Shared returns the engines of this test binary, started at the first call.
-// Nobody closes them: they end, and their data goes, with the test binary. A
-// test that stops an engine starts its own.
+// Shared returns the engines of this test binary, started at the first call. They end, and their
+// data goes, with the test binary. A test that stops an engine starts its own.
 func Shared(t interface {
 	Helper()
 	Fatal(args ...any)

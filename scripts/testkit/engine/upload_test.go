@@ -161,8 +161,8 @@ func presignPut(t *testing.T, e *Engines, key string, body []byte, change ...fun
 	return signed
 }
 
-// send makes the request with the signed headers, to the engine whatever the
-// URL's host resolves to.
+// send makes the request with the signed headers, to the engine regardless of what the URL's host resolves
+// to.
 func send(t *testing.T, e *Engines, signed *v4.PresignedHTTPRequest, body []byte) (int, string) {
 	t.Helper()
 	request := newRequest(t, signed, body)

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Write writes a program with its folders. No process of this test binary forks meanwhile: a child that inherited the open
-// file would keep the kernel from starting the program ("text file busy", golang.org/issue/22315).
+// Write writes a program with its folders. No process of this test binary forks meanwhile, because
+// a child that inherited the open file would keep the kernel from starting the program ("text file
+// busy", golang.org/issue/22315).
 func Write(t testing.TB, file, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -1,5 +1,5 @@
-// Package fresh makes files anew that are missing or older than what they are made of. Processes that need the same file
-// at once wait for each other, and one makes it.
+// Package fresh remakes files that are missing or older than their sources. Of the processes that
+// need the same file at once, one makes it and the others wait.
 package fresh
 
 import (
@@ -14,19 +14,20 @@ import (
 	"time"
 )
 
-// File is what is made.
+// File is a file to make.
 type File struct {
 	Path    string
-	Sources []string // files and folders, a folder with everything below it; tests are no sources
-	// Lock is a file that those who make this one hold; nothing that they make may remove it.
+	Sources []string // files and folders, a folder with everything below it; tests do not count
+	// Lock is a file that is locked while this one is made; the step must not remove it.
 	Lock string
 }
 
-// pollInterval is how often somebody who waits looks whether the lock is free.
+// pollInterval is how often a waiting process checks whether the lock is free.
 const pollInterval = 25 * time.Millisecond
 
-// Make runs the step that makes a file if that is needed, and dates the file back to the start of the step: a source may
-// change while it runs. An error of ctx says that somebody else's step took too long.
+// Make runs the step that makes a file if needed, and dates the file back to the start of the step,
+// because a source may change while it runs. An error of ctx means that another process's step took
+// too long.
 func Make(ctx context.Context, f File, step func() error) error {
 	if fresh, err := f.fresh(); fresh || err != nil {
 		return err
@@ -49,7 +50,7 @@ func Make(ctx context.Context, f File, step func() error) error {
 	return os.Chtimes(f.Path, started, started)
 }
 
-// fresh tells whether the file is there and no source is newer.
+// fresh reports whether the file exists and no source is newer.
 func (f File) fresh() (bool, error) {
 	made, err := os.Stat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +79,8 @@ func (f File) fresh() (bool, error) {
 	return fresh, nil
 }
 
-// lock waits for the exclusive lock on a file and returns its release. It ends with the process, so none is ever left
-// behind.
+// lock waits for the exclusive lock on a file and returns its release. The kernel releases it with
+// the process, so that none is ever left behind.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

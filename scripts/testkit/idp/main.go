@@ -1,4 +1,5 @@
-// Command idp is an identity provider for development on a port of its own; scripts/dev starts one by itself.
+// Command idp is an identity provider for development on a port of its own; scripts/dev starts one
+// by itself.
 package main
 
 import (

@@ -9,8 +9,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// checkDue checks that an artifact falls due when it expires or its draft does, whatever comes first, and that the files
-// of one that ended, and those of retained revisions, are queued for purge until they are purged.
+// checkDue checks that an artifact falls due when it expires or its draft does, at the earlier of
+// both, and that the files of an ended one, and those of retained revisions, are queued for purge
+// until they are purged.
 func (s *snapshot) checkDue(b *breaches, a *artifact) {
 	kind, latest := "DUE#ARTIFACT#", next(a, s.ends(a))
 	if !a.is(live) {
@@ -29,7 +30,7 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 		b.add("I2: artifact %s is %s and falls due as %q, not as %s", a.id, a.meta.text("status"), a.meta.text("g2p"), kind)
 	}
 	at, _ := strconv.ParseInt(a.meta.text("g2s"), 10, 64)
-	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // what failed is put off
+	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // failed work is put off
 		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
 	}
 	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest { // until it is moved it falls due as before its claim
@@ -37,7 +38,8 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 	}
 }
 
-// next is when something happens to a live artifact that ends at an instant; the last of all if nothing does.
+// next returns when a live artifact that ends at an instant needs attention next; the maximum if
+// never.
 func next(a *artifact, ends int64) int64 {
 	if a.meta.has("pin_at") {
 		ends = math.MaxInt64
@@ -48,7 +50,7 @@ func next(a *artifact, ends int64) int64 {
 	return ends
 }
 
-// checkRevisions is I4.
+// checkRevisions checks I4.
 func (s *snapshot) checkRevisions(b *breaches) {
 	for _, a := range s.artifacts {
 		numbers := map[int64]string{}

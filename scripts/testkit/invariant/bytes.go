@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// checkObjects holds the bucket against the tables: I1 and I2.
+// checkObjects checks the bucket against the tables: I1 and I2.
 func (s *snapshot) checkObjects(b *breaches) {
 	reachable := map[string]bool{}
 	for _, a := range s.artifacts {
@@ -42,7 +42,7 @@ func (s *snapshot) checkObjects(b *breaches) {
 func (s *snapshot) checkFile(b *breaches, a *artifact, r string, f tree.File) string {
 	key, status := objectKey(a.meta.text("home"), f.Object), a.revisions[r].text("status")
 	if !a.is(live) || status == retained {
-		return key // it may be half gone
+		return key // it may be partly deleted
 	}
 	if size, ok := s.objects[key]; !ok || size != f.Size {
 		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size, ok)
@@ -60,14 +60,14 @@ func objectKey(home string, o tree.Object) string {
 	return fmt.Sprintf("o/%s/%s/%03d", home, o.Session, o.Entry)
 }
 
-// keyOf is the key of an object that an item names.
+// keyOf returns the key of an object that an item names.
 func keyOf(home, name string) string {
 	session, entry, _ := strings.Cut(name, "#")
 	return fmt.Sprintf("o/%s/%s/%03s", home, session, entry)
 }
 
-// due tells whether an object belongs to a session that falls due, when it will be cleaned: a file to one that did not end
-// well, a diff to any.
+// due reports whether an object belongs to a session that is due for cleanup: a file to one that
+// did not end well, a diff to any.
 func (s *snapshot) due(key string) bool {
 	parts := strings.Split(key, "/")
 	u := s.sessions[parts[2]]
@@ -80,7 +80,7 @@ func (s *snapshot) due(key string) bool {
 	return u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), kind) && u.has("g2s")
 }
 
-// condemned tells whether an object waits to be deleted.
+// condemned reports whether an object is marked for deletion.
 func (s *snapshot) condemned(key string) bool {
 	for name, i := range s.deletions {
 		if keyOf(i.text("home"), name) == key {
@@ -90,7 +90,7 @@ func (s *snapshot) condemned(key string) bool {
 	return false
 }
 
-// checkCollected checks that everything is collected that can be: nothing waits for the jobs but pending sessions.
+// checkCollected checks that all garbage is collected: only pending sessions may wait for the jobs.
 func (s *snapshot) checkCollected(b *breaches) {
 	needed := map[string]bool{}
 	for _, a := range s.artifacts {

@@ -1,6 +1,6 @@
 package invariant
 
-// owner is the workspace that has what was in w: claims do not chain.
+// owner returns the workspace that owns what was in w: claims do not chain.
 func (s *snapshot) owner(w string) string {
 	if into := s.workspaces[w].text("into"); into != "" {
 		return into
@@ -8,7 +8,7 @@ func (s *snapshot) owner(w string) string {
 	return w
 }
 
-// ends is when an artifact expires, whether it was moved after a claim or not.
+// ends returns when an artifact expires, whether it was moved after a claim or not.
 func (s *snapshot) ends(a *artifact) int64 {
 	end, source := a.meta.number("exp"), s.workspaces[a.meta.text("own")]
 	if source.has("into") && end > source.number("claimed_at") {
@@ -17,7 +17,7 @@ func (s *snapshot) ends(a *artifact) int64 {
 	return end
 }
 
-// checkWorkspaces is I7.
+// checkWorkspaces checks I7.
 func (s *snapshot) checkWorkspaces(b *breaches) {
 	for w, i := range s.workspaces {
 		if into := i.text("into"); into != "" {
@@ -33,8 +33,8 @@ func (s *snapshot) checkWorkspaces(b *breaches) {
 	}
 }
 
-// checkClaim checks a workspace that was claimed. Every write checks one of the fences, so that all have to be closed; the
-// list of the destination needs the alias until everything is moved.
+// checkClaim checks a workspace that was claimed. Every write checks one of the fences, so that all
+// have to be closed; the list of the destination needs the alias until everything is moved.
 func (s *snapshot) checkClaim(b *breaches, w, into string) {
 	const fences = 8
 	closed := 0

@@ -7,11 +7,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// checkCounters is I5.
+// checkCounters checks I5.
 func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	caps := map[string]int{
 		"actor": l.Actor.Limit, "workspace": l.Workspace.Limit, "artifact": l.Artifact.Limit, "refused": l.Refused.Limit, "address": l.ProvisionAddress.Limit,
-		"provision": l.ProvisionGlobal.Limit, "gate": max(int(s.gate.number("per_minute")), limits.ProvisionGate),
+		"provision": l.ProvisionGlobal.Limit, "gate": max(int(s.gate.number("per_minute")), limits.ProvisionQuota),
 	}
 	used := map[string]int64{} // by workspace and day
 	for _, i := range s.hot {
@@ -38,7 +38,7 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	}
 	s.checkPins(b, l)
 	if l.Off {
-		return // nobody counted
+		return // the limits are off
 	}
 	first := s.firstPublished()
 	for day, n := range first {
@@ -53,7 +53,7 @@ func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	}
 }
 
-// checkPins holds the counters of pins against the artifacts.
+// checkPins checks the counters of pins against the artifacts.
 func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
 	pinned := map[string]int64{}
 	for _, a := range s.artifacts {
@@ -72,8 +72,8 @@ func (s *snapshot) checkPins(b *breaches, l *limits.Limits) {
 	}
 }
 
-// firstPublished counts the artifacts that were published first, by workspace and day.
-// Where it happened is what its event tells: the artifact may have been claimed before or after.
+// firstPublished counts first publications by workspace and day. The workspace is that of the
+// event, because the artifact may have been claimed before or after.
 func (s *snapshot) firstPublished() map[string]int64 {
 	days, where := map[string]int64{}, map[string]string{}
 	for _, e := range s.events {
@@ -91,7 +91,7 @@ func (s *snapshot) firstPublished() map[string]int64 {
 	return days
 }
 
-// tier tells which caps hold for a workspace.
+// tier returns the tier whose caps hold for a workspace.
 func (s *snapshot) tier(w string) limits.Tier {
 	switch i := s.workspaces[w]; {
 	case !i.has("claimed_at"):

@@ -2,7 +2,7 @@ package invariant
 
 import "strings"
 
-// checkEvents is I6: what is stored tells which actions were committed.
+// checkEvents checks I6: each stored state has the events of the actions that led to it.
 func (s *snapshot) checkEvents(b *breaches) {
 	done := s.actions()
 	told := map[string]int{}
@@ -17,7 +17,7 @@ func (s *snapshot) checkEvents(b *breaches) {
 			b.add("I6: %s happened %d times and has %d events", action, n, told[action])
 		}
 	}
-	untold := s.untold()
+	untold := s.untraceable()
 	for action, n := range told {
 		if done[action] == 0 && !untold[action] {
 			b.add("I6: %s has %d events and did not happen", action, n)
@@ -25,8 +25,9 @@ func (s *snapshot) checkEvents(b *breaches) {
 	}
 }
 
-// actions are the committed actions that the state shows, by workspace, action and target. What was done in a workspace
-// before its claim counts as done in the one that claimed it: the state does not tell them apart.
+// actions returns the committed actions that the state shows, by workspace, action and target.
+// Actions in a workspace before its claim count as those of the workspace that claimed it, because
+// the state does not distinguish them.
 func (s *snapshot) actions() map[string]int {
 	done := map[string]int{}
 	add := func(workspace, action, target string) { done[s.owner(workspace)+" "+action+" "+target]++ }
@@ -76,9 +77,10 @@ func (s *snapshot) actions() map[string]int {
 	return done
 }
 
-// untold are the actions that may have been committed without a trace in the state: a share link may come with a
-// publication, which tells of itself, and what locks, closes, pins or renames is overwritten by the next time.
-func (s *snapshot) untold() map[string]bool {
+// untraceable returns the actions that may have been committed without a trace in the state: a
+// share link may come with a publication, which has its own event, and a lock, lockdown, pin or
+// name is overwritten by the next one.
+func (s *snapshot) untraceable() map[string]bool {
 	out := map[string]bool{}
 	for _, i := range s.links {
 		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
@@ -94,7 +96,7 @@ func (s *snapshot) untold() map[string]bool {
 		} {
 			out[owner+" "+action+" "+a.id] = true
 		}
-		for r, i := range a.revisions { // those of an artifact that ended lose their files without a word
+		for r, i := range a.revisions { // the files of an ended artifact are removed without an event
 			out[owner+" revision.retained "+r] = i.text("status") == retained
 		}
 		out[owner+" artifact.visibility.updated "+a.id] = a.meta.has("links_closed")
@@ -102,8 +104,8 @@ func (s *snapshot) untold() map[string]bool {
 	return out
 }
 
-// checkWholes checks that what one transaction makes is there as a whole: the rest of I6.
-func (s *snapshot) checkWholes(b *breaches) {
+// checkAtomicity checks that the writes of one transaction are all present: the rest of I6.
+func (s *snapshot) checkAtomicity(b *breaches) {
 	keys, claims := map[string]int{}, map[string]int{}
 	for p, i := range s.keys {
 		if keys[i.text("ws")]++; s.workspaces[i.text("ws")] == nil {

@@ -1,4 +1,5 @@
-// Package invariant checks what must hold in the tables and the bucket of a deployment whatever happened to its requests.
+// Package invariant checks what must hold in the tables and the bucket of a deployment after any
+// sequence of requests and faults.
 package invariant
 
 import (
@@ -12,12 +13,12 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Deployment is what Check looks into. Its clients must meet no injected fault.
+// Deployment is what Check reads. Its clients must meet no injected fault.
 type Deployment struct {
 	DynamoDB *dynamodb.Client
 	Tables   dynamo.Tables
 	S3       *s3.Client
-	Bucket   string // may be shared: objects of workspaces that the tables do not know are nobody's concern
+	Bucket   string // may be shared: objects of workspaces that the tables do not have are ignored
 	Limits   limits.Limits
 }
 
@@ -25,7 +26,7 @@ type Deployment struct {
 //
 //	I1  every object of a published revision and of a draft of a live artifact exists, with its size
 //	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended is
-//	    queued for purge, and nothing falls due sooner or later than it ends; a revision refers to what it borrowed, and
+//	    queued for purge, and each falls due exactly when it ends; a revision refers to what it borrowed, and
 //	    hints lead to objects; so is every diff from a session that falls due
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a
@@ -34,7 +35,7 @@ type Deployment struct {
 //	I7  a workspace that was claimed is closed for writing, by exactly one token, and what is moved is moved as a whole
 //	I8  a finished command has a result, one in flight an owner and a lease; no secret and no URL is stored
 //
-// I3, that no read succeeds after an ending, is for tests to ask by reading. Nothing else may write meanwhile.
+// I3, that no read succeeds after an ending, is for tests to ask by reading. No other process may write meanwhile.
 func Check(ctx context.Context, d Deployment) []error {
 	s, err := d.read(ctx)
 	if err != nil {
@@ -45,14 +46,15 @@ func Check(ctx context.Context, d Deployment) []error {
 	s.checkRevisions(b)
 	s.checkCounters(b, &d.Limits)
 	s.checkEvents(b)
-	s.checkWholes(b)
+	s.checkAtomicity(b)
 	s.checkWorkspaces(b)
 	s.checkRecords(b)
 	s.checkSecrets(b)
 	return b.all
 }
 
-// Collected returns one error for each thing that jobs should have collected by now. Nothing else may write meanwhile.
+// Collected returns one error for each item that jobs should have collected by now. No other
+// process may write meanwhile.
 func Collected(ctx context.Context, d Deployment) []error {
 	s, err := d.read(ctx)
 	if err != nil {
@@ -69,7 +71,7 @@ func Objects(ctx context.Context, d Deployment, home string) (map[string]int64, 
 	return out, d.list(ctx, "o/"+home+"/", out)
 }
 
-// breaches collects what is wrong.
+// breaches collects the errors.
 type breaches struct{ all []error }
 
 func (b *breaches) add(format string, args ...any) {

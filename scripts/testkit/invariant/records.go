@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// checkRecords is the first half of I8.
+// checkRecords checks the first half of I8.
 func (s *snapshot) checkRecords(b *breaches) {
 	for _, i := range s.hot {
 		name := i.text("pk")
@@ -30,13 +30,15 @@ func (s *snapshot) checkRecords(b *breaches) {
 	}
 }
 
-// secret is what no table may hold: a credential, a signed upload or a URL, which may be signed.
+// secret matches what no table may hold: a credential, a signed upload or a URL, which may be
+// signed.
 var secret = regexp.MustCompile(`ap_[a-z]{2}_(production|preview)_|X-Amz-|https?://`)
 
-// origins are the attributes that name hosts: for whom a grant is, and who knows a member.
+// origins are the attributes that hold origins: the audience of a grant, and the issuer of a
+// member.
 var origins = []string{"aud", "iss"}
 
-// checkSecrets is the second half.
+// checkSecrets checks the second half.
 func (s *snapshot) checkSecrets(b *breaches) {
 	for _, table := range [][]item{s.core, s.events, s.hot} {
 		for _, i := range table {

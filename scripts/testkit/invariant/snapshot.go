@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// item is a stored item, read without the code that wrote it.
+// item is a stored item, decoded without the code that wrote it.
 type item map[string]types.AttributeValue
 
 func (i item) text(name string) string {
@@ -47,7 +47,7 @@ func (i item) bytes(name string) []byte {
 
 func (i item) has(name string) bool { return i[name] != nil }
 
-// snapshot is a whole deployment, by id.
+// snapshot is the state of a deployment, by id.
 type snapshot struct {
 	core, events, hot []item
 
@@ -142,7 +142,7 @@ func (d Deployment) list(ctx context.Context, prefix string, to map[string]int64
 	return nil
 }
 
-// sort puts an item of core where it belongs.
+// sort adds an item of table core to its map.
 func (s *snapshot) sort(i item) {
 	kind, name, _ := strings.Cut(i.text("pk"), "#")
 	part, sub, _ := strings.Cut(i.text("sk"), "#")
@@ -193,7 +193,7 @@ func (s *snapshot) artifact(name string) *artifact {
 	return a
 }
 
-// readTrees unpacks the files of all revisions, for which it asks the code that packed them.
+// readTrees unpacks the files of all revisions with the code that packed them.
 func (d Deployment) readTrees(ctx context.Context, s *snapshot) error {
 	store := dynamo.New(d.DynamoDB, d.Tables)
 	for _, a := range s.artifacts {

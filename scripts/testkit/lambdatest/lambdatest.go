@@ -14,10 +14,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// MaxAnswer is the longest answer, in bytes, that the Lambda runtime takes from a function that does not stream.
+// MaxAnswer is the longest answer, in bytes, that the Lambda runtime takes from a function that
+// does not stream.
 const MaxAnswer = 6_291_556
 
-// Reply is what a client gets, whatever the kind of the event.
+// Reply is the answer as a client gets it, for every kind of event.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -42,7 +43,7 @@ func (r Reply) String() string {
 	return b.String() + "\n" + r.Body
 }
 
-// Answer returns the bytes that the runtime is given for an event, which is sent as JSON.
+// Answer returns the bytes that the runtime gets for an event, which is sent as JSON.
 func Answer(t testing.TB, h lambda.Handler, event any) []byte {
 	t.Helper()
 	payload, raw := event.([]byte)
@@ -70,7 +71,7 @@ func Invoke(t testing.TB, h lambda.Handler, event any) Reply {
 	return Parse(t, out)
 }
 
-// separator stands between the prelude and the body of a streamed answer.
+// separator is between the prelude and the body of a streamed answer.
 var separator = make([]byte, 8)
 
 // Parse reads an answer: a prelude, eight NULs and the body, or one JSON object.

@@ -33,7 +33,7 @@ func (s *Server) Dial() *Conn {
 	return &Conn{ours, bufio.NewReader(ours)}
 }
 
-// Conn is a client's connection. What its client does not read, the server has to wait for.
+// Conn is a client's connection. The server has to wait while its client does not read.
 type Conn struct {
 	net.Conn
 	answers *bufio.Reader

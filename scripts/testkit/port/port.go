@@ -11,11 +11,11 @@ import (
 const (
 	lowest = 10_000 // above the ports of well-known servers
 	span   = 12     // a stack listens on base+1 to base+12
-	bases  = 1_600  // all of them below the ports that the kernel hands out by itself
+	bases  = 1_600  // all below the ports that the kernel assigns by itself
 )
 
-// Base returns a base whose ports are free, and keeps it from other callers, also of other processes, until the test ends:
-// it listens on the base itself, which no stack does.
+// Base returns a base whose ports are free. Until the test ends it reserves them against other
+// callers and processes by listening on the base itself, which no stack does.
 func Base(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -1,4 +1,5 @@
-// Package wire speaks the HTTP interface as a plain client does, refusals included; journeys, benchmarks and smoke tests use it.
+// Package wire is a plain client of the HTTP interface, refusals included, for journeys, benchmarks
+// and smoke tests.
 package wire
 
 import (
@@ -26,7 +27,7 @@ type Agent struct {
 	Key  string // bearer; empty: none
 }
 
-// Answer is what a host answered, whatever the status.
+// Answer is the answer of a host, with any status.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -92,7 +93,8 @@ func (g *Agent) send(r *http.Request) (Answer, error) {
 	return Answer{resp.StatusCode, resp.Header, text}, err
 }
 
-// call sends a request and unpacks the answer; any other status than want is an error that shows the refusal.
+// call sends a request and unpacks the answer; any other status than want is an error that shows
+// the refusal.
 func (g *Agent) call(ctx context.Context, out any, want int, method, target string, body any, headers ...string) error {
 	a, err := g.Do(ctx, method, target, body, headers...)
 	if err != nil {
@@ -113,18 +115,19 @@ type Refused struct {
 	Asked string
 }
 
-// Error shows what was asked and the refusal.
+// Error shows the request and the refusal.
 func (r *Refused) Error() string {
 	return fmt.Sprintf("%s answers %d %s", r.Asked, r.Status, r.Body[:min(len(r.Body), 300)])
 }
 
-// Discover reads where the hosts of a deployment are.
+// Discover reads the hosts of a deployment.
 func Discover(ctx context.Context, client *http.Client, base string) (*Agent, error) {
 	g := &Agent{HTTP: client}
 	return g, g.call(ctx, &g.At, http.StatusOK, "GET", base+"/.well-known/vitrine", nil)
 }
 
-// Provision makes an ephemeral workspace, with proof of work where it is asked; the agent it returns holds its key.
+// Provision makes an ephemeral workspace, with a proof of work if required; the returned agent
+// holds its key.
 func (g *Agent) Provision(ctx context.Context) (*Agent, contract.Provisioned, error) {
 	var p contract.Provisioned
 	target := g.At.APIURL + "/v1/ephemeral/provision"
@@ -161,7 +164,7 @@ type File struct {
 	Body []byte
 }
 
-// Declare is the request for a session with these files; the first is the entrypoint.
+// Declare returns the request for a session with these files; the first is the entrypoint.
 func Declare(title string, files ...File) contract.CreateSession {
 	r := contract.CreateSession{Title: title, Entrypoint: files[0].Path}
 	for _, f := range files {
@@ -170,10 +173,10 @@ func Declare(title string, files ...File) contract.CreateSession {
 	return r
 }
 
-// Digest is a digest as the contract spells it.
+// Digest returns a digest in the format of the contract.
 func Digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// NewKey is a fresh Idempotency-Key.
+// NewKey returns a fresh Idempotency-Key.
 func NewKey() string { return "journey_" + string(id.NewPublic()) }
 
 // Create opens a session.
@@ -182,7 +185,7 @@ func (g *Agent) Create(ctx context.Context, idem string, r contract.CreateSessio
 	return s, err
 }
 
-// Put uploads one file as its target says; a reused one needs nothing.
+// Put uploads one file as its target says; a reused one needs no upload.
 func (g *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (Answer, error) {
 	if t.Status == "reused" {
 		return Answer{Status: http.StatusOK}, nil
@@ -255,7 +258,7 @@ func (g *Agent) Resolve(ctx context.Context, link string) (r contract.Resolved, 
 	return r, err
 }
 
-// SplitLink takes an access-link URL apart.
+// SplitLink splits an access-link URL into public id and blob.
 func SplitLink(link string) (id.Public, string, error) {
 	u, err := url.Parse(link)
 	if err != nil || !strings.HasPrefix(u.Path, "/al/") {

@@ -17,22 +17,24 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// How long a request insists. Its context bounds the whole.
+// How often and how fast a request is retried. Its context bounds the whole.
 const (
 	attempts   = 3
-	firstPause = 50 * time.Millisecond // at most; the next one is twice as long
+	firstPause = 50 * time.Millisecond // upper bound of the first pause; it doubles each time
 )
 
-// writtenMeanwhile is how S3 answers a conditional write while another one of the same object is under way.
-const writtenMeanwhile = "ConditionalRequestConflict"
+// conditionalConflict is the code of S3 for a conditional write while another one of the same
+// object is under way.
+const conditionalConflict = "ConditionalRequestConflict"
 
-// pause is how long to wait after a failed attempt, the first of which is 1.
+// pause returns how long to wait after a failed attempt, the first of which is 1.
 func pause(attempt int) time.Duration {
 	longest := firstPause << max(attempt-1, 0)
 	return longest/2 + rand.N(longest/2)
 }
 
-// Store holds the objects of all workspaces in one bucket. An object is written once and never changes.
+// Store holds the objects of all workspaces in one bucket. An object is written once and never
+// changes.
 type Store struct {
 	client  *s3.Client
 	presign *s3.PresignClient
@@ -49,14 +51,16 @@ func New(client *s3.Client, bucket, edge string) *Store {
 		o.RetryMaxAttempts = attempts
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts = attempts
-			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{writtenMeanwhile: {}}})
+			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{conditionalConflict: {}}})
 			r.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
 		})
-		// A checksum of the SDK's own would be signed into upload URLs, and ranges have none to compare.
+		// A checksum that the SDK computes would be signed into upload URLs, and ranges have none
+		// to compare.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
-	// What moves from a header into the query is signed, but S3 does not look at it there: any bytes would do.
+	// A header that moves into the query is signed, but S3 does not check it there, so that any
+	// bytes would be accepted.
 	inHeaders := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableHeaderHoisting, o.DisableURIPathEscaping = true, true })
 	return &Store{
 		client:  client,
@@ -67,10 +71,11 @@ func New(client *s3.Client, bucket, edge string) *Store {
 	}
 }
 
-// lastEntry is the highest number that a key has room for.
+// lastEntry is the highest number that fits a key.
 const lastEntry = 999
 
-// key is the name of an object: o/{home}/{session}/{entry}, and d/… for a diff. No key is spelled anywhere else.
+// key returns the name of an object: o/{home}/{session}/{entry}, and d/… for a diff. No other
+// code spells keys.
 func key(home id.Workspace, o tree.Object) (string, error) {
 	if o.Entry < 0 || o.Entry > lastEntry {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)
@@ -91,7 +96,7 @@ func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 	return kind + string(home) + "/" + string(s) + "/", nil
 }
 
-// entry is the number at the end of a key, -1 if the name is not that of an entry.
+// entry returns the number at the end of a key, -1 if the name is not that of an entry.
 func entry(folder, key string) int {
 	name := strings.TrimPrefix(key, folder)
 	n, err := strconv.Atoi(name)

@@ -18,8 +18,8 @@ import (
 // batch is how many objects S3 deletes at a time.
 const batch = 1000
 
-// DeleteAll removes objects of any workspaces; ones that are gone are no failure. It is storage_unavailable if some are
-// left: repeat it whole.
+// DeleteAll removes objects of any workspaces; missing ones are no failure. It fails with
+// storage_unavailable if some are left: repeat the whole call.
 func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error {
 	var keys []string
 	for home, some := range objects {
@@ -34,7 +34,7 @@ func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.O
 	return s.remove(ctx, keys)
 }
 
-// DeleteSession removes everything that a session holds, entries or not, as Delete does.
+// DeleteSession removes everything that a session holds, entries or not, as DeleteAll does.
 func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id.Session) error {
 	if err := s.deleteFolder(ctx, home, session, false); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id
 	return s.DeleteDiffs(ctx, home, session)
 }
 
-// DeleteDiffs removes the diffs that a session holds, as Delete does.
+// DeleteDiffs removes the diffs that a session holds, as DeleteAll does.
 func (s *Store) DeleteDiffs(ctx context.Context, home id.Workspace, session id.Session) error {
 	return s.deleteFolder(ctx, home, session, true)
 }
@@ -61,7 +61,7 @@ func (s *Store) deleteFolder(ctx context.Context, home id.Workspace, session id.
 	})
 }
 
-// remove deletes all that it can and reports what it cannot.
+// remove deletes as many keys as it can and reports the failures.
 func (s *Store) remove(ctx context.Context, keys []string) error {
 	var failed []error
 	for chunk := range slices.Chunk(keys, batch) {

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// in names objects of one workspace.
-func in(home id.Workspace, objects []tree.Object) map[id.Workspace][]tree.Object {
+// inHome maps objects to one workspace.
+func inHome(home id.Workspace, objects []tree.Object) map[id.Workspace][]tree.Object {
 	return map[id.Workspace][]tree.Object{home: objects}
 }
 
@@ -26,14 +26,14 @@ func TestDeleteRemovesWhatItNames(t *testing.T) {
 	}
 	objects := []tree.Object{s.object(0), s.object(2), s.object(9)} // the last never was
 	for range 2 {
-		if err := s.DeleteAll(t.Context(), in(s.home, objects)); err != nil {
+		if err := s.DeleteAll(t.Context(), inHome(s.home, objects)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.wantNothing(t, 0)
 	s.wantBytes(t, 1, []byte("bytes"))
 	s.wantNothing(t, 2)
-	if err := s.DeleteAll(t.Context(), in(s.home, nil)); err != nil {
+	if err := s.DeleteAll(t.Context(), inHome(s.home, nil)); err != nil {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -46,7 +46,7 @@ func TestDeleteAsksForAThousandAtATime(t *testing.T) {
 		objects = append(objects, s.object(i))
 	}
 	s.store(t, 999, []byte("the last"))
-	if err := s.DeleteAll(t.Context(), in(s.home, objects)); err != nil || calls.Fired() != 2 {
+	if err := s.DeleteAll(t.Context(), inHome(s.home, objects)); err != nil || calls.Fired() != 2 {
 		t.Errorf("%v after %d calls", err, calls.Fired())
 	}
 	s.wantNothing(t, 999)
@@ -86,7 +86,7 @@ func TestF42ObjectsThatS3RefusesToDeleteAreTriedAgain(t *testing.T) {
 				}
 				return nil
 			})
-			err := s.DeleteAll(t.Context(), in(s.home, []tree.Object{s.object(0), s.object(1), s.object(2)}))
+			err := s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(0), s.object(1), s.object(2)}))
 			wantCode(t, err, c.code)
 			if asked[0] != 3 || asked[1] != 1 {
 				t.Errorf("asked for %v objects", asked)
@@ -98,7 +98,7 @@ func TestF42ObjectsThatS3RefusesToDeleteAreTriedAgain(t *testing.T) {
 func TestDeleteReportsThatS3DoesNotAnswer(t *testing.T) {
 	s := start(t)
 	s.chaos.On("DeleteObjects").Times(3).Before(chaos.ServerError)
-	wantCode(t, s.DeleteAll(t.Context(), in(s.home, []tree.Object{s.object(0)})), fault.StorageUnavailable)
+	wantCode(t, s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(0)})), fault.StorageUnavailable)
 	s.chaos.On("ListObjectsV2").Times(3).Before(chaos.ServerError)
 	wantCode(t, s.DeleteSession(t.Context(), s.home, s.session), fault.StorageUnavailable)
 }

@@ -17,8 +17,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// refusing is a store on an S3 that answers every request with 403 and a code, as S3 does: without a body to HEAD.
-func refusing(t *testing.T, code string) *blob.Store {
+// newRefusingStore is a store on an S3 that answers every request with 403 and a code, as S3 does:
+// without a body to HEAD.
+func newRefusingStore(t *testing.T, code string) *blob.Store {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/xml")
@@ -37,9 +38,9 @@ func refusing(t *testing.T, code string) *blob.Store {
 	return blob.New(client, "bucket", "")
 }
 
-// Who may read an object but not list the bucket is not told that it is gone.
+// A role that may read an object but not list the bucket is not told that the object is gone.
 func TestADeniedReadIsAnObjectThatIsGone(t *testing.T) {
-	s := refusing(t, "AccessDenied")
+	s := newRefusingStore(t, "AccessDenied")
 	home := id.NewWorkspace()
 	o := tree.Object{Session: id.NewSession()}
 	_, err := s.Open(t.Context(), home, o, 0, 1)
@@ -50,16 +51,16 @@ func TestADeniedReadIsAnObjectThatIsGone(t *testing.T) {
 
 func TestWhatElseIsDeniedIsAnOutage(t *testing.T) {
 	home, o := id.NewWorkspace(), tree.Object{Session: id.NewSession()}
-	denied := refusing(t, "AccessDenied")
+	denied := newRefusingStore(t, "AccessDenied")
 	_, err := denied.List(t.Context(), home, o.Session, false)
 	wantCode(t, err, fault.StorageUnavailable)
 	wantCode(t, denied.Put(t.Context(), home, o, []byte("x"), tree.Digest{}), fault.StorageUnavailable)
 	wantCode(t, denied.DeleteAll(t.Context(), map[id.Workspace][]tree.Object{home: {o}}), fault.StorageUnavailable)
 	for _, code := range []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"} {
-		_, err := refusing(t, code).Open(t.Context(), home, o, 0, 1)
+		_, err := newRefusingStore(t, code).Open(t.Context(), home, o, 0, 1)
 		wantCode(t, err, fault.StorageUnavailable)
 	}
 	if _, err := denied.Presign(t.Context(), home, o, 1, nil, time.Now().Add(time.Minute)); err != nil {
-		t.Error(err) // nobody is asked
+		t.Error(err) // no request is sent
 	}
 }

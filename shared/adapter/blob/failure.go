@@ -10,32 +10,33 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// absent are the codes of S3 for an object that is not there. It denies to read one to a role that may not list the
-// bucket, as ours may not, which nobody can tell from a role that may not read: the meter puts object_denied into the
-// log line of the request. The answer to HeadObject has no body, so that its code is the status.
-var absent = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
+// notFoundCodes are the codes of S3 for a missing object. S3 answers AccessDenied for a missing
+// object to a role that may not list the bucket, as the hosts' roles may not. That cannot be told
+// from a missing right to read, so the meter puts object_denied into the log line of the request.
+// The answer to HeadObject has no body, so its code is the status.
+var notFoundCodes = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
 
-// failure says why an object could not be read: it is not there, or S3 did not answer.
+// failure classifies why an object could not be read: it does not exist, or S3 did not answer.
 func failure(err error) error {
-	if hasCode(err, absent...) {
+	if hasCode(err, notFoundCodes...) {
 		return fault.NewCode(fault.NotFound)
 	}
 	return unavailable(err)
 }
 
-// hasCode tells whether S3 answered with one of these error codes.
+// hasCode reports whether S3 answered with one of these error codes.
 func hasCode(err error, codes ...string) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && slices.Contains(codes, api.ErrorCode())
 }
 
-// unavailable says that S3 did not do what it was asked for.
+// unavailable wraps a failure of S3 as storage_unavailable.
 func unavailable(err error) error {
 	return fault.Wrap(fault.StorageUnavailable, redacted{err}, "the file store does not answer; repeat the request in a moment")
 }
 
-// redacted is an error without URLs in its text: net/http prints them, and one that is signed is a credential. What it
-// hides can be compared with errors.Is, but not be had.
+// redacted is an error without URLs in its text: net/http prints them, and a signed one is a
+// credential. errors.Is finds the hidden error, but errors.As and Unwrap do not return it.
 type redacted struct{ cause error }
 
 var urls = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]*|[^\s"]*[?&]X-Amz-[^\s"]*`)

@@ -21,11 +21,11 @@ import (
 
 var _ upload.Objects = (*Store)(nil)
 
-// longest is the life that S3 grants to a signed URL.
-const longest = 7 * 24 * time.Hour
+// maxSignedLife is the longest life that S3 grants to a signed URL.
+const maxSignedLife = 7 * 24 * time.Hour
 
-// Presign implements upload.Objects. A file without bytes has no upload: a length of zero would not be signed, and the
-// URL would take any bytes.
+// Presign implements upload.Objects. An empty file has no upload, because a length of zero would
+// not be signed and the URL would accept any bytes.
 func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (upload.PutTarget, error) {
 	name, err := key(home, o)
 	if err != nil {
@@ -38,13 +38,13 @@ func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, s
 	if err != nil {
 		return upload.PutTarget{}, unavailable(err)
 	}
-	// Those that Lambda gives to a function do not say when they end, and a URL ends with them: one of a function that
-	// runs for long may end before it says so, and clients then ask for another.
+	// Lambda does not tell a function when its credentials end, and a URL ends with them. A URL of
+	// a long-running function may end earlier than it says, and clients then ask for another.
 	if credentials.CanExpire && credentials.Expires.Before(expires) {
 		expires = credentials.Expires
 	}
 	now := time.Now().Truncate(time.Second) // a signature has whole seconds
-	life := min(expires.Sub(now).Truncate(time.Second), longest)
+	life := min(expires.Sub(now).Truncate(time.Second), maxSignedLife)
 	if life <= 0 { // the SDK would take 0 for its default
 		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
 	}
@@ -72,7 +72,8 @@ func signedWith(c aws.Credentials) func(*s3.PresignOptions) {
 	})
 }
 
-// required are the signed headers, which the client has to send as they are; every HTTP client sends its host itself.
+// required returns the signed headers, which the client has to send unchanged; every HTTP client
+// sends its host itself.
 func required(signed *v4.PresignedHTTPRequest) map[string]string {
 	headers := make(map[string]string, len(signed.SignedHeader))
 	for name, values := range signed.SignedHeader {
@@ -83,7 +84,8 @@ func required(signed *v4.PresignedHTTPRequest) map[string]string {
 	return headers
 }
 
-// atEdge puts the upload host in the place of the bucket's; path and query are signed and stay to the byte.
+// atEdge replaces the bucket's host by the upload host. Path and query are signed and stay byte for
+// byte.
 func (s *Store) atEdge(signed, name string) (string, error) {
 	if s.edge == "" {
 		return signed, nil
@@ -96,17 +98,18 @@ func (s *Store) atEdge(signed, name string) (string, error) {
 	return s.edge + strings.TrimPrefix(signed, origin), nil
 }
 
-// signer gives out credentials that last.
+// signer provides credentials that last long enough.
 type signer struct {
 	provider aws.CredentialsProvider
 
 	mu        sync.Mutex
 	last      aws.Credentials
-	refreshed time.Time // the end of the credentials that the last refresh left us with
+	refreshed time.Time // the end of the credentials after the last refresh
 }
 
-// credentials returns ones that last until the asked time if they can be had; they are refreshed once for that, and
-// again when they have changed. Ones that end earlier serve as long as they do.
+// credentials returns credentials that last until the given time, if the provider has such. It
+// refreshes once for that, and again when they have changed. Credentials that end earlier are used
+// as long as they are valid.
 func (s *signer) credentials(ctx context.Context, until time.Time) (aws.Credentials, error) {
 	if s.provider == nil {
 		return aws.Credentials{}, errors.New("the S3 client has no credentials")
@@ -125,7 +128,7 @@ func (s *signer) credentials(ctx context.Context, until time.Time) (aws.Credenti
 	return got, err
 }
 
-// retrieve asks the provider. If it fails, what it gave last serves until its end.
+// retrieve asks the provider. If it fails, its last credentials are used until they end.
 func (s *signer) retrieve(ctx context.Context) (aws.Credentials, error) {
 	got, err := s.provider.Retrieve(ctx)
 	if err == nil {

@@ -30,8 +30,8 @@ var (
 	digest = tree.Digest(sha256.Sum256([]byte("hello")))
 )
 
-// offline is a client in Frankfurt that only signs.
-func offline(provider aws.CredentialsProvider, options ...func(*s3.Options)) *s3.Client {
+// newOfflineClient returns a client in Frankfurt that only signs.
+func newOfflineClient(provider aws.CredentialsProvider, options ...func(*s3.Options)) *s3.Client {
 	return s3.NewFromConfig(aws.Config{Region: "eu-central-1", Credentials: provider}, options...)
 }
 
@@ -58,7 +58,7 @@ func query(t *testing.T, target upload.PutTarget) url.Values {
 }
 
 func TestF14TheSignatureCoversTheHeaders(t *testing.T) {
-	s := blob.New(offline(fixed()), "bucket", "")
+	s := blob.New(newOfflineClient(fixed()), "bucket", "")
 	for _, c := range []struct {
 		name    string
 		digest  *tree.Digest
@@ -88,14 +88,14 @@ func TestF14TheSignatureCoversTheHeaders(t *testing.T) {
 }
 
 func TestTheDigestTravelsInBase64(t *testing.T) {
-	target := presign(t, blob.New(offline(fixed()), "bucket", ""), &digest, time.Minute)
+	target := presign(t, blob.New(newOfflineClient(fixed()), "bucket", ""), &digest, time.Minute)
 	if got := target.Headers["x-amz-checksum-sha256"]; got != "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestF15AFileWithoutBytesGetsNoURL(t *testing.T) {
-	s := blob.New(offline(fixed()), "bucket", "")
+	s := blob.New(newOfflineClient(fixed()), "bucket", "")
 	for _, size := range []int64{0, -1} {
 		target, err := s.Presign(t.Context(), home, object, size, &tree.EmptyDigest, time.Now().Add(time.Minute))
 		if wantCode(t, err, fault.Internal); target.URL != "" {
@@ -112,7 +112,7 @@ func TestTheUploadHostTakesThePlaceOfTheBucket(t *testing.T) {
 		"http://localhost:8702/":  "http://localhost:8702" + path,
 		"https://upload.example/": "https://upload.example" + path,
 	} {
-		target := presign(t, blob.New(offline(fixed()), "bucket", edge), &digest, time.Minute)
+		target := presign(t, blob.New(newOfflineClient(fixed()), "bucket", edge), &digest, time.Minute)
 		if !strings.HasPrefix(target.URL, want) {
 			t.Errorf("edge %q: %s, want %s", edge, target.URL, want)
 		}
@@ -120,9 +120,9 @@ func TestTheUploadHostTakesThePlaceOfTheBucket(t *testing.T) {
 }
 
 func TestOnlyTheHostIsSwapped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // whose clock stands still
-		direct := presign(t, blob.New(offline(fixed()), "bucket", ""), &digest, time.Minute)
-		edge := presign(t, blob.New(offline(fixed()), "bucket", "http://localhost:8702"), &digest, time.Minute)
+	synctest.Test(t, func(t *testing.T) { // with a fixed clock
+		direct := presign(t, blob.New(newOfflineClient(fixed()), "bucket", ""), &digest, time.Minute)
+		edge := presign(t, blob.New(newOfflineClient(fixed()), "bucket", "http://localhost:8702"), &digest, time.Minute)
 		if strings.Replace(edge.URL, "http://localhost:8702", "https://bucket.s3.eu-central-1.amazonaws.com", 1) != direct.URL {
 			t.Errorf("%s is not %s", edge.URL, direct.URL)
 		}
@@ -130,19 +130,19 @@ func TestOnlyTheHostIsSwapped(t *testing.T) {
 }
 
 func TestABucketInThePathCannotGoThroughTheEdge(t *testing.T) {
-	client := offline(fixed(), func(o *s3.Options) { o.UsePathStyle = true })
+	client := newOfflineClient(fixed(), func(o *s3.Options) { o.UsePathStyle = true })
 	_, err := blob.New(client, "bucket", "https://upload.example").Presign(t.Context(), home, object, 5, nil, time.Now().Add(time.Minute))
 	wantCode(t, err, fault.Internal)
 	presign(t, blob.New(client, "bucket", ""), nil, time.Minute) // S3 itself takes it
 }
 
-// sequence gives out credentials one after the other; a life of 0 is a failure to get any.
-type sequence struct {
+// fakeProvider returns credentials one after the other; a life of 0 makes the retrieval fail.
+type fakeProvider struct {
 	lives []time.Duration
 	given int
 }
 
-func (s *sequence) Retrieve(context.Context) (aws.Credentials, error) {
+func (s *fakeProvider) Retrieve(context.Context) (aws.Credentials, error) {
 	life := s.lives[min(s.given, len(s.lives)-1)]
 	s.given++
 	if life == 0 {
@@ -163,7 +163,7 @@ func TestF17AURLLastsAsLongAsItsCredentials(t *testing.T) {
 		lives  []time.Duration
 		key    string // of the credentials that sign
 		life   time.Duration
-		given  int // how often the provider was asked, for two URLs
+		given  int // how often the provider is asked, for two URLs
 		cached bool
 	}{
 		{"they last", []time.Duration{time.Hour}, "KEY1", asked, 1, true},
@@ -174,12 +174,12 @@ func TestF17AURLLastsAsLongAsItsCredentials(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				provider := &sequence{lives: c.lives}
+				provider := &fakeProvider{lives: c.lives}
 				var from aws.CredentialsProvider = provider
 				if c.cached {
 					from = aws.NewCredentialsCache(provider)
 				}
-				s := blob.New(offline(from), "bucket", "https://upload.example")
+				s := blob.New(newOfflineClient(from), "bucket", "https://upload.example")
 				first, target := presign(t, s, &digest, asked), presign(t, s, &digest, asked)
 				if until := time.Now().Add(c.life); !target.Expires.Equal(until) || !first.Expires.Equal(until) {
 					t.Errorf("expires %s and %s, want %s", first.Expires, target.Expires, until)
@@ -203,8 +203,8 @@ func TestF17AURLLastsAsLongAsItsCredentials(t *testing.T) {
 
 func TestF17CredentialsAreRefreshedAgainWhenTheyHaveChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		provider := &sequence{lives: []time.Duration{10 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour}}
-		s := blob.New(offline(aws.NewCredentialsCache(provider)), "bucket", "")
+		provider := &fakeProvider{lives: []time.Duration{10 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour}}
+		s := blob.New(newOfflineClient(aws.NewCredentialsCache(provider)), "bucket", "")
 		presign(t, s, nil, 15*time.Minute)
 		time.Sleep(11 * time.Minute) // in a bubble
 		target := presign(t, s, nil, 15*time.Minute)
@@ -217,7 +217,7 @@ func TestF17CredentialsAreRefreshedAgainWhenTheyHaveChanged(t *testing.T) {
 func TestAURLNeverOutlivesTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // in a bubble: signatures have whole seconds
-		s := blob.New(offline(fixed()), "bucket", "")
+		s := blob.New(newOfflineClient(fixed()), "bucket", "")
 		target := presign(t, s, nil, 90*time.Second)
 		if got := query(t, target).Get("X-Amz-Expires"); got != "90" || target.Expires.After(time.Now().Add(90*time.Second)) {
 			t.Errorf("%s s, until %s", got, target.Expires)
@@ -236,12 +236,12 @@ func TestWithoutTimeOrCredentialsThereIsNoURL(t *testing.T) {
 		"no time is left":      {fixed(), 0},
 		"the time is over":     {fixed(), -time.Hour},
 		"no credentials":       {nil, time.Minute},
-		"none can be had":      {aws.NewCredentialsCache(&sequence{lives: []time.Duration{0}}), time.Minute},
-		"they ended":           {aws.CredentialsProviderFunc((&sequence{lives: []time.Duration{-1}}).Retrieve), time.Minute},
+		"none can be had":      {aws.NewCredentialsCache(&fakeProvider{lives: []time.Duration{0}}), time.Minute},
+		"they ended":           {aws.CredentialsProviderFunc((&fakeProvider{lives: []time.Duration{-1}}).Retrieve), time.Minute},
 		"they are empty words": {credentials.NewStaticCredentialsProvider("", "", ""), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := blob.New(offline(c.provider), "bucket", "")
+			s := blob.New(newOfflineClient(c.provider), "bucket", "")
 			target, err := s.Presign(t.Context(), home, object, 5, nil, time.Now().Add(c.life))
 			wantCode(t, err, fault.StorageUnavailable)
 			if target.URL != "" || err != nil && strings.Contains(err.Error(), "secret") {

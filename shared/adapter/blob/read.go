@@ -17,8 +17,8 @@ import (
 
 var _ content.Bytes = (*Store)(nil)
 
-// Open implements upload.Objects and content.Bytes. It returns when S3 has promised exactly the asked bytes. The reader
-// must be closed; closed early, it gives up its connection.
+// Open implements upload.Objects and content.Bytes. It returns when S3 has promised exactly the
+// requested bytes. The reader must be closed; closing it early gives up its connection.
 func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
 	if offset < 0 || size < 0 {
 		return nil, fmt.Errorf("no object has %d bytes from %d on", size, offset)
@@ -42,14 +42,14 @@ func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offs
 	return &body{from: out.Body, left: size}, nil
 }
 
-// body reads exactly what was asked for.
+// body reads exactly the requested bytes.
 type body struct {
 	from io.ReadCloser
 	left int64
 }
 
-// Read ends with io.EOF after the asked bytes, and with io.ErrUnexpectedEOF if there are fewer. A failure of another kind
-// is storage_unavailable.
+// Read ends with io.EOF after the requested bytes, and with io.ErrUnexpectedEOF if there are fewer.
+// Any other failure is storage_unavailable.
 func (b *body) Read(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF

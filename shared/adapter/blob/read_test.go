@@ -63,7 +63,7 @@ func TestWhatNoObjectCanBeIsAnInternalError(t *testing.T) {
 		"a negative offset": func() error { _, err := s.Open(t.Context(), s.home, s.object(0), -1, 1); return err },
 		"no session":        func() error { _, err := s.Open(t.Context(), s.home, tree.Object{}, 0, 1); return err },
 		"no workspace":      func() error { _, err := s.List(t.Context(), "", s.session, false); return err },
-		"a stranger":        func() error { return s.DeleteAll(t.Context(), in(s.home, []tree.Object{s.object(-1)})) },
+		"a stranger":        func() error { return s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(-1)})) },
 		"entry 1000":        func() error { _, err := s.Head(t.Context(), s.home, s.object(1000)); return err },
 		"no session at all": func() error { return s.DeleteSession(t.Context(), s.home, "") },
 	}
@@ -203,8 +203,8 @@ func TestListReadsAllPages(t *testing.T) {
 	wantCode(t, err, fault.StorageUnavailable)
 }
 
-// stray stores an object of 5 bytes under a name that is no entry.
-func (s stack) stray(t *testing.T, name string) {
+// stray stores an object of 5 bytes under a name that is not an entry.
+func (s env) stray(t *testing.T, name string) {
 	t.Helper()
 	key := fmt.Sprintf("o/%s/%s/%s", s.home, s.session, name)
 	_, err := s.client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: strings.NewReader("stray")})
@@ -242,7 +242,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-func readAll(b *testing.B, store *blob.Store, s stack, entry int, size int64) {
+func readAll(b *testing.B, store *blob.Store, s env, entry int, size int64) {
 	body, err := store.Open(b.Context(), s.home, s.object(entry), 0, size)
 	if err != nil {
 		b.Fatal(err)

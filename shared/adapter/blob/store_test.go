@@ -26,8 +26,8 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// stack is a store on the engine behind an edge, and a session of its own.
-type stack struct {
+// env is a store on the engine behind an edge, with a session of its own.
+type env struct {
 	*blob.Store
 	client  *s3.Client
 	bucket  string
@@ -37,7 +37,7 @@ type stack struct {
 	session id.Session
 }
 
-func start(t testing.TB, options ...func(*s3.Options)) stack {
+func start(t testing.TB, options ...func(*s3.Options)) env {
 	t.Helper()
 	e := engine.Shared(t)
 	inj := chaos.For(t)
@@ -52,7 +52,7 @@ func start(t testing.TB, options ...func(*s3.Options)) stack {
 		o.APIOptions = append(o.APIOptions, inj.Add)
 	}}, options...)...)
 	edge := newEdge(t, e)
-	return stack{
+	return env{
 		Store:   blob.New(client, e.Bucket, edge),
 		client:  client,
 		bucket:  e.Bucket,
@@ -63,7 +63,7 @@ func start(t testing.TB, options ...func(*s3.Options)) stack {
 	}
 }
 
-// newEdge passes everything on to S3 with only the host swapped.
+// newEdge passes every request on to S3 with only the host replaced.
 func newEdge(t testing.TB, e *engine.Engines) string {
 	t.Helper()
 	to, err := url.Parse(e.S3)
@@ -78,9 +78,9 @@ func newEdge(t testing.TB, e *engine.Engines) string {
 	return server.URL
 }
 
-func (s stack) object(entry int) tree.Object { return tree.Object{Session: s.session, Entry: entry} }
+func (s env) object(entry int) tree.Object { return tree.Object{Session: s.session, Entry: entry} }
 
-func (s stack) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
+func (s env) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
 	t.Helper()
 	digest := tree.Digest(sha256.Sum256(bytes))
 	target, err := s.Presign(t.Context(), s.home, s.object(entry), int64(len(bytes)), &digest, time.Now().Add(time.Minute))
@@ -90,7 +90,7 @@ func (s stack) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
 	return target
 }
 
-func (s stack) store(t testing.TB, entry int, bytes []byte) {
+func (s env) store(t testing.TB, entry int, bytes []byte) {
 	t.Helper()
 	if status, answer := put(t, s.sign(t, entry, bytes), bytes); status != http.StatusOK {
 		t.Fatalf("put %d: %d %s", entry, status, answer)
@@ -106,7 +106,7 @@ func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
 		return 0, ""
 	}
 	for name, value := range target.Headers {
-		request.Header.Set(name, value) // content-length is that of the body, whatever is set here
+		request.Header.Set(name, value) // net/http computes content-length from the body
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -121,7 +121,7 @@ func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
 	return response.StatusCode, string(answer)
 }
 
-func (s stack) wantBytes(t testing.TB, entry int, want []byte) {
+func (s env) wantBytes(t testing.TB, entry int, want []byte) {
 	t.Helper()
 	body, err := s.Open(t.Context(), s.home, s.object(entry), 0, int64(len(want)))
 	if err != nil {
@@ -133,7 +133,7 @@ func (s stack) wantBytes(t testing.TB, entry int, want []byte) {
 	}
 }
 
-func (s stack) wantNothing(t testing.TB, entry int) {
+func (s env) wantNothing(t testing.TB, entry int) {
 	t.Helper()
 	_, err := s.Head(t.Context(), s.home, s.object(entry))
 	wantCode(t, err, fault.NotFound)

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// tenMB is a real file: S3 refuses it while the client still sends.
+// tenMB is a realistic file: S3 refuses it while the client still sends.
 var tenMB = bytes.Repeat([]byte("0123456789"), 1_000_000)
 
 func TestAnUploadThroughTheEdgeIsStored(t *testing.T) {
@@ -106,37 +106,37 @@ func TestF12OtherBytesAreRefused(t *testing.T) {
 
 func TestT61ASignatureIsGoodForNothingElse(t *testing.T) {
 	body, other := []byte("the declared bytes"), []byte("some other content")
-	for name, change := range map[string]func(t *testing.T, s stack, signed *upload.PutTarget){
-		"another entry": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+	for name, change := range map[string]func(t *testing.T, s env, signed *upload.PutTarget){
+		"another entry": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, "/000?", "/001?", 1)
 		},
-		"another session": func(_ *testing.T, s stack, signed *upload.PutTarget) {
+		"another session": func(_ *testing.T, s env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, string(s.session), string(id.NewSession()), 1)
 		},
-		"another workspace": func(_ *testing.T, s stack, signed *upload.PutTarget) {
+		"another workspace": func(_ *testing.T, s env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, string(s.home), string(id.NewWorkspace()), 1)
 		},
-		"another prefix": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"another prefix": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, "/o/", "/d/", 1)
 		},
-		"a path that leads elsewhere": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"a path that leads elsewhere": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, "/000?", "/000/../001?", 1)
 		},
-		"a longer query": func(_ *testing.T, _ stack, signed *upload.PutTarget) { signed.URL += "&acl" },
-		"a longer life": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"a longer query": func(_ *testing.T, _ env, signed *upload.PutTarget) { signed.URL += "&acl" },
+		"a longer life": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.URL = strings.Replace(signed.URL, "X-Amz-Expires=60", "X-Amz-Expires=6000", 1)
 		},
-		"another digest": func(t *testing.T, s stack, signed *upload.PutTarget) {
+		"another digest": func(t *testing.T, s env, signed *upload.PutTarget) {
 			signed.Headers = s.sign(t, 1, other).Headers
 		},
-		"no digest": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"no digest": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			delete(signed.Headers, "x-amz-checksum-sha256")
 		},
-		"an overwrite": func(_ *testing.T, _ stack, signed *upload.PutTarget) { delete(signed.Headers, "if-none-match") },
-		"a header that S3 obeys": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"an overwrite": func(_ *testing.T, _ env, signed *upload.PutTarget) { delete(signed.Headers, "if-none-match") },
+		"a header that S3 obeys": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.Headers["x-amz-acl"] = "public-read"
 		},
-		"no signature": func(_ *testing.T, _ stack, signed *upload.PutTarget) {
+		"no signature": func(_ *testing.T, _ env, signed *upload.PutTarget) {
 			signed.URL, _, _ = strings.Cut(signed.URL, "?")
 		},
 	} {

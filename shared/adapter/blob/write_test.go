@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// write stores bytes of the service's own making.
-func (s stack) write(t *testing.T, entry int, body string) error {
+// write stores bytes that the service itself produced.
+func (s env) write(t *testing.T, entry int, body string) error {
 	t.Helper()
 	return s.Put(t.Context(), s.home, s.object(entry), []byte(body), tree.DigestOf(body))
 }
@@ -46,7 +46,8 @@ func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
 	})
 }
 
-// TestAWriteWhoseAnswerIsLostIsRepeated has S3 store the bytes and say nothing, so that the SDK sends them again.
+// TestAWriteWhoseAnswerIsLostIsRepeated lets S3 store the bytes without an answer, so that the SDK
+// sends them again.
 func TestAWriteWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	s := start(t)
 	lost := s.chaos.On("PutObject").After(chaos.ServerError)
@@ -65,7 +66,7 @@ func TestAWriteThatMeetsAnotherIsRepeated(t *testing.T) {
 	}
 }
 
-// TestWhatLiesThereAlreadyIsNotTakenOnTrust fails whenever the bytes that are there cannot be compared.
+// TestWhatLiesThereAlreadyIsNotTakenOnTrust fails whenever the existing bytes cannot be compared.
 func TestWhatLiesThereAlreadyIsNotTakenOnTrust(t *testing.T) {
 	for name, action := range map[string]chaos.Action{
 		"S3 does not answer": chaos.ServerError,

@@ -20,7 +20,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Fail answers with an error of the test's choice, as it is. The SDK retries it only if it is of a kind that it knows.
+// Fail answers with exactly the given error. The SDK retries it only if it is retryable.
 func Fail(err error) Action { return func(context.Context, *Call) error { return err } }
 
 // Throttle answers as an overloaded service does: ProvisionedThroughputExceededException, or S3's SlowDown.
@@ -72,14 +72,15 @@ func transactionItems(input any) int {
 	return 0
 }
 
-// Timeout is a connection on which no answer comes. After, the call had its effect, and the SDK sends it again.
+// Timeout answers as a connection on which no answer arrives. As an After action the call had its
+// effect, and the SDK sends it again.
 func Timeout(context.Context, *Call) error { return network("read", os.ErrDeadlineExceeded) }
 
-// Unreachable is an engine that cannot be connected to.
+// Unreachable answers as an engine that refuses connections.
 func Unreachable(context.Context, *Call) error { return network("dial", syscall.ECONNREFUSED) }
 
-// network makes the error of net/http. It prints the URL, and a URL may be a credential; this one lets a test find it
-// wherever such an error gets out.
+// network makes the error of net/http. Its text has the URL, which may be a credential; this URL
+// lets a test find such an error in a log or an answer.
 func network(op string, err error) error {
 	return &smithyhttp.RequestSendError{Err: &url.Error{
 		Op: "Post", URL: "http://engine.invalid/?X-Amz-Signature=chaos", Err: &net.OpError{Op: op, Net: "tcp", Err: err},
@@ -108,7 +109,8 @@ func Delay(d time.Duration) Action {
 	}
 }
 
-// Run calls f, which may do anything but end the test: other operations through the same client, for example.
+// Run calls f, which may do anything except ending the test: other operations through the same
+// client, for example.
 func Run(f func()) Action {
 	return func(context.Context, *Call) error { f(); return nil }
 }
@@ -147,14 +149,14 @@ func (b *cutBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discard closes the body of an answer that nobody gets.
+// discard closes the body of an answer that is dropped.
 func discard(output any) {
 	if out, ok := output.(*s3.GetObjectOutput); ok {
 		out.Body.Close()
 	}
 }
 
-// answer makes err what the SDK makes of an HTTP answer.
+// answer converts err into the SDK's form of an HTTP answer.
 func answer(status int, err error) error {
 	return &awshttp.ResponseError{RequestID: "chaos", ResponseError: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}},

@@ -76,7 +76,7 @@ func TestADelayedCallWaitsItsTime(t *testing.T) {
 }
 
 func TestNetworkErrorsCarryATraceableURL(t *testing.T) {
-	// Whoever logs or answers such an error as it is gets caught by a test that looks for this.
+	// A test that looks for this text catches code that logs or answers such an error unredacted.
 	if err := chaos.Timeout(t.Context(), nil); !strings.Contains(err.Error(), "X-Amz-Signature=chaos") {
 		t.Errorf("error %v", err)
 	}

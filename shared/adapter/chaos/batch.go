@@ -11,7 +11,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// holdBack sends a batch without its last n parts and adds these to the unprocessed ones of the answer.
+// holdBack sends a batch without its last n parts and adds these to the unprocessed ones of the
+// answer.
 func holdBack(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler, n int) (
 	out middleware.InitializeOutput, md middleware.Metadata, err error,
 ) {
@@ -92,7 +93,7 @@ func lists(k keys) map[string][]map[string]types.AttributeValue {
 	return l
 }
 
-// withLists is k with other keys: its consistency and projection hold for each part.
+// withLists returns k with other keys; its consistency and projection hold for each part.
 func withLists(k keys, l map[string][]map[string]types.AttributeValue) keys {
 	out := keys{}
 	for table, list := range l {

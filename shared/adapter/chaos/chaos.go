@@ -19,27 +19,28 @@ type Call struct {
 	Err    error
 }
 
-// Action does something to an attempt. An error becomes the attempt's answer: of a Before action, nothing is sent; of an
-// After action, the engine's answer is lost.
+// Action affects an attempt. Its error becomes the answer of the attempt: after a Before action,
+// the request is not sent; after an After action, the engine's answer is lost.
 type Action func(ctx context.Context, c *Call) error
 
-// Injector holds the rules for the clients that it is added to. Several clients may share one: together they are the
-// process that Crash ends.
+// Injector holds the rules for the clients that it is added to. Several clients may share one:
+// together they are the process that Crash ends.
 //
-// It sits in their middleware inside the SDK's retry loop. So a rule sees each attempt: the SDK retries injected failures
-// as it retries real ones, and sends the very same request again. Before actions run ahead of signing and sending, or
-// instead of it; After actions when the answer is read and the effect is there. Only Unprocessed works on whole
-// operations, because what it holds back must not be in the request.
+// It runs in their middleware inside the SDK's retry loop, so that a rule sees each attempt: the
+// SDK retries injected failures like real ones, and sends the very same request again. Before
+// actions run ahead of signing and sending, or instead of it; After actions run when the answer is
+// read and the effect is there. Only Unprocessed works on whole operations, because the request
+// must not contain what it holds back.
 type Injector struct {
 	mu    sync.Mutex
 	rules []*Rule
 	whole *process
 }
 
-// New returns an injector without rules, which changes nothing.
+// New returns an injector without rules, which changes no call.
 func New() *Injector { return &Injector{whole: new(process)} }
 
-// For returns an injector of a test, which fails if a rule never fired.
+// For returns an injector that fails the test if a rule never fired.
 func For(t interface {
 	Helper()
 	Cleanup(func())
@@ -55,7 +56,7 @@ func For(t interface {
 	return i
 }
 
-// Unfired describes the rules none of whose actions ever ran.
+// Unfired describes the rules that never fired.
 func (i *Injector) Unfired() []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -75,8 +76,8 @@ func (i *Injector) Clear() {
 	i.rules = nil
 }
 
-// Add puts the injector on an operation's stack; it is an entry of aws.Config.APIOptions. Presigning sends nothing, so
-// nothing happens to it.
+// Add puts the injector on an operation's stack; it is an entry of aws.Config.APIOptions.
+// Presigning is unaffected, because it sends no request.
 func (i *Injector) Add(stack *middleware.Stack) error {
 	loop := (*retry.Attempt)(nil).ID()
 	if _, sends := stack.Finalize.Get(loop); !sends {

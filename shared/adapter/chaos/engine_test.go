@@ -29,14 +29,14 @@ func newDatabase(t *testing.T, inj *chaos.Injector) database {
 	c := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) {
 		o.BaseEndpoint = &e.DynamoDB
 		o.APIOptions = append(o.APIOptions, inj.Add)
-		o.Retryer = impatient()
+		o.Retryer = noRetries()
 	})
 	d := database{c, "chaos-" + rand.Text()}
 	d.create(t, d.table)
 	return d
 }
 
-func impatient() aws.Retryer {
+func noRetries() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = 1 })
 }
 
@@ -110,6 +110,6 @@ func newObjects(t *testing.T, inj *chaos.Injector) (client *s3.Client, bucket st
 	return s3.NewFromConfig(e.AWS(), func(o *s3.Options) {
 		o.BaseEndpoint, o.UsePathStyle = &e.S3, true
 		o.APIOptions = append(o.APIOptions, inj.Add)
-		o.Retryer = impatient()
+		o.Retryer = noRetries()
 	}), e.Bucket
 }

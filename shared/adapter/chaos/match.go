@@ -20,8 +20,8 @@ func Table(name string) func(input any) bool {
 	}
 }
 
-// Key matches DynamoDB inputs with a key or an item of which the attribute is a string with the prefix, and queries with
-// any such value.
+// Key matches DynamoDB inputs with a key or an item whose attribute is a string with the prefix,
+// and queries with any such value.
 func Key(attribute, prefix string) func(input any) bool {
 	return func(input any) bool {
 		if query, ok := input.(*dynamodb.QueryInput); ok {
@@ -53,8 +53,9 @@ func Object(prefix string) func(input any) bool {
 	}
 }
 
-// search looks through structs, lists and maps, but not behind interfaces (attribute values, bodies), for a value that
-// is found; field is the name of the struct field that the value is in.
+// search looks through structs, lists and maps for a value that found accepts, but not behind
+// interfaces (attribute values, bodies); field is the name of the struct field that holds the
+// value.
 func search(field string, v reflect.Value, found func(field string, v reflect.Value) bool) bool {
 	if v.Kind() == reflect.Pointer {
 		return !v.IsNil() && search(field, v.Elem(), found)

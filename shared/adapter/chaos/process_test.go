@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/adapter/chaos"
 )
 
-// serve is a request of the kind that crashes meet: two steps, and clean-up if the second fails.
+// serve is a typical request for crash tests: two steps, and clean-up if the second fails.
 func serve(ctx context.Context, d database) error {
 	if err := d.put(ctx, "first"); err != nil {
 		return err

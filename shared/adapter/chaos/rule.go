@@ -8,7 +8,8 @@ import (
 	"runtime"
 )
 
-// Rule says which attempts something happens to, and what. It is to be complete before those attempts start.
+// Rule says which attempts are affected, and how. It has to be complete before those attempts
+// start.
 type Rule struct {
 	injector  *Injector
 	where     string // file:line of On, for Unfired
@@ -24,8 +25,8 @@ type Rule struct {
 	reached     chan struct{}
 }
 
-// On makes a rule for an operation ("GetItem", "PutObject"; "" is any). As long as nothing else is said, it fires once,
-// for the first matching attempt, and does nothing but count.
+// On makes a rule for an operation ("GetItem", "PutObject"; "" is any). By default it fires once,
+// for the first matching attempt, and only counts.
 func (i *Injector) On(operation string) *Rule {
 	r := &Rule{
 		injector:  i,
@@ -46,8 +47,8 @@ func (i *Injector) On(operation string) *Rule {
 // Service limits the rule to one service: "DynamoDB" or "S3".
 func (r *Rule) Service(name string) *Rule { return r.set(func() { r.service = name }) }
 
-// If limits the rule to inputs of which match is true. Match gets what the client's method got (*dynamodb.GetItemInput)
-// and must not call the injector.
+// If limits the rule to inputs for which match returns true. Match gets the input of the client's
+// method (*dynamodb.GetItemInput) and must not call the injector.
 func (r *Rule) If(match func(input any) bool) *Rule { return r.set(func() { r.match = match }) }
 
 // Nth lets the rule fire from the n-th matching attempt on; the first is 1.
@@ -59,7 +60,7 @@ func (r *Rule) Times(n int) *Rule { return r.set(func() { r.times = n }) }
 // Always lets the rule fire for every matching attempt, or for all from Nth on.
 func (r *Rule) Always() *Rule { return r.Times(math.MaxInt) }
 
-// Before adds actions that run instead of or ahead of sending, in order, until one fails.
+// Before adds actions that run ahead of sending, or instead of it, in order, until one fails.
 func (r *Rule) Before(actions ...Action) *Rule {
 	return r.set(func() { r.before = append(r.before, actions...) })
 }
@@ -77,14 +78,14 @@ func (r *Rule) Unprocessed(n int) *Rule { return r.set(func() { r.unprocessed = 
 // Reached is closed when the rule first fires: as its first action starts.
 func (r *Rule) Reached() <-chan struct{} { return r.reached }
 
-// Fired is how often the rule fired.
+// Fired returns how often the rule fired.
 func (r *Rule) Fired() int {
 	r.injector.mu.Lock()
 	defer r.injector.mu.Unlock()
 	return r.fired
 }
 
-// String tells where the rule was made, what it waits for and how much of it came.
+// String describes where the rule was made, what it matches and how often it fired.
 func (r *Rule) String() string {
 	s := fmt.Sprintf("%s: On(%q)", r.where, r.operation)
 	if r.first != 1 {
@@ -111,7 +112,7 @@ func (r *Rule) matches(c *Call) bool {
 		(r.match == nil || r.match(c.Input))
 }
 
-// count adds a matching attempt and tells whether the rule fires for it.
+// count adds a matching attempt and reports whether the rule fires for it.
 func (r *Rule) count() bool {
 	r.seen++
 	return r.seen >= r.first && r.seen-r.first < r.times

@@ -105,7 +105,7 @@ func (d *desk) person(t testing.TB, change ...func(*person)) *person {
 		Scopes:    []credential.Scope{credential.Read},
 		Epoch:     w.Epoch,
 		CreatedAt: d.clock,
-		ExpiresAt: d.clock.Add(limits.RefreshMost),
+		ExpiresAt: d.clock.Add(limits.MaxRefreshLife),
 		Access:    []oauth.AccessToken{{Hash: p.token.Hash(d.peppers), ExpiresAt: d.clock.Add(limits.AccessTokenLife)}},
 	}
 	for _, f := range change {

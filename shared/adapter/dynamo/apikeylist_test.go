@@ -232,7 +232,7 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.PageMax + 1}); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a limit that no page has: %v", err)
 	}
 }

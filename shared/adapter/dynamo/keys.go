@@ -61,7 +61,7 @@ import (
 const (
 	metaSort    = "META"
 	fences      = 8
-	queueShards = limits.DueParts
+	queueShards = limits.QueueShards
 )
 
 type key struct{ pk, sk string }

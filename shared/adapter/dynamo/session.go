@@ -18,7 +18,7 @@ var _ session.Store = Sessions{}
 func sessionItem(b session.Session) item {
 	i := newItem(sessionKey(b.Hash))
 	sessionFields(writing(i), &b)
-	return i.ttl(b.CreatedAt.Add(limits.SessionMost + time.Minute))
+	return i.ttl(b.CreatedAt.Add(limits.MaxSessionLife + time.Minute))
 }
 
 func sessionFields(f fields, s *session.Session) {

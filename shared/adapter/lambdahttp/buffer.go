@@ -14,19 +14,20 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// answer is a whole answer.
+// answer is a complete answer.
 type answer struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
 }
 
-// form is how one kind of gateway takes an answer: the body as a string, or in base64.
-type form func(a *answer, body string, inBase64 bool) any
+// encoding turns an answer into the form of one kind of gateway: the body as a string, or in
+// base64.
+type encoding func(a *answer, body string, inBase64 bool) any
 
-// buffer lets the handler answer into memory. Nothing has gone out yet of an answer that is not whole, or longer than
-// Lambda takes, so that it becomes a failure that says so.
-func (x exchange) buffer(f form) any {
+// buffer collects the answer in memory. An incomplete answer, or one longer than Lambda takes,
+// becomes an error answer, because no byte of it has gone out yet.
+func (x exchange) buffer(f encoding) any {
 	a := new(answer)
 	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
 	if err := x.run(w); err != nil {
@@ -43,8 +44,8 @@ func (x exchange) buffer(f form) any {
 	return out
 }
 
-// in is the answer in a form, and how many bytes of JSON that is.
-func (a *answer) in(f form) (out any, size int) {
+// in returns the answer in an encoding, and its size in bytes of JSON.
+func (a *answer) in(f encoding) (out any, size int) {
 	size, inBase64 := limits.FunctionBody(a.body.Bytes())
 	frame, err := contract.Encode(f(a, "", inBase64))
 	if err != nil {
@@ -59,7 +60,7 @@ func (a *answer) in(f form) (out any, size int) {
 	return f(a, body, inBase64), size + len(frame) - len("\n")
 }
 
-// httpAPI is the answer in payload format 2.0, which has one value a header, and cookies apart.
+// httpAPI encodes for payload format 2.0, which has one value a header, and cookies apart.
 func httpAPI(a *answer, body string, inBase64 bool) any {
 	out := events.APIGatewayV2HTTPResponse{
 		StatusCode:      a.status,
@@ -76,7 +77,8 @@ func httpAPI(a *answer, body string, inBase64 bool) any {
 	return out
 }
 
-// restAPI is the answer for a REST API. It has to take all media types as binary, or it sends base64 on as it is.
+// restAPI encodes for a REST API. The API has to take all media types as binary, or it passes
+// base64 on undecoded.
 func restAPI(a *answer, body string, inBase64 bool) any {
 	return events.APIGatewayProxyResponse{
 		StatusCode:        a.status,

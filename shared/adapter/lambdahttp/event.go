@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// event is what counts of an event of either kind; their names do not collide.
+// event has the fields of both kinds of events that matter; their names do not collide.
 type event struct {
 	Version  string   `json:"version"` // "2.0": an HTTP API
 	RawPath  string   `json:"rawPath"` // decoded
@@ -48,7 +48,7 @@ type event struct {
 
 func (e *event) ofHTTPAPI() bool { return e.Version == "2.0" }
 
-// known tells events of the two kinds from all others.
+// known reports whether the event is of one of the two kinds.
 func (e *event) known() bool {
 	if e.ofHTTPAPI() {
 		return e.Context.HTTP.Method != ""
@@ -60,8 +60,9 @@ var errMalformed = errors.New("the request is malformed")
 
 const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
 
-// request is the request as net/http would have read it, or errMalformed where that would have refused it. The library
-// is shown nothing that it cannot convert, because what it cannot convert it prints, tokens included.
+// request returns the request as net/http would have read it, or errMalformed where net/http would
+// have refused it. The library gets only what it can convert, because it prints what it cannot,
+// tokens included.
 func (e *event) request(ctx context.Context) (*http.Request, error) {
 	method, target := e.method(), e.target()
 	if _, err := url.ParseRequestURI(target); err != nil || strings.Trim(method, tokenChars) != "" {
@@ -88,7 +89,7 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(web.WithClientAddress(ctx, from)), nil
 }
 
-// convert leaves to the library what it does well: the body and the context.
+// convert uses the library for the body and the context.
 func (e *event) convert(ctx context.Context, target string) (*http.Request, error) {
 	if e.ofHTTPAPI() {
 		v2 := events.APIGatewayV2HTTPRequest{RawPath: target, Body: e.Body, IsBase64Encoded: e.IsBase64}
@@ -110,7 +111,8 @@ var noFragment = strings.NewReplacer("#", "%23")
 // pathOnly keeps a path from growing a query or a fragment when it is parsed.
 var pathOnly = strings.NewReplacer("#", "%23", "?", "%3F")
 
-// target is the path, escaped such that decoding it once gives what the client meant, and the query.
+// target returns the path, escaped such that decoding it once gives what the client meant, and the
+// query.
 func (e *event) target() string {
 	path, query := e.Path, e.query()
 	if e.ofHTTPAPI() {
@@ -125,7 +127,8 @@ func (e *event) target() string {
 	return path
 }
 
-// query is the query as it was sent, or, where the gateway has taken it apart, its parameters in the order of their names.
+// query returns the query as it was sent or, where the gateway has split it, its parameters in the
+// order of their names.
 func (e *event) query() string {
 	switch {
 	case e.ofHTTPAPI():
@@ -140,7 +143,8 @@ func (e *event) query() string {
 	return values.Encode()
 }
 
-// header holds every header as it was sent, commas included; the gateway has joined those that came several times.
+// header returns every header as it was sent, commas included; the gateway has joined those that
+// came several times.
 func (e *event) header() http.Header {
 	single, h := e.Headers, make(http.Header, len(e.Headers)+1)
 	if !e.ofHTTPAPI() && e.AllHeaders != nil {
@@ -160,7 +164,8 @@ func (e *event) header() http.Header {
 	return h
 }
 
-// host is the name that the gateway routed by. The Host header adds a port, if it says the same name.
+// host returns the name that the gateway routed by, with the port of the Host header if that has
+// the same name.
 func (e *event) host(sent string) string {
 	name, _, err := net.SplitHostPort(sent)
 	if e.Context.DomainName == "" || err == nil && strings.EqualFold(name, e.Context.DomainName) {
@@ -169,7 +174,7 @@ func (e *event) host(sent string) string {
 	return e.Context.DomainName
 }
 
-// source is the address that the gateway saw, invalid if it does not say.
+// source returns the address that the gateway saw, invalid if it does not say.
 func (e *event) source() netip.Addr {
 	text := e.Context.Identity.SourceIP
 	if e.ofHTTPAPI() {

@@ -17,16 +17,17 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// common are headers that every event has; they would only make the goldens longer.
-var common = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
+// commonHeaders are headers of every event, which would only make the goldens longer.
+var commonHeaders = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
 
-// TestEventsArriveAsTheRequestsThatTheyAre holds what a handler sees of every event in events/ against testdata.
+// TestEventsArriveAsTheRequestsThatTheyAre compares what a handler sees of every event in events/
+// with testdata.
 func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
 	for _, host := range []string{"api", "upload", "content", "app"} {
 		t.Run(host, func(t *testing.T) {
 			var seen strings.Builder
 			for _, name := range eventFiles(t, host) {
-				fmt.Fprintf(&seen, "-- %s --\n%s\n", filepath.Base(name), seenOf(t, name))
+				fmt.Fprintf(&seen, "-- %s --\n%s\n", filepath.Base(name), describeRequest(t, name))
 			}
 			golden := filepath.Join("testdata", host+".txt")
 			if *update {
@@ -67,8 +68,8 @@ func readEvent(t *testing.T, name string) event {
 	return e
 }
 
-// seenOf prints the request that a handler gets for an event.
-func seenOf(t *testing.T, name string) string {
+// describeRequest prints the request that a handler gets for an event.
+func describeRequest(t *testing.T, name string) string {
 	t.Helper()
 	e := readEvent(t, name)
 	r, err := e.request(t.Context())
@@ -82,7 +83,7 @@ func seenOf(t *testing.T, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\npath %q\nquery %q\nhost %s\nfrom %v\n", r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery, r.Host, web.ClientAddress(r))
 	for _, name := range sortedNames(r.Header) {
-		if !slices.Contains(common, name) {
+		if !slices.Contains(commonHeaders, name) {
 			fmt.Fprintf(&b, "%s: %q\n", name, r.Header[name])
 		}
 	}

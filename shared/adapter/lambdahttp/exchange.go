@@ -14,17 +14,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// exchange is one request and who answers it.
+// exchange is one request and the handler that answers it.
 type exchange struct {
 	handler   http.Handler
 	request   *http.Request
-	gatewayID string    // names the request where the handler did not
-	last      time.Time // when a stream has to end, zero if never
-	abandon   func()    // ends the process, whatever the runtime is doing
+	gatewayID string    // identifies the request if the handler did not
+	deadline  time.Time // when a stream has to end; zero: never
+	abandon   func()    // ends the process, even while the runtime is busy
 }
 
-// run lets the handler answer to the end. An error means that the answer is not whole; the handler may have cut it off
-// itself.
+// run lets the handler answer to the end. An error means that the answer is incomplete; the handler
+// may have cut it off itself.
 func (x exchange) run(w *writer) (err error) {
 	defer func() {
 		switch v := recover(); v {
@@ -44,7 +44,7 @@ func (x exchange) run(w *writer) (err error) {
 	return nil
 }
 
-// fail answers that the handler could not, and why, as if it had not begun.
+// fail answers with a failure of the handler, discarding what it wrote.
 func (x exchange) fail(w *writer, why string) {
 	name := w.header.Get(requestID)
 	if name == "" {
@@ -52,27 +52,27 @@ func (x exchange) fail(w *writer, why string) {
 	}
 	w.reset()
 	refuse(w, http.StatusInternalServerError, fault.Internal, why, name)
-	w.finish() // the envelope is as long as it says
+	w.finish() // the envelope has its declared length
 }
 
 const requestID = "X-Request-Id"
 
-// malformed answers what net/http would not have let through.
+// malformed answers a request that net/http would have refused.
 func malformed(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusBadRequest, fault.InvalidRequest, errMalformed.Error(), r.Header.Get(requestID))
 }
 
-// blank stands for a malformed request.
-func blank(ctx context.Context, id string) *http.Request {
+// blankRequest stands in for a malformed request.
+func blankRequest(ctx context.Context, id string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	if err != nil {
-		panic(err) // nothing in it can be wrong
+		panic(err) // the method and the URL are constant
 	}
 	r.Header.Set(requestID, id)
 	return r
 }
 
-// refuse writes the envelope of the hosts for failures that none of them has seen.
+// refuse writes the hosts' error envelope for failures that no host has seen.
 func refuse(w http.ResponseWriter, status int, code fault.Code, message, id string) {
 	body, err := json.Marshal(contract.Envelope{Error: contract.Problem{Code: string(code), Message: message, RequestID: id}})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"vitrine/scripts/testkit/lambdatest"
 )
 
-// invoke sends an event through the adapter as the Lambda runtime does.
+// invoke passes an event through the adapter as the Lambda runtime does.
 func invoke(t *testing.T, h http.Handler, m Mode, e event) lambdatest.Reply {
 	t.Helper()
 	return lambdatest.Invoke(t, NewHandler(h, m), e)

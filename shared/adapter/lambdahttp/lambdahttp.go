@@ -12,17 +12,20 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// Mode is how the gateway takes the answers of a function. A function cannot see it in its events, so its settings say it.
+// Mode is how the gateway takes the answers of a function. A function cannot see it in its events,
+// so it is a setting.
 type Mode string
 
 const (
 	// Buffered answers are sent as a whole, limits.FunctionAnswer at most. The empty mode means the same.
 	Buffered Mode = "buffered"
-	// Stream sends answers while they are made. REST APIs only: to events of an HTTP API the answer is buffered.
+	// Stream sends an answer while the handler writes it. It applies to REST APIs only: events of
+	// an HTTP API are answered as in Buffered.
 	Stream Mode = "stream"
 )
 
-// Challenge repeats WWW-Authenticate, which API Gateway renames on its way out; the stack maps this header back to it.
+// Challenge repeats WWW-Authenticate, which API Gateway renames in answers; the stack maps this
+// header back to it.
 const Challenge = "X-Vitrine-Challenge"
 
 // Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs.
@@ -33,7 +36,7 @@ func NewHandler(h http.Handler, m Mode) lambda.Handler {
 	return lambda.NewHandler(adapter{handler: h, mode: m, abandon: exit}.serve)
 }
 
-// exit ends a function that its gateway holds. Lambda starts another when it needs one.
+// exit ends a function that its gateway holds. Lambda starts another one when needed.
 func exit() {
 	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that nobody holds it")
 	os.Exit(1)
@@ -54,12 +57,12 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	x := exchange{
 		handler:   a.handler,
 		gatewayID: e.Context.RequestID,
-		last:      last,
+		deadline:  last,
 		abandon:   a.abandon,
 	}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
-		x.handler, x.request = http.HandlerFunc(malformed), blank(ctx, x.gatewayID)
+		x.handler, x.request = http.HandlerFunc(malformed), blankRequest(ctx, x.gatewayID)
 	}
 	if a.mode == Stream && !e.ofHTTPAPI() {
 		return x.stream(cancel), nil
@@ -71,17 +74,19 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	return x.buffer(restAPI), nil
 }
 
-// farewell is the longest time that is kept for saying that time ran out: at its deadline a function is just stopped.
-const farewell = 300 * time.Millisecond
+// shutdownMargin is the time reserved for answering that time ran out, because Lambda kills a
+// function at its deadline without a word.
+const shutdownMargin = 300 * time.Millisecond
 
-// beforeDeadline ends the context of a request a little before its function is stopped. What is said by last arrives.
+// beforeDeadline ends the context of a request a little before its function is stopped. An answer
+// written by last still arrives.
 func beforeDeadline(ctx context.Context) (_ context.Context, _ context.CancelFunc, last time.Time) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		ctx, cancel := context.WithCancel(ctx)
 		return ctx, cancel, last
 	}
-	kept := min(farewell, time.Until(deadline)/10)
+	kept := min(shutdownMargin, time.Until(deadline)/10)
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-kept))
 	return ctx, cancel, deadline.Add(-kept / 3)
 }

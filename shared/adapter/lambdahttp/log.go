@@ -8,12 +8,13 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// NewLog writes JSON lines as Lambda's logs want them: timestamp, level and message, and which invocation they belong to.
+// NewLog writes JSON lines in the format of Lambda's logs: timestamp, level, message, and the
+// invocation that they belong to.
 func NewLog(to io.Writer) *slog.Logger {
 	return slog.New(invocationHandler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }
 
-// invocationHandler adds the id of the invocation that a context belongs to.
+// invocationHandler adds the id of the context's invocation.
 type invocationHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.

@@ -13,7 +13,8 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// A gateway logs its own id of a request and that of the invocation. Lambda reads level and timestamp.
+// A gateway logs its own id of a request and that of the invocation. Lambda reads level and
+// timestamp.
 func TestTheLineOfARequestNamesItAsGatewayAndLambdaDo(t *testing.T) {
 	v2, v1 := httpAPIEvent("GET", "/healthz"), restEvent("GET", "/healthz")
 	v2.Headers = map[string]string{"x-request-id": "client-chose-it"}

@@ -139,7 +139,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// captureLog takes what the adapter logs, until the test ends.
+// captureLog captures what the adapter logs, until the test ends.
 func captureLog(t *testing.T) *lockedBuffer {
 	var b lockedBuffer
 	before := slog.Default()

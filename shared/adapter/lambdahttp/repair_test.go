@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// These tests are the rows of what the library gets wrong when it is used as it comes.
+// These tests cover what the library gets wrong in its default use.
 
 func TestRow1PathsStayPaths(t *testing.T) {
 	for _, c := range []struct{ rawPath, path string }{
@@ -202,7 +202,7 @@ func TestRow9AllBytesComeThrough(t *testing.T) {
 		"every byte": string(every), "text": "é\u2028<&>\x00\"\\ among enough that needs no escape", "a half character": "\xc3", "gzip": "\x1f\x8b\x08", "nothing": "",
 	} {
 		h := func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/plain") // says nothing about the bytes
+			w.Header().Set("Content-Type", "text/plain") // does not depend on the bytes
 			io.Copy(w, r.Body)
 		}
 		for _, e := range []event{httpAPIEvent("POST", "/"), restEvent("POST", "/")} {

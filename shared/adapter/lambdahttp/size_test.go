@@ -37,7 +37,7 @@ func TestAnAnswerThatLambdaRefusesIsAnEnvelope(t *testing.T) {
 	for _, e := range []event{httpAPIEvent("GET", "/"), restEvent("GET", "/")} {
 		for _, c := range []struct {
 			unit          string
-			bytes, become int // what the gateway's form makes of so many bytes
+			bytes, become int // the size of so many bytes in the gateway's encoding
 		}{{"x", 1, 1}, {`"`, 3, 4}} {
 			size := 3
 			h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

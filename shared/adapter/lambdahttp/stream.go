@@ -14,17 +14,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// errCut ends a stream whose answer is not whole, so that the gateway breaks it off too.
+// errCut ends a stream whose answer is incomplete, so that the gateway breaks it off too.
 var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answer broke off"}
 
-// stream returns as soon as status and headers are known; the handler goes on while the body is read, and nothing but a
-// pipe is between them. Cancel ends the request's context.
+// stream returns as soon as status and headers are known. The handler goes on while the body is
+// read through a pipe. Cancel ends the request's context.
 func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
 	reader, out := io.Pipe()
 	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
-	p := newPipe(out, x.last)
+	p := newPipe(out, x.deadline)
 	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
@@ -34,23 +34,25 @@ func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 		defer p.stop()
 		out.CloseWithError(x.into(w))
 		if p.late.Load() {
-			s.unread = time.AfterFunc(cutTime, x.abandon)
+			s.abandonTimer = time.AfterFunc(cutTime, x.abandon)
 		}
 	}()
 	<-begun
 	return response
 }
 
-// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write when the gateway
-// waits for the reader, and nothing but the end of the process ends that write before the function's time is up.
+// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write
+// while the gateway waits for the reader, and only the end of the process ends that write before
+// the function's time is up.
 const cutTime = 2 * time.Second
 
-// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline cuts the stream.
+// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline
+// cuts the stream.
 type pipe struct {
 	out      *io.PipeWriter
-	deadline time.Time   // of writes, zero if they have none
-	late     atomic.Bool // a write waited beyond it
-	end      *time.Timer // cuts the stream at the function's own end; nil if it has none
+	deadline time.Time   // of writes; zero: none
+	late     atomic.Bool // a write waited beyond its deadline
+	end      *time.Timer // cuts the stream at the function's deadline; nil if it has none
 }
 
 func newPipe(out *io.PipeWriter, last time.Time) *pipe {
@@ -75,7 +77,7 @@ func (p *pipe) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// Write implements io.Writer. It returns when the bytes are taken.
+// Write implements io.Writer. It returns when the reader has taken the bytes.
 func (p *pipe) Write(b []byte) (int, error) {
 	if p.deadline.IsZero() {
 		return p.out.Write(b)
@@ -86,13 +88,14 @@ func (p *pipe) Write(b []byte) (int, error) {
 	})
 	defer timer.Stop()
 	n, err := p.out.Write(b)
-	if err != nil && p.late.Load() { // be it in the write before, which had just been taken
+	if err != nil && p.late.Load() { // possibly during the write before, which had just been taken
 		err = os.ErrDeadlineExceeded
 	}
 	return n, err
 }
 
-// into lets the handler answer into w. Nil: the answer is whole, be it one that says that the handler failed.
+// into lets the handler answer into w. It returns nil for a complete answer, an error answer
+// included.
 func (x exchange) into(w *writer) error {
 	err := x.run(w)
 	switch {
@@ -105,22 +108,22 @@ func (x exchange) into(w *writer) error {
 	return nil
 }
 
-// stream is the body of an answer that is being made.
+// stream is the body of an answer that is being written.
 type stream struct {
 	*io.PipeReader
-	cancel context.CancelFunc
-	done   chan struct{}
-	unread *time.Timer // abandons the function, if the reader was too slow; set before done is closed
+	cancel       context.CancelFunc
+	done         chan struct{}
+	abandonTimer *time.Timer // abandons the function if the reader was too slow; set before done is closed
 }
 
-// Close waits for the handler, because what runs on after an answer may be frozen with the function. A handler whose reader
-// has gone is told to end.
+// Close waits for the handler, because code that runs after an answer may be frozen with the
+// function. If the reader has gone, Close cancels the handler.
 func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
 	<-s.done
-	if s.unread != nil {
-		s.unread.Stop()
+	if s.abandonTimer != nil {
+		s.abandonTimer.Stop()
 	}
 	return err
 }

@@ -34,7 +34,8 @@ func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
 	}
 }
 
-// TestNothingIsHeldOfAStream lets the handler write until it has to wait: nobody has read a byte of the body then.
+// TestNothingIsHeldOfAStream lets the handler write until it blocks, before any byte of the body is
+// read.
 func TestNothingIsHeldOfAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := 0
@@ -160,16 +161,17 @@ func TestAStreamThatNobodyReadsIsCutAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestASlowReaderIsCutOff reads a file of a paced host in pieces of 64 KB, of which the handler has one more in hand.
+// TestASlowReaderIsCutOff reads a file of a paced host in pieces of 64 KB; the handler has one more
+// piece in hand.
 func TestASlowReaderIsCutOff(t *testing.T) {
 	const piece, pieces = 64 << 10, 160
 	pace := limits.Default().Pace
-	worth := piece * time.Second / time.Duration(pace.Rate) // what a reader may take for one
+	worth := piece * time.Second / time.Duration(pace.Rate) // how long a reader may take for one
 	for name, c := range map[string]struct {
 		pause time.Duration
 		whole bool
 		least int           // pieces that arrive
-		most  time.Duration // that the function is held
+		most  time.Duration // how long the function is held
 	}{
 		"fast enough":     {worth * 9 / 10, true, pieces, pieces * worth},
 		"a little slower": {worth * 3 / 2, false, 30, 40 * time.Second},
@@ -212,8 +214,9 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	}
 }
 
-// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 36 KB/s of 10 MB from eight functions. Another reader
-// waits for no longer than the pace allows, and not for the minutes that the whole answers would take.
+// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 36 KB/s of 10 MB from eight
+// functions. Another reader waits only as long as the pace allows, and not for the minutes that the
+// complete answers would take.
 func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pace := limits.Default().Pace
@@ -250,7 +253,8 @@ func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
 	})
 }
 
-// TestAFunctionThatItsGatewayHoldsEnds leaves a stream alone after it was cut, as a runtime does that is stuck in a write.
+// TestAFunctionThatItsGatewayHoldsEnds does not close a stream after it was cut, like a runtime
+// that is stuck in a write.
 func TestAFunctionThatItsGatewayHoldsEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // when the runtime closes the stream
@@ -276,7 +280,8 @@ func TestAFunctionThatItsGatewayHoldsEnds(t *testing.T) {
 	}
 }
 
-// TestAWriteHasADeadlineOnlyWhileItWaits lets a handler wait for longer than the deadline between its writes.
+// TestAWriteHasADeadlineOnlyWhileItWaits lets a handler wait longer than the deadline between its
+// writes.
 func TestAWriteHasADeadlineOnlyWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, body := streamOf(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {

@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// writer keeps the rules of net/http: the first final status counts, and the headers as they are then; informational
-// ones go nowhere; an answer to HEAD, a 204 and a 304 have no body; a body is no longer than its Content-Length.
+// writer follows the rules of net/http: the first final status counts, with the headers of that
+// moment; informational ones are dropped; an answer to HEAD, a 204 and a 304 have no body; a body
+// is no longer than its Content-Length.
 type writer struct {
 	method string
 	body   io.Writer
 	// begin is called once, before the first byte of the body or at the end.
 	begin func(status int, h http.Header)
 
-	header  http.Header // the handler's
-	status  int         // 0: not told yet
-	told    http.Header // what goes out
-	length  int64       // Content-Length, -1 if there is none
-	written int64
-	begun   bool
+	header     http.Header // the handler's
+	status     int         // 0: not set yet
+	sentHeader http.Header // the headers that are sent
+	length     int64       // Content-Length, -1 if there is none
+	written    int64
+	begun      bool
 }
 
 func newWriter(method string, body io.Writer, begin func(int, http.Header)) *writer {
@@ -34,7 +35,7 @@ func newWriter(method string, body io.Writer, begin func(int, http.Header)) *wri
 	}
 }
 
-// reset forgets an answer of which nothing has gone out.
+// reset discards an answer of which no byte has gone out.
 func (w *writer) reset() { *w = *newWriter(w.method, w.body, w.begin) }
 
 // Header implements http.ResponseWriter.
@@ -48,13 +49,13 @@ func (w *writer) WriteHeader(status int) {
 	if w.status != 0 || status < http.StatusOK {
 		return
 	}
-	w.status, w.told = status, outgoing(status, w.header)
-	if n, err := strconv.ParseInt(w.told.Get("Content-Length"), 10, 64); err == nil {
+	w.status, w.sentHeader = status, outgoing(status, w.header)
+	if n, err := strconv.ParseInt(w.sentHeader.Get("Content-Length"), 10, 64); err == nil {
 		w.length = n
 	}
 }
 
-// outgoing are the headers of a handler as they are sent.
+// outgoing returns the headers of a handler as they are sent.
 func outgoing(status int, h http.Header) http.Header {
 	h = h.Clone()
 	for name, values := range h {
@@ -101,20 +102,20 @@ func mayHaveBody(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// start sends status and headers, once. As with net/http, a body without a type is looked at.
+// start sends status and headers, once. As in net/http, the type of a body without one is detected.
 func (w *writer) start(first []byte) {
 	if w.begun {
 		return
 	}
 	w.begun = true
 	_, typed := w.header["Content-Type"]
-	if !typed && len(first) > 0 && w.told.Get("Content-Encoding") == "" {
-		w.told.Set("Content-Type", http.DetectContentType(first))
+	if !typed && len(first) > 0 && w.sentHeader.Get("Content-Encoding") == "" {
+		w.sentHeader.Set("Content-Type", http.DetectContentType(first))
 	}
-	w.begin(w.status, w.told)
+	w.begin(w.status, w.sentHeader)
 }
 
-// Flush implements http.Flusher: nothing is held back but the headers.
+// Flush implements http.Flusher: only the headers are ever buffered.
 func (w *writer) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -122,7 +123,7 @@ func (w *writer) Flush() {
 	w.start(nil)
 }
 
-// SetWriteDeadline serves http.ResponseController. A body that is kept is never waited for.
+// SetWriteDeadline serves http.ResponseController. Writes to a buffered body never wait.
 func (w *writer) SetWriteDeadline(t time.Time) error {
 	if body, ok := w.body.(*pipe); ok {
 		return body.SetWriteDeadline(t)

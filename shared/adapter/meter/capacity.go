@@ -5,7 +5,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// askCapacity returns the input with the wish for the total consumed capacity, as a copy: an input belongs to its caller.
+// askCapacity returns a copy of the input that requests the total consumed capacity, because an
+// input belongs to its caller.
 func askCapacity(input any) any {
 	const total = types.ReturnConsumedCapacityTotal
 	switch in := input.(type) {
@@ -66,14 +67,14 @@ func capacity(output any) (rru, wru float64) {
 	return 0, 0
 }
 
-// reads takes units that are not told apart for read units.
+// reads counts units of unknown kind as read units.
 func reads(c *types.ConsumedCapacity) (rru, wru float64) {
 	rru, wru, undivided := split(c)
 	return rru + undivided, wru
 }
 
-// writes takes units that are not told apart for write units. A transaction that was sent again and had its effect
-// before is told apart: it only reads.
+// writes counts units of unknown kind as write units. A transaction that is repeated after it took
+// effect reports read units only.
 func writes(c *types.ConsumedCapacity) (rru, wru float64) {
 	rru, wru, undivided := split(c)
 	return rru, wru + undivided

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/adapter/meter"
 )
 
-// table has a new name each time: the engine may be one that runs on.
+// table has a new name each time, because the engine may be a shared one.
 var table = "metered-" + rand.Text()
 
 type item = map[string]types.AttributeValue

@@ -1,4 +1,5 @@
-// Package meter counts what a request asks of AWS: calls, round trips and the capacity that DynamoDB says it took.
+// Package meter counts what a request asks of AWS: calls, round trips and the capacity that
+// DynamoDB reports.
 package meter
 
 import (
@@ -44,25 +45,25 @@ func With(ctx context.Context) (context.Context, *Counts) {
 	return context.WithValue(ctx, contextKey{}, c), c
 }
 
-// Calls is the number of finished calls.
+// Calls returns the number of finished calls.
 func (c *Counts) Calls() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.calls)
 }
 
-// RoundTrips is how often a call started while no other was under way: the number of groups that remain when calls that
-// overlap are taken together.
+// RoundTrips returns how often a call started while no other was under way: the number of groups
+// when overlapping calls are taken together.
 func (c *Counts) RoundTrips() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trips
 }
 
-// RRU is the sum of the read request units.
+// RRU returns the sum of the read request units.
 func (c *Counts) RRU() float64 { return c.total().rru }
 
-// WRU is the sum of the write request units.
+// WRU returns the sum of the write request units.
 func (c *Counts) WRU() float64 { return c.total().wru }
 
 // List returns the finished calls in the order in which they ended.
@@ -72,7 +73,7 @@ func (c *Counts) List() []Call {
 	return append([]Call(nil), c.calls...)
 }
 
-// Attrs are the fields of the request's log line.
+// Attrs returns the fields of the request's log line.
 func (c *Counts) Attrs() []slog.Attr {
 	t := c.total()
 	attrs := []slog.Attr{
@@ -85,8 +86,9 @@ func (c *Counts) Attrs() []slog.Attr {
 	return attrs
 }
 
-// objectDenied tells whether S3 denied to read an object. It does so too when there is no such object, because the
-// hosts may not list the bucket. The answer to HeadObject has no body and so no code but its status.
+// objectDenied reports whether S3 denied reading an object. S3 does so for a missing object too,
+// because the hosts may not list the bucket. The answer to HeadObject has no body, so its status is
+// its code.
 func (c Call) objectDenied() bool {
 	switch c.Operation {
 	case "GetObject":
@@ -135,8 +137,9 @@ func (c *Counts) end(call Call) {
 	c.calls = append(c.calls, call)
 }
 
-// Add puts the meter on an operation's stack; it is an entry of aws.Config.APIOptions. Calls whose context is not from
-// With pass untouched. Of the others, DynamoDB is asked for the consumed capacity. Presigning is no call.
+// Add puts the meter on an operation's stack; it is an entry of aws.Config.APIOptions. Calls whose
+// context is not from With pass untouched. For the others, DynamoDB is asked for the consumed
+// capacity. Presigning is not counted.
 func Add(stack *middleware.Stack) error {
 	if _, sends := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !sends {
 		return nil

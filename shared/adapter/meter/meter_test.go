@@ -46,7 +46,7 @@ func TestRoundTripsAreCallsThatDoNotOverlap(t *testing.T) {
 				group := arrived / c.together
 				arrived++
 				for all.Broadcast(); arrived < (group+1)*c.together; {
-					all.Wait() // until everyone of the group is under way
+					all.Wait() // until the whole group is under way
 				}
 				fmt.Fprint(w, `{}`)
 			})
@@ -113,7 +113,7 @@ func TestAFailedCallCarriesItsCodeAndNothingElse(t *testing.T) {
 }
 
 func TestUnitsThatAreToldApartAreTakenAsTold(t *testing.T) {
-	// What a transaction answers that was sent a second time: it only reads.
+	// The answer of a transaction that is sent a second time: it only reads.
 	client := talkTo(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"ConsumedCapacity":[{"CapacityUnits":4,"ReadCapacityUnits":4},
 			{"CapacityUnits":6,"WriteCapacityUnits":6},{"CapacityUnits":1}]}`)
@@ -224,7 +224,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkMeter is the meter alone, around a call that does nothing.
+// BenchmarkMeter measures the meter alone, around a call that does no work.
 func BenchmarkMeter(b *testing.B) {
 	stack := middleware.NewStack("GetItem", func() any { return nil })
 	if err := stack.Finalize.Add(retry.NewAttemptMiddleware(aws.NopRetryer{}, nil), middleware.After); err != nil {

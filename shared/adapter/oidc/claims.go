@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	tokenMost   = 16 << 10 // bytes of an ID token
-	subjectMost = 255
-	emailMost   = 254
+	maxToken   = 16 << 10 // bytes of an ID token
+	maxSubject = 255
+	maxEmail   = 254
 )
 
-// claims are what a verified ID token says, before anybody asks whether the address counts.
+// claims are the content of a verified ID token, before the e-mail address is judged.
 type claims struct {
 	issuer, subject, nonce string
 	issuedAt               time.Time
@@ -34,11 +34,11 @@ type claims struct {
 
 // verify checks signature, issuer, audience, times and subject of an ID token.
 func (p *Provider) verify(ctx context.Context, d document, text string) (claims, error) {
-	if text == "" || len(text) > tokenMost {
+	if text == "" || len(text) > maxToken {
 		return claims{}, signin.Refused(errors.New("the ID token is missing or too long"))
 	}
 	now := p.config.Now()
-	t := &trial{keys: p.keys, signing: d.signing()}
+	t := &keySet{keys: p.keys, signing: d.signing()}
 	var names []string
 	for _, a := range t.signing {
 		names = append(names, string(a))
@@ -52,7 +52,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	case err != nil:
 		return claims{}, signin.Refused(err)
 	}
-	// A map: struct fields would also take members whose names differ in case.
+	// A map, because struct fields would also match members whose names differ in case.
 	var all map[string]any
 	if err := token.Claims(&all); err != nil {
 		return claims{}, signin.Refused(err)
@@ -68,18 +68,18 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	}
 	c.email, _ = all["email"].(string)
 	c.verified = all["email_verified"] == true
-	c.operator = p.config.OperatorValue != "" && says(all[p.config.OperatorClaim], p.config.OperatorValue)
+	c.operator = p.config.OperatorValue != "" && claimContains(all[p.config.OperatorClaim], p.config.OperatorValue)
 	if at, ok := all["auth_time"].(float64); ok {
 		c.authenticatedAt = time.Unix(int64(at), 0).UTC()
 	}
 	return c, nil
 }
 
-// check holds a token to what the library leaves open.
+// check verifies what the library leaves open.
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
-	case token.Subject == "" || len(token.Subject) > subjectMost || !printable(token.Subject):
+	case token.Subject == "" || len(token.Subject) > maxSubject || !printable(token.Subject):
 		return errors.New("the subject is missing or malformed")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(now.Add(limits.AssertionLeeway)):
 		return errors.New("the ID token is not issued yet")
@@ -89,10 +89,10 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 	return nil
 }
 
-// identity is the person, if the provider vouches for an address too.
+// identity returns the person, if the provider vouches for an e-mail address as well.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
-	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
+	if !c.verified || local == "" || domain == "" || len(c.email) > maxEmail || !printable(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
 	return member.Identity{
@@ -104,15 +104,16 @@ func (c claims) identity() (member.Identity, error) {
 	}, nil
 }
 
-// says tells whether a claim is a text, or a list with it.
-func says(claim any, text string) bool {
+// claimContains reports whether a claim is a text, or a list that contains it.
+func claimContains(claim any, text string) bool {
 	if list, ok := claim.([]any); ok {
 		return slices.Contains(list, any(text))
 	}
 	return claim == any(text)
 }
 
-// printable tells whether a text is UTF-8 without control characters and spaces, which would deceive people or break lines.
+// printable reports whether a text is UTF-8 without control characters and spaces, which would
+// deceive people or break lines.
 func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// document is what we use of OpenID Connect Discovery 1.0.
+// document is the part of OpenID Connect Discovery 1.0 that this package uses.
 type document struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -21,10 +21,12 @@ type document struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// algorithms that a provider may sign with. None is symmetric, whatever a provider says: our secret must not make tokens.
+// algorithms are the signature algorithms that a provider may use. None is symmetric, even if the
+// provider announces one, because the client secret must not make tokens.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.ES384, jose.EdDSA}
 
-// discover fetches the provider's document. It changes so rarely that the provider's own wish for freshness does not matter.
+// discover fetches the provider's document. It changes so rarely that the cache headers of the
+// provider are ignored.
 func (p *Provider) discover(ctx context.Context) (document, time.Duration, error) {
 	var d document
 	if _, err := p.read(ctx, strings.TrimSuffix(p.config.Issuer, "/")+"/.well-known/openid-configuration", &d); err != nil {
@@ -44,10 +46,10 @@ func (p *Provider) discover(ctx context.Context) (document, time.Duration, error
 	if len(d.signing()) == 0 {
 		return document{}, 0, errors.New("the provider signs with nothing that we accept")
 	}
-	return d, freshMost, nil
+	return d, maxFresh, nil
 }
 
-// signing are the algorithms that ID tokens may be signed with.
+// signing returns the algorithms that ID tokens may be signed with.
 func (d document) signing() []jose.SignatureAlgorithm {
 	if len(d.Algorithms) == 0 {
 		return algorithms

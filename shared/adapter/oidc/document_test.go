@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// documented is our side of a provider whose document a test writes.
-func documented(t testing.TB, change func(d map[string]any, own string)) *Provider {
+// newDocumentProvider returns a Provider against an issuer whose document the test writes.
+func newDocumentProvider(t testing.TB, change func(d map[string]any, own string)) *Provider {
 	t.Helper()
 	var document map[string]any
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(document) }))
@@ -54,7 +54,7 @@ func TestADocumentIsNotBelievedInEverything(t *testing.T) {
 			d["id_token_signing_alg_values_supported"] = []string{"HS256", "ES256"}
 		}, true},
 	} {
-		_, err := documented(t, c.change).Begin(t.Context(), signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
+		_, err := newDocumentProvider(t, c.change).Begin(t.Context(), signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
 		if (err == nil) != c.fine || err != nil && fault.CodeOf(err) != fault.DatabaseUnavailable {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -63,7 +63,7 @@ func TestADocumentIsNotBelievedInEverything(t *testing.T) {
 
 func TestAProviderWithoutAWayToSignOutHasNone(t *testing.T) {
 	for _, end := range []any{nil, "", "javascript:alert(1)", "http://example.org/out"} {
-		p := documented(t, func(d map[string]any, _ string) { d["end_session_endpoint"] = end })
+		p := newDocumentProvider(t, func(d map[string]any, _ string) { d["end_session_endpoint"] = end })
 		if got := p.SignOut(); got != "" {
 			t.Errorf("%v: %s", end, got)
 		}

@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	headerMost     = 64 << 10
-	freshLeast     = 10 * time.Minute // however short-lived the provider calls its answer
-	freshMost      = limits.Day
-	keepMost       = limits.Day      // what was fetched serves this much longer while nothing better is to be had
-	retryEvery     = time.Minute     // between two tries to replace what still serves
-	refreshTimeout = 1 * time.Second // for replacing what still serves
+	maxHeader      = 64 << 10
+	minFresh       = 10 * time.Minute // even if the provider gives its answer a shorter life
+	maxFresh       = limits.Day
+	maxStale       = limits.Day      // how much longer a stale value is used while it cannot be replaced
+	retryEvery     = time.Minute     // between attempts to replace a stale value
+	refreshTimeout = 1 * time.Second // for replacing a value that is still usable
 )
 
-// cached is one thing that the provider tells everybody.
+// cached is one public value of the provider.
 type cached[T any] struct {
 	now   func() time.Time
 	fetch func(ctx context.Context) (T, time.Duration, error)
 
-	turn    chan struct{} // held by who reads or writes the rest
+	lock    chan struct{} // held while reading or writing the other fields
 	value   T
 	fetched time.Time // zero: never
 	fresh   time.Duration
-	tried   time.Time // when it was last asked for
+	tried   time.Time // the last attempt
 }
 
 func newCached[T any](now func() time.Time, fetch func(context.Context) (T, time.Duration, error)) *cached[T] {
-	return &cached[T]{now: now, fetch: fetch, turn: make(chan struct{}, 1)}
+	return &cached[T]{now: now, fetch: fetch, lock: make(chan struct{}, 1)}
 }
 
-// get returns the value, fetched if there is none, if it is stale, or if it is not enough for the caller. While it serves, it
-// is asked for again once in retryEvery at most; what is stale and cannot be replaced serves for keepMost. So a caller may
-// get what is not enough.
+// get returns the value. It fetches it if there is none, if it is stale, or if it is not enough for
+// the caller. A usable value is refetched at most once in retryEvery; a stale value that cannot be
+// replaced is used for maxStale. So a caller may get a value that is not enough.
 func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	if err := c.enter(ctx); err != nil {
 		var none T
@@ -51,7 +51,7 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	defer c.leave()
 	now := c.now()
 	stale := c.fetched.Add(c.fresh)
-	serves := !c.fetched.IsZero() && now.Before(stale.Add(keepMost))
+	serves := !c.fetched.IsZero() && now.Before(stale.Add(maxStale))
 	suffices := serves && enough(c.value)
 	if suffices && now.Before(stale) || serves && c.recent(now) {
 		return c.value, nil
@@ -67,8 +67,8 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	return c.value, err
 }
 
-// whatever is enough for callers who look for nothing particular.
-func whatever(document) bool { return true }
+// anyDocument accepts every document, for callers without a requirement of their own.
+func anyDocument(document) bool { return true }
 
 func (c *cached[T]) recent(now time.Time) bool {
 	return !c.tried.IsZero() && now.Sub(c.tried).Abs() < retryEvery
@@ -84,23 +84,23 @@ func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Dur
 	}
 	c.value = value
 	c.fetched = now
-	c.fresh = min(max(fresh, freshLeast), freshMost)
+	c.fresh = min(max(fresh, minFresh), maxFresh)
 	return nil
 }
 
-// enter waits for the others, not longer than the caller may.
+// enter waits for the lock, at most as long as ctx.
 func (c *cached[T]) enter(ctx context.Context) error {
 	select {
-	case c.turn <- struct{}{}:
+	case c.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (c *cached[T]) leave() { <-c.turn }
+func (c *cached[T]) leave() { <-c.lock }
 
-// read fetches a JSON document and tells how long it is fresh.
+// read fetches a JSON document and returns how long it is fresh.
 func (p *Provider) read(ctx context.Context, from string, into any) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *Provider) read(ctx context.Context, from string, into any) (time.Durati
 
 var maxAges = regexp.MustCompile(`(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])`)
 
-// maxAge reads Cache-Control; zero: it says nothing.
+// maxAge reads Cache-Control; zero if it does not say.
 func maxAge(header string) time.Duration {
 	m := maxAges.FindStringSubmatch(strings.ToLower(header))
 	if m == nil {
@@ -134,29 +134,29 @@ func maxAge(header string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// bounded is a transport whose answers have a greatest length.
-type bounded struct{ next http.RoundTripper }
+// limitedTransport fails answers that are too long.
+type limitedTransport struct{ next http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(r)
 	if err == nil {
-		response.Body = &boundedBody{response.Body, limits.ProviderAnswer}
+		response.Body = &limitedBody{response.Body, limits.ProviderAnswer}
 	}
 	return response, err
 }
 
-type boundedBody struct {
+type limitedBody struct {
 	io.ReadCloser
 	left int
 }
 
 var errLong = errors.New("the answer is too long")
 
-func (b *boundedBody) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errLong
 	}
-	p = p[:min(len(p), b.left+1)] // one more tells that there is more
+	p = p[:min(len(p), b.left+1)] // one more byte reveals that there is more
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
 		return 0, errLong

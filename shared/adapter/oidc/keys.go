@@ -10,12 +10,12 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// rsaLeast is the shortest RSA modulus, in bits.
-const rsaLeast = 2048
+// minRSABits is the shortest RSA modulus.
+const minRSABits = 2048
 
-// fetchKeys reads the provider's keys. One that is malformed, weak or secret does not spoil the others.
+// fetchKeys reads the provider's keys. A malformed, weak or private key is skipped.
 func (p *Provider) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -44,21 +44,22 @@ func usable(k jose.JSONWebKey) bool {
 		return false
 	}
 	r, ok := k.Key.(*rsa.PublicKey)
-	return !ok || r.N.BitLen() >= rsaLeast
+	return !ok || r.N.BitLen() >= minRSABits
 }
 
-// trial checks the signature of one token; it implements go-oidc's KeySet.
-type trial struct {
+// keySet checks the signature of one token; it implements go-oidc's KeySet.
+type keySet struct {
 	keys    *cached[[]jose.JSONWebKey]
 	signing []jose.SignatureAlgorithm
-	// unreachable is why the keys could not be had; the library keeps the text of errors only.
+	// unreachable is why the keys are unavailable; it is kept because the library keeps only the
+	// text of errors.
 	unreachable error
 }
 
 var errSignature = errors.New("no key of the provider made this signature")
 
-// VerifySignature tries the keys that we have. Only a key id that none of them has makes it ask for newer ones.
-func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+// VerifySignature tries the cached keys. It refetches them only for an unknown key id.
+func (t *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSigned(token, t.signing)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
@@ -77,7 +78,7 @@ func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, erro
 	return nil, errSignature
 }
 
-// matching are the keys that a header may mean; a header without key id means all.
+// matching returns the keys that a header may mean; a header without key id means all.
 func matching(keys []jose.JSONWebKey, h jose.Header) (out []jose.JSONWebKey) {
 	for _, k := range keys {
 		if (h.KeyID == "" || k.KeyID == h.KeyID) && (k.Algorithm == "" || k.Algorithm == h.Algorithm) {

@@ -1,5 +1,5 @@
-// Package oidc asks an OpenID Connect provider who a person is. Whatever the provider does, a call ends in time, reads a
-// bounded answer and believes nothing that is not signed.
+// Package oidc signs people in at an OpenID Connect provider. Every call ends in time, reads a
+// bounded answer and accepts only signed claims, even if the provider is hostile.
 package oidc
 
 import (
@@ -31,24 +31,25 @@ const (
 	RPInitiatedLogout Logout = "rp_initiated"
 )
 
-// Config says which provider, and who asks.
+// Config describes the provider and this service's client there.
 type Config struct {
-	Issuer       string // as in its ID tokens, to the letter
+	Issuer       string // exactly as in its ID tokens
 	ClientID     string
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       Logout
-	// OperatorClaim is the claim of ID tokens that tells who looks after this deployment: those whose claim is
-	// OperatorValue, or a list with it. Empty: nobody.
+	// OperatorClaim is the ID token claim that marks operators: its value is OperatorValue, or a
+	// list that contains it. Empty: there are no operators.
 	OperatorClaim, OperatorValue string
-	// Callback is our URL that the provider sends browsers back to, SignedOut the one after signing out there.
+	// Callback is the URL that the provider sends browsers back to, and SignedOut the one after
+	// signing out there.
 	Callback, SignedOut string
 	// Loopback lets the provider be on this machine, and then without TLS.
 	Loopback bool
 	Now      func() time.Time
 }
 
-// Check tells what is wrong with the configuration.
+// Check returns the first error of the configuration.
 func (c Config) Check() error {
 	var wrong []error
 	if err := c.reachable(c.Issuer); err != nil {
@@ -65,7 +66,8 @@ func (c Config) Check() error {
 	return errors.Join(wrong...)
 }
 
-// reachable refuses URLs that we do not call: without TLS, on this machine, with user names or fragments.
+// reachable refuses URLs that must not be called: without TLS, on this machine, with user names or
+// fragments.
 func (c Config) reachable(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -101,7 +103,7 @@ type Provider struct {
 
 var _ signin.Provider = (*Provider)(nil)
 
-// New makes a provider; nothing is asked of it yet.
+// New makes a provider without contacting it.
 func New(c Config) (*Provider, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -115,23 +117,24 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-// newClient never follows a redirect and never waits longer than it may. Connections are not kept: sign-ins are rare, and
-// after a function was frozen a kept connection is dead without knowing.
+// newClient returns a client that never follows a redirect and has a time limit. It keeps no
+// connections, because sign-ins are rare and a connection that was kept while the function was
+// frozen is dead.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       limits.ProviderTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: bounded{&http.Transport{
+		Transport: limitedTransport{&http.Transport{
 			DialContext:            (&net.Dialer{Timeout: limits.ProviderTimeout}).DialContext,
 			TLSHandshakeTimeout:    limits.ProviderTimeout,
 			DisableKeepAlives:      true,
 			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: headerMost,
+			MaxResponseHeaderBytes: maxHeader,
 		}},
 	}
 }
 
-// oauth is the client of golang.org/x/oauth2 for a provider.
+// oauth returns the golang.org/x/oauth2 configuration.
 func (p *Provider) oauth(d document) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID:     p.config.ClientID,
@@ -144,7 +147,7 @@ func (p *Provider) oauth(d document) *oauth2.Config {
 
 // Begin implements signin.Provider.
 func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return "", signin.Unreachable(err)
 	}
@@ -153,7 +156,7 @@ func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, err
 
 // Finish implements signin.Provider.
 func (p *Provider) Finish(ctx context.Context, code string, t signin.Transaction) (member.Identity, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return member.Identity{}, signin.Unreachable(err)
 	}
@@ -174,7 +177,7 @@ func (p *Provider) Finish(ctx context.Context, code string, t signin.Transaction
 
 // Verify implements signin.Provider.
 func (p *Provider) Verify(ctx context.Context, idToken string) (member.Identity, error) {
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return member.Identity{}, signin.Unreachable(err)
 	}
@@ -188,8 +191,8 @@ func (p *Provider) Verify(ctx context.Context, idToken string) (member.Identity,
 	return c.identity()
 }
 
-// exchangeFailed tells a code that the provider refused from a provider that cannot answer, or not to us. What the provider
-// wrote may hold secrets and goes nowhere.
+// exchangeFailed distinguishes a refused code from a provider that is unavailable or misconfigured.
+// The provider's text may hold secrets and is dropped.
 func exchangeFailed(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -202,7 +205,7 @@ func exchangeFailed(err error) error {
 	return signin.Unreachable(err)
 }
 
-// kindOf names a failed call without what was sent or received.
+// kindOf describes a failed call without what was sent or received.
 func kindOf(err error) string {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err.Error()
@@ -217,13 +220,13 @@ func (p *Provider) SignOut() string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTimeout)
 	defer cancel()
-	d, err := p.document.get(ctx, whatever)
+	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
 		return ""
 	}
 	back, endpoint := "post_logout_redirect_uri", d.EndSession
 	if p.config.Logout == CognitoLogout {
-		back, endpoint = "logout_uri", besides(d.Authorization, "/logout")
+		back, endpoint = "logout_uri", sibling(d.Authorization, "/logout")
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || endpoint == "" {
@@ -236,8 +239,8 @@ func (p *Provider) SignOut() string {
 	return u.String()
 }
 
-// besides is another path on the host of an endpoint.
-func besides(endpoint, path string) string {
+// sibling returns another path on the host of an endpoint.
+func sibling(endpoint, path string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return ""

@@ -23,8 +23,8 @@ const clientSecret = "a secret of the client, long enough for HS256"
 
 var ada = provider.Person{Email: "ada@example.org"}
 
-// stand is the development provider on the loopback interface, and our side of it.
-type stand struct {
+// env is the development provider on the loopback interface, and a Provider for it.
+type env struct {
 	*Provider
 	idp *provider.Provider
 
@@ -33,9 +33,9 @@ type stand struct {
 	asked map[string]int // by path
 }
 
-func newStand(t testing.TB, change ...func(*Config)) *stand {
+func newEnv(t testing.TB, change ...func(*Config)) *env {
 	t.Helper()
-	s := &stand{at: time.Now(), asked: map[string]int{}}
+	s := &env{at: time.Now(), asked: map[string]int{}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.asked[r.URL.Path]++
@@ -74,25 +74,25 @@ func newStand(t testing.TB, change ...func(*Config)) *stand {
 	return s
 }
 
-func (s *stand) now() time.Time {
+func (s *env) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-func (s *stand) later(d time.Duration) {
+func (s *env) later(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = s.at.Add(d)
 }
 
-func (s *stand) times(path string) int {
+func (s *env) times(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked[path]
 }
 
-func (s *stand) mint(t testing.TB, h provider.Hostile) string {
+func (s *env) mint(t testing.TB, h provider.Hostile) string {
 	t.Helper()
 	token, err := s.idp.Mint(ada, "", "", h)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *stand) mint(t testing.TB, h provider.Hostile) string {
 }
 
 func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, algorithm := range []string{"RS256", "ES256"} {
 		token, err := s.idp.Mint(provider.Person{Email: "ada@example.org", Subject: "one"}, "n", algorithm, provider.Honest)
 		if err != nil {
@@ -116,8 +116,9 @@ func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
 }
 
 func TestT45FalseIDTokensAreRefused(t *testing.T) {
-	s := newStand(t)
-	// A token by itself has no nonce to compare, and the rest is wrong at the token endpoint only.
+	s := newEnv(t)
+	// A token by itself has no nonce to compare, and the other cases fail at the token endpoint
+	// only.
 	fine := map[provider.Hostile]bool{
 		provider.WrongNonce: true, provider.NoNonce: true, provider.NoToken: true, provider.Denied: true, provider.TokenStalls: true, provider.TokenFails: true,
 	}
@@ -137,7 +138,7 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	for _, text := range []string{"", "x", "a.b.c", "..", strings.Repeat("a", tokenMost+1), s.mint(t, provider.Honest) + "x"} {
+	for _, text := range []string{"", "x", "a.b.c", "..", strings.Repeat("a", maxToken+1), s.mint(t, provider.Honest) + "x"} {
 		if _, err := s.Verify(ctx, text); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%.20q: %v", text, err)
 		}
@@ -145,7 +146,7 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 }
 
 func TestClocksMayDifferALittle(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	token := s.mint(t, provider.Honest)
 	for _, c := range []struct {
 		pass time.Duration
@@ -165,7 +166,7 @@ func TestClocksMayDifferALittle(t *testing.T) {
 }
 
 func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	verify := func(token string) error { _, err := s.Verify(ctx, token); return err }
 	for range 3 {
 		if err := verify(s.mint(t, provider.Honest)); err != nil {
@@ -197,14 +198,14 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 }
 
 func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 		t.Fatal(err)
 	}
 	for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Stalls} {
 		s.idp.Break("/jwks", how)
 		s.idp.Break("/.well-known/openid-configuration", how)
-		s.later(freshLeast)
+		s.later(minFresh)
 		if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 			t.Errorf("%s: %v", how, err)
 		}
@@ -213,7 +214,7 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 		t.Errorf("keys were asked for %d times", n)
 	}
 	s.idp.Break("/jwks", provider.Fails)
-	s.later(keepMost + freshMost)
+	s.later(maxStale + maxFresh)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Errorf("keys serve for ever: %v", err)
 	}
@@ -222,7 +223,7 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 func TestAProviderThatMisbehavesIsDownNotBelieved(t *testing.T) {
 	for _, path := range []string{"/.well-known/openid-configuration", "/jwks"} {
 		for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Stalls} {
-			s := newStand(t)
+			s := newEnv(t)
 			s.idp.Break(path, how)
 			bounded, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 			_, err := s.Verify(bounded, s.mint(t, provider.Honest))
@@ -239,7 +240,7 @@ func TestAProviderThatMisbehavesIsDownNotBelieved(t *testing.T) {
 }
 
 func TestASlowProviderIsWaitedFor(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.idp.Break("/jwks", provider.Slow)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 		t.Error(err)
@@ -252,7 +253,7 @@ func TestEveryCallEndsWithoutADeadlineOfTheCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	s := newStand(t, func(c *Config) { c.Issuer = "http://" + listener.Addr().String() })
+	s := newEnv(t, func(c *Config) { c.Issuer = "http://" + listener.Addr().String() })
 	began := time.Now()
 	_, err = s.Begin(ctx, signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
 	if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || took > 2*limits.ProviderTimeout {
@@ -264,7 +265,7 @@ func TestEveryCallEndsWithoutADeadlineOfTheCaller(t *testing.T) {
 }
 
 func TestACodeIsRefusedAndTheProvidersWordsGoNowhere(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	t1 := signin.Transaction{State: "s", Nonce: "n", Verifier: strings.Repeat("v", 43)}
 	if _, err := s.Finish(ctx, "unknown", t1); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error(err)
@@ -276,7 +277,7 @@ func TestACodeIsRefusedAndTheProvidersWordsGoNowhere(t *testing.T) {
 			t.Errorf("%s: %v", how, err)
 		}
 	}
-	wrong := newStand(t, func(c *Config) { c.ClientSecret = "another" })
+	wrong := newEnv(t, func(c *Config) { c.ClientSecret = "another" })
 	if _, err := wrong.Finish(ctx, "code", t1); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Errorf("our own mistake is the person's: %v", err)
 	}
@@ -287,7 +288,7 @@ func TestSigningOutIsSaidInTheProvidersWay(t *testing.T) {
 		NoLogout: "", "": "", CognitoLogout: "/logout?client_id=vitrine&logout_uri=http%3A%2F%2Flocalhost%3A1%2F",
 		RPInitiatedLogout: "/logout?client_id=vitrine&post_logout_redirect_uri=http%3A%2F%2Flocalhost%3A1%2F",
 	} {
-		s := newStand(t, func(c *Config) { c.Logout = style })
+		s := newEnv(t, func(c *Config) { c.Logout = style })
 		if want != "" {
 			want = s.config.Issuer + want
 		}
@@ -313,7 +314,7 @@ func TestSigningOutIsSaidInTheProvidersWay(t *testing.T) {
 func TestT79AnIssuerWithoutTLSOrOnThisMachineIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		issuer         string
-		away, loopback bool // whether it will do in production and in preview
+		away, loopback bool // whether it is accepted in production and in preview
 	}{
 		{"https://id.example.org", true, true},
 		{"https://id.example.org/pool", true, true},
@@ -347,8 +348,8 @@ func TestT79AnIssuerWithoutTLSOrOnThisMachineIsRefused(t *testing.T) {
 }
 
 func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
-	s := newStand(t, func(c *Config) { c.OperatorClaim, c.OperatorValue = "cognito:groups", "operators" })
-	off := newStand(t)
+	s := newEnv(t, func(c *Config) { c.OperatorClaim, c.OperatorValue = "cognito:groups", "operators" })
+	off := newEnv(t)
 	for name, c := range map[string]struct {
 		groups   []string
 		operator bool
@@ -372,11 +373,11 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 		t.Errorf("without a claim: %+v, %v", who, err)
 	}
 	for claim, want := range map[any]bool{"operators": true, "x operators": false, 1.0: false, true: false, nil: false} {
-		if says(claim, "operators") != want {
+		if claimContains(claim, "operators") != want {
 			t.Errorf("%v: %t", claim, !want)
 		}
 	}
-	if says(map[string]any{"operators": true}, "operators") || says([]any{map[string]any{}, 1.0, nil}, "operators") {
+	if claimContains(map[string]any{"operators": true}, "operators") || claimContains([]any{map[string]any{}, 1.0, nil}, "operators") {
 		t.Error("a claim of another shape names somebody")
 	}
 }

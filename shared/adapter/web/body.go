@@ -21,16 +21,17 @@ import (
 )
 
 const (
-	bodyMost  = limits.JSONBody
-	depthMost = 64 // levels of objects and arrays; our deepest shape has 4
+	maxBody  = limits.JSONBody
+	maxDepth = 64 // levels of objects and arrays; the deepest shape of the contract has 4
 )
 
-// check refuses JSON that two readers may understand differently: not UTF-8, half a surrogate pair, an object with a key
-// twice (letter case does not count, as it does not when keys are matched to fields), a number beyond 64 bits. It
-// stops at depthMost levels, so that no parser after it recurses far. What it says quotes no value.
+// check refuses JSON that two readers may interpret differently: not UTF-8, half a surrogate pair,
+// an object with a key twice (ignoring letter case, as matching keys to fields does), a number
+// beyond 64 bits. It stops at maxDepth levels, so that later parsers do not recurse far. Its errors
+// quote no value.
 func check(data []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	var keys []map[string]bool // of the objects around, nil for arrays
+	var keys []map[string]bool // of the enclosing objects, nil for arrays
 	for {
 		token, err := d.ReadToken()
 		if err == io.EOF {
@@ -58,19 +59,19 @@ func check(data []byte) error {
 			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
 				continue // a value
 			}
-			name := strings.ToLower(strings.ToUpper(token.String())) // as strings.EqualFold sees it
+			name := strings.ToLower(strings.ToUpper(token.String())) // as strings.EqualFold compares it
 			if keys[len(keys)-1][name] {
 				return fmt.Errorf("the key %s stands twice in its object", shorten(string(d.StackPointer())))
 			}
 			keys[len(keys)-1][name] = true
 		}
-		if len(keys) > depthMost {
-			return fmt.Errorf("more than %d levels of objects and arrays", depthMost)
+		if len(keys) > maxDepth {
+			return fmt.Errorf("more than %d levels of objects and arrays", maxDepth)
 		}
 	}
 }
 
-// tooLarge refuses a number that no reader can hold.
+// tooLarge refuses a number that does not fit 64 bits.
 func tooLarge(at jsontext.Pointer) error {
 	if at == "" {
 		return errors.New("the whole body is a number that is too large")
@@ -78,7 +79,7 @@ func tooLarge(at jsontext.Pointer) error {
 	return fmt.Errorf("the number at %s is too large", shorten(string(at)))
 }
 
-// format is JSON both ways, for bodies that passed check.
+// format reads and writes JSON, for bodies that passed check.
 var format = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		body, err := contract.Encode(v)
@@ -100,16 +101,17 @@ var format = huma.Format{
 }
 
 const (
-	toldMost  = 5   // what is wrong with a request is told up to this often
-	placeMost = 120 // bytes of the name of a place; a client may have made it up
+	maxFindings = 5   // most findings that a refusal lists
+	maxPath     = 120 // bytes of a field path; a client may have made it up
 )
 
-// invalid makes huma's findings one refusal: each names the place and what belongs there, never what was sent.
+// invalid joins huma's findings into one refusal. Each names the place and what belongs there,
+// never what was sent.
 func invalid(msg string, findings []error) error {
 	var told []string
 	for _, err := range findings {
 		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
-			what, _, _ := strings.Cut(d.Message, ": ") // what follows quotes the value
+			what, _, _ := strings.Cut(d.Message, ": ") // the rest of the message quotes the value
 			told = append(told, shorten(d.Location)+": "+what)
 		}
 	}
@@ -117,24 +119,24 @@ func invalid(msg string, findings []error) error {
 		return fault.New(fault.InvalidRequest, "%s", msg)
 	}
 	slices.Sort(told)
-	if more := len(told) - toldMost; more > 0 {
-		told = append(told[:toldMost], fmt.Sprintf("and %d more", more))
+	if more := len(told) - maxFindings; more > 0 {
+		told = append(told[:maxFindings], fmt.Sprintf("and %d more", more))
 	}
 	return fault.New(fault.InvalidRequest, "%s", strings.Join(told, "; "))
 }
 
 func shorten(place string) string {
-	if len(place) <= placeMost {
+	if len(place) <= maxPath {
 		return place
 	}
-	cut := placeMost
+	cut := maxPath
 	for !utf8.RuneStart(place[cut]) {
 		cut--
 	}
 	return place[:cut] + "…"
 }
 
-// huma's settings are of the whole process, so they are made here once for all hosts.
+// huma's settings are global to the process, so they are made here once for all hosts.
 func init() {
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = plainNumbers
@@ -143,7 +145,7 @@ func init() {
 	huma.NewErrorWithContext = refuseHuma
 }
 
-// plainNumbers keeps limits such as 26214400 from being told as 2.62144e+07.
+// plainNumbers formats limits such as 26214400 without an exponent.
 func plainNumbers(format string, args ...any) string {
 	for i, a := range args {
 		if f, ok := a.(float64); ok {

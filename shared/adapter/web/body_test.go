@@ -14,7 +14,7 @@ import (
 )
 
 func TestT65Bodies(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write([]byte(`{"title":"x"}`))
@@ -46,7 +46,7 @@ func TestT65Bodies(t *testing.T) {
 		"too large a number":        `{"title":"x","size_bytes":26214401}`,
 		"no member of the enum":     `{"title":"x","kind":"pdf"}`,
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, s.create1(t, body), http.StatusBadRequest, fault.InvalidRequest) })
+		t.Run(name, func(t *testing.T) { wantRefusal(t, s.create1(t, body), http.StatusBadRequest, fault.InvalidRequest) })
 	}
 	for name, body := range map[string]string{
 		"unknown keys":        `{"title":"x","more":{"a":[1,null]}}`,
@@ -61,9 +61,9 @@ func TestT65Bodies(t *testing.T) {
 }
 
 func TestContentTypeIsIgnored(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, ct := range []string{"text/plain", "application/cbor", "application/json+x;;", "multipart/form-data", ""} {
-		w := s.ask(t, "POST", "/v1/things", `{"title":"x"}`, append([]string{"Content-Type", ct, "Accept", "text/html"}, authorized...)...)
+		w := s.do(t, "POST", "/v1/things", `{"title":"x"}`, append([]string{"Content-Type", ct, "Accept", "text/html"}, authorized...)...)
 		answered(t, w, 201)
 		if got := w.Header().Get("Content-Type"); got != "application/json; charset=utf-8" {
 			t.Errorf("answered with %q", got)
@@ -72,17 +72,17 @@ func TestContentTypeIsIgnored(t *testing.T) {
 }
 
 func TestStrictShapesRefuseUnknownKeys(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, body := range []string{"", " ", "{}"} {
-		answered(t, s.ask(t, "POST", "/v1/artifacts/art_1/publish", body, authorized...), 200)
+		answered(t, s.do(t, "POST", "/v1/artifacts/art_1/publish", body, authorized...), 200)
 	}
 	for _, body := range []string{`{"a":1}`, `[]`, `"x"`, `{`} {
-		refused(t, s.ask(t, "POST", "/v1/artifacts/art_1/publish", body, authorized...), 400, fault.InvalidRequest)
+		wantRefusal(t, s.do(t, "POST", "/v1/artifacts/art_1/publish", body, authorized...), 400, fault.InvalidRequest)
 	}
 }
 
 func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	const secret = "s3cr3t"
 	for body, want := range map[string]string{
 		`{"title":"` + strings.Repeat(secret, 9) + `"}`:         "body.title: expected length <= 20",
@@ -101,7 +101,7 @@ func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
 		`{"title":"x","parts":[{},{},{},{},{},{},{}]}`:          "and 2 more",
 		`{"title":"x", "a":` + strings.Repeat("[", 65) + secret: "body: more than 64 levels of objects and arrays",
 	} {
-		e := refused(t, s.create1(t, body), 400, fault.InvalidRequest)
+		e := wantRefusal(t, s.create1(t, body), 400, fault.InvalidRequest)
 		if !strings.Contains(e.Error.Message, want) {
 			t.Errorf("%.60s: %q, want %q", body, e.Error.Message, want)
 		}
@@ -109,21 +109,21 @@ func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
 			t.Errorf("%.60s: %q quotes the value", body, e.Error.Message)
 		}
 	}
-	e := refused(t, s.ask(t, "GET", "/v1/things?limit=s3cr3t", "", authorized...), 400, fault.InvalidRequest)
+	e := wantRefusal(t, s.do(t, "GET", "/v1/things?limit=s3cr3t", "", authorized...), 400, fault.InvalidRequest)
 	if e.Error.Message != "query.limit: invalid integer" {
 		t.Errorf("%q", e.Error.Message)
 	}
 	long := `{"` + strings.Repeat("k", 5000) + `":1}`
-	e = refused(t, s.ask(t, "POST", "/v1/artifacts/art_1/publish", long, authorized...), 400, fault.InvalidRequest)
+	e = wantRefusal(t, s.do(t, "POST", "/v1/artifacts/art_1/publish", long, authorized...), 400, fault.InvalidRequest)
 	if len(e.Error.Message) > 300 || !strings.Contains(e.Error.Message, "leave it out") {
 		t.Errorf("%d bytes: %.200q", len(e.Error.Message), e.Error.Message)
 	}
 }
 
-// endless is a body that a client never stops sending.
-type endless struct{ read int64 }
+// endlessBody is a body that never ends.
+type endlessBody struct{ read int64 }
 
-func (e *endless) Read(b []byte) (int, error) {
+func (e *endlessBody) Read(b []byte) (int, error) {
 	for i := range b {
 		b[i] = ' '
 	}
@@ -132,8 +132,8 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 func TestT65EndlessBodyIsCutOff(t *testing.T) {
-	s := newStand(t)
-	body := new(endless)
+	s := newEnv(t)
+	body := new(endlessBody)
 	r := httptest.NewRequest("POST", "/v1/things", io.NopCloser(body))
 	r.ContentLength = -1
 	r.Header.Set("Authorization", "Bearer "+goodKey)
@@ -143,20 +143,20 @@ func TestT65EndlessBodyIsCutOff(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.host.ServeHTTP(w, r)
 	runtime.ReadMemStats(&after)
-	refused(t, w, 400, fault.InvalidRequest)
+	wantRefusal(t, w, 400, fault.InvalidRequest)
 	if body.read > 2<<20 || after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("read %d bytes, allocated %d", body.read, after.TotalAlloc-before.TotalAlloc)
 	}
 }
 
 func TestBodyThatBreaksOff(t *testing.T) {
-	s := newStand(t)
-	r := httptest.NewRequest("POST", "/v1/open", io.MultiReader(strings.NewReader(`{"title":`), torn{}))
+	s := newEnv(t)
+	r := httptest.NewRequest("POST", "/v1/open", io.MultiReader(strings.NewReader(`{"title":`), brokenBody{}))
 	w := httptest.NewRecorder()
 	s.host.ServeHTTP(w, r)
-	refused(t, w, 400, fault.InvalidRequest)
+	wantRefusal(t, w, 400, fault.InvalidRequest)
 }
 
-type torn struct{}
+type brokenBody struct{}
 
-func (torn) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

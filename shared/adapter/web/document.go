@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Scheme names what a route asks of its caller, as the document does.
+// Scheme names the authentication of a route as the document does.
 type Scheme string
 
 // The schemes of the contract.
@@ -46,7 +46,7 @@ func newAPI(mux humago.Mux, s *Server) huma.API {
 	cfg.DocsPath = ""
 	cfg.SchemasPath = ""
 	cfg.CreateHooks = nil
-	cfg.AllowAdditionalPropertiesByDefault = true // strict shapes say otherwise themselves
+	cfg.AllowAdditionalPropertiesByDefault = true // strict shapes override it
 	cfg.Formats = map[string]huma.Format{"application/json": format}
 	cfg.Transformers = []huma.Transformer{contractHeaders}
 	cfg.Servers = []*huma.Server{{URL: s.Origin}}
@@ -69,7 +69,8 @@ func contractHeaders(c huma.Context, status string, v any) (any, error) {
 	return v, nil
 }
 
-// refuseHuma writes what huma found wrong and what handlers returned. Limits that nobody awaited yet win.
+// refuseHuma writes huma's findings and handler errors. A pending refusal of the limits takes
+// precedence.
 func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.StatusError {
 	r, w := humago.Unwrap(c)
 	err := errors.Join(errs...)
@@ -84,7 +85,7 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 	return refuse(r.Context(), w.Header(), err)
 }
 
-// operation is what huma registers and documents.
+// operation returns what huma registers and documents.
 func (e guard) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
 		OperationID:        e.op.ID,
@@ -122,7 +123,8 @@ func (e guard) operation(api huma.API, parameters bool) huma.Operation {
 	return op
 }
 
-// declareScheme lists a scheme once, and in the document's own requirement as one alternative.
+// declareScheme adds a scheme to the document once, and to the document's own requirement as one
+// alternative.
 func declareScheme(doc *huma.OpenAPI, s Scheme) {
 	if _, known := doc.Components.SecuritySchemes[string(s)]; !known {
 		doc.Components.SecuritySchemes[string(s)] = s.definition()
@@ -165,8 +167,8 @@ func byStatus(codes []fault.Code) map[int][]fault.Code {
 	return grouped
 }
 
-// waits are the codes that come without Retry-After although their status is 429.
-var waitless = []fault.Code{fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded}
+// codesWithoutWait are the codes that come without Retry-After although their status is 429.
+var codesWithoutWait = []fault.Code{fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded}
 
 func refusalResponse(schemas huma.Registry, codes []fault.Code) *huma.Response {
 	names := make([]string, len(codes))
@@ -178,7 +180,7 @@ func refusalResponse(schemas huma.Registry, codes []fault.Code) *huma.Response {
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: envelopeOf(schemas, codes)}},
 	}
 	if Status(codes[0]) == http.StatusTooManyRequests {
-		always := !slices.ContainsFunc(codes, func(c fault.Code) bool { return slices.Contains(waitless, c) })
+		always := !slices.ContainsFunc(codes, func(c fault.Code) bool { return slices.Contains(codesWithoutWait, c) })
 		response.Headers = map[string]*huma.Param{"Retry-After": {
 			Description: "seconds to wait", Required: always, Schema: &huma.Schema{Type: huma.TypeString},
 		}}
@@ -198,7 +200,8 @@ func (a Answer) response() *huma.Response {
 	return r
 }
 
-// envelopeOf is the schema of an envelope: one of its own where only one code is possible, else the common one.
+// envelopeOf returns the schema of an envelope: a specific one where only one code is possible,
+// else the common one.
 func envelopeOf(schemas huma.Registry, codes []fault.Code) *huma.Schema {
 	name := "ErrorEnvelope"
 	if len(codes) == 1 {
@@ -216,7 +219,7 @@ func envelopeOf(schemas huma.Registry, codes []fault.Code) *huma.Schema {
 	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
-// Schema serves huma, which asks for the shape of errors in any case.
+// Schema serves huma, which always asks for the schema of errors.
 func (*errorEnvelope) Schema(schemas huma.Registry) *huma.Schema { return envelopeOf(schemas, nil) }
 
 func envelopeSchema(codes []fault.Code) *huma.Schema {
@@ -234,7 +237,7 @@ func envelopeSchema(codes []fault.Code) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"error"}, Properties: map[string]*huma.Schema{"error": problem}}
 }
 
-// addChallenge documents what comes beside the error of pow_required.
+// addChallenge documents the member that accompanies the error pow_required.
 func addChallenge(schemas huma.Registry, envelope *huma.Schema) {
 	envelope.Properties["challenge"] = schemas.Schema(reflect.TypeFor[contract.Challenge](), true, "Challenge")
 	envelope.Required = append(envelope.Required, "challenge")
@@ -264,7 +267,7 @@ func idempotencyKey(required bool) *huma.Param {
 	}
 }
 
-// commonParameters adds what every operation takes, after its own parameters.
+// commonParameters adds the parameters of every operation, after its own.
 func commonParameters(_ *huma.OpenAPI, op *huma.Operation) {
 	shortest, longest := 8, 128
 	op.Parameters = append(op.Parameters, &huma.Param{

@@ -73,9 +73,9 @@ type schema struct {
 	AdditionalProperties *bool
 }
 
-func describe(t *testing.T, s *stand) document {
+func describe(t *testing.T, s *env) document {
 	t.Helper()
-	w := s.ask(t, "GET", "/openapi.json", "")
+	w := s.do(t, "GET", "/openapi.json", "")
 	var d document
 	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func describe(t *testing.T, s *stand) document {
 }
 
 func TestDocumentOfAHost(t *testing.T) {
-	d := describe(t, newStand(t))
+	d := describe(t, newEnv(t))
 	if d.OpenAPI != "3.1.0" || d.Info.Version != "0.1.0" || len(d.Servers) != 1 || d.Servers[0].URL != "http://api.test" {
 		t.Errorf("%s %+v %+v", d.OpenAPI, d.Info, d.Servers)
 	}
@@ -107,7 +107,7 @@ func TestDocumentOfAHost(t *testing.T) {
 }
 
 func TestDocumentOfAGuardedRoute(t *testing.T) {
-	op := describe(t, newStand(t)).Paths["/v1/things"]["post"]
+	op := describe(t, newEnv(t)).Paths["/v1/things"]["post"]
 	if op.OperationID != "things.create" || len(op.Security) != 1 || op.Security[0]["ApiKeyBearer"] == nil {
 		t.Errorf("%+v", op)
 	}
@@ -134,7 +134,7 @@ func TestDocumentOfAGuardedRoute(t *testing.T) {
 }
 
 func TestDocumentOfAPlainRoute(t *testing.T) {
-	d := describe(t, newStand(t))
+	d := describe(t, newEnv(t))
 	op := d.Paths["/v/{token}/{path}"]["get"]
 	if op.Security == nil || len(op.Security) != 0 {
 		t.Errorf("security %v, want none", op.Security)
@@ -154,34 +154,34 @@ func TestDocumentOfAPlainRoute(t *testing.T) {
 }
 
 func TestRetryAfterIsDocumented(t *testing.T) {
-	d := describe(t, newStand(t))
+	d := describe(t, newEnv(t))
 	if h := d.Paths["/v1/things"]["get"].Responses["429"].Headers["Retry-After"]; !h.Required {
 		t.Error("Retry-After is not required")
 	}
 }
 
 func TestEqualRoutesGiveEqualDocuments(t *testing.T) {
-	first := newStand(t).ask(t, "GET", "/openapi.json", "").Body.String()
+	first := newEnv(t).do(t, "GET", "/openapi.json", "").Body.String()
 	for range 5 {
-		if again := newStand(t).ask(t, "GET", "/openapi.json", "").Body.String(); again != first {
+		if again := newEnv(t).do(t, "GET", "/openapi.json", "").Body.String(); again != first {
 			t.Fatal("the documents differ")
 		}
 	}
 }
 
 func TestHEADIsAnsweredByTheGETHandler(t *testing.T) {
-	w := newStand(t).ask(t, "HEAD", "/v1/policy", "", authorized...)
+	w := newEnv(t).do(t, "HEAD", "/v1/policy", "", authorized...)
 	if w.Code != 200 || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }
 
 func TestCacheControlOfASuccess(t *testing.T) {
-	s := newStand(t)
-	if got := s.ask(t, "POST", "/v1/open", `{"title":"x"}`).Header().Get("Cache-Control"); got != "public, max-age=300" {
+	s := newEnv(t)
+	if got := s.do(t, "POST", "/v1/open", `{"title":"x"}`).Header().Get("Cache-Control"); got != "public, max-age=300" {
 		t.Errorf("%q", got)
 	}
-	refused(t, s.ask(t, "POST", "/v1/open", `{}`), 400, fault.InvalidRequest) // no-store
+	wantRefusal(t, s.do(t, "POST", "/v1/open", `{}`), 400, fault.InvalidRequest) // no-store
 	if got := s.create1(t, `{"title":"x"}`).Header().Get("Cache-Control"); got != "no-store" {
 		t.Errorf("%q", got)
 	}

@@ -12,14 +12,14 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// Form are the parameters of a form; each stands at most once.
+// Form holds the parameters of a form; each occurs at most once.
 type Form map[string]string
 
-// ReadForm takes a form body of at most limits.FormBody; parameters of the query are not read. Its errors may be shown to
-// whoever sent it, and wrap what may not.
+// ReadForm reads a form body of at most limits.FormBody and ignores the query. Its errors may be
+// shown to the sender; they wrap causes that may not.
 func ReadForm(r *http.Request) (Form, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
-		return nil, &unread{said: "send the parameters as " + formType}
+		return nil, &unreadableBody{said: "send the parameters as " + formType}
 	}
 	raw, err := readShort(r)
 	if err != nil {
@@ -27,12 +27,12 @@ func ReadForm(r *http.Request) (Form, error) {
 	}
 	parsed, err := url.ParseQuery(string(raw))
 	if err != nil {
-		return nil, &unread{said: "the body is not a form"}
+		return nil, &unreadableBody{said: "the body is not a form"}
 	}
 	form := make(Form, len(parsed))
 	for name, values := range parsed {
 		if len(values) > 1 {
-			return nil, &unread{said: "a parameter stands twice"}
+			return nil, &unreadableBody{said: "a parameter stands twice"}
 		}
 		form[name] = values[0]
 	}
@@ -44,19 +44,19 @@ func readShort(r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, limits.FormBody+1))
 	switch {
 	case len(raw) > limits.FormBody:
-		return nil, &unread{said: fmt.Sprintf("the body is larger than %d bytes", limits.FormBody)}
+		return nil, &unreadableBody{said: fmt.Sprintf("the body is larger than %d bytes", limits.FormBody)}
 	case err != nil:
-		return nil, &unread{"the body did not arrive as a whole", err}
+		return nil, &unreadableBody{"the body did not arrive as a whole", err}
 	}
 	return raw, nil
 }
 
-// unread is why a body cannot be read, in words for whoever sent it.
-type unread struct {
+// unreadableBody is why a body cannot be read, in words for its sender.
+type unreadableBody struct {
 	said  string
-	cause error // nil, or what is not shown
+	cause error // nil, or a cause that is not shown
 }
 
-func (u *unread) Error() string { return u.said }
+func (u *unreadableBody) Error() string { return u.said }
 
-func (u *unread) Unwrap() error { return u.cause }
+func (u *unreadableBody) Unwrap() error { return u.cause }

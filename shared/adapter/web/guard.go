@@ -21,18 +21,19 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Request is an authenticated request: the caller, what the store had of all that the path names, and the identity of the
-// command. Path parameters called artifact_id, revision_id and upload_session_id are read along.
+// Request is an authenticated request: the caller, the stored state of everything that the path
+// names, and the identity of the command. Path parameters called artifact_id, revision_id and
+// upload_session_id are read along.
 type Request struct {
 	access.Authenticated
-	Command idempotency.Command // of routes with one
+	Command idempotency.Command // of routes that have one
 
 	limited func() error // waits for the limits
 }
 
 type requestKey struct{}
 
-// requestOf is the call of a request that an entrance let in.
+// requestOf returns the Request of a context that a guard made.
 func requestOf(ctx context.Context) *Request {
 	call, _ := ctx.Value(requestKey{}).(*Request)
 	return call
@@ -40,21 +41,23 @@ func requestOf(ctx context.Context) *Request {
 
 func unlimited() error { return nil }
 
-// WaitForLimits waits for the limits, and returns their refusal. Handlers that run beside them ask it before they change anything.
+// WaitForLimits waits for the limits and returns their refusal. Handlers that run concurrently with
+// them call it before they change state.
 func (c *Request) WaitForLimits() error { return c.limited() }
 
-// touchBudget is how long an answer may wait for the stamp of its credential.
+// touchBudget is how long an answer may wait for recording the use of its credential.
 const touchBudget = 50 * time.Millisecond
 
-// authScheme is whom a route lets in.
+// authScheme says how a route authenticates its callers.
 type authScheme struct {
 	authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
-	asks         string        // what whoever sends nothing is told to send
-	hidden       bool          // whoever may not come in learns nothing, not even that there is a door
-	within       time.Duration // that the route answers in, or says that it cannot; zero: as long as it takes
+	asks         string        // the advice to a caller without a credential
+	hidden       bool          // refusals do not reveal that the route exists
+	within       time.Duration // the time limit of the route; zero: none
 }
 
-// refusal is what somebody is told who does not come in. A store that does not answer is no secret.
+// refusal returns the error for a caller who is not authenticated. An unavailable store is reported
+// as such.
 func (d *authScheme) refusal(err error) error {
 	if d.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
 		return fault.NewCode(fault.NotFound)
@@ -62,13 +65,14 @@ func (d *authScheme) refusal(err error) error {
 	return err
 }
 
-// guard stands before a handler. In order: credential (401), Idempotency-Key (400), scope (403), limits (429) unless
-// a finished record answers, body (400). The limits are counted while the body is read.
+// guard runs before a handler. It checks, in order: credential (401), Idempotency-Key (400), scope
+// (403), limits (429) unless a finished record answers, body (400). The limits are counted while
+// the body is read.
 type guard struct {
 	*Server
 	op     Operation
 	body   bool
-	scheme *authScheme // nil: everybody comes in
+	scheme *authScheme // nil: the route is public
 }
 
 func (e guard) enter(c huma.Context, next func(huma.Context)) {
@@ -102,7 +106,7 @@ func (e guard) enter(c huma.Context, next func(huma.Context)) {
 	}
 	if e.op.Command.Operation != "" {
 		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
-		if call.Record.Finished(e.Now()) { // it judges the body, before anything else does
+		if call.Record.Finished(e.Now()) { // the fingerprint judges the body before any other check does
 			if err := call.Record.Compare(call.Command); err != nil {
 				writeError(w, r, err)
 				return
@@ -112,13 +116,13 @@ func (e guard) enter(c huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(c, context.WithValue(ctx, requestKey{}, call)))
 }
 
-// Accepts tells whether a client asks for one media type and not for the other, by name.
+// Accepts reports whether the Accept header names the wanted media type and not the other.
 func Accepts(r *http.Request, wanted, other string) bool {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	return strings.Contains(accept, wanted) && !strings.Contains(accept, other)
 }
 
-// deadline ends what a request waits for, on routes that have one.
+// deadline bounds the context of a request, on routes with a time limit.
 func (e guard) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.scheme == nil || e.scheme.within == 0 {
 		return ctx, func() {}
@@ -126,7 +130,7 @@ func (e guard) deadline(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, e.scheme.within)
 }
 
-// open checks everything that comes before the body.
+// open runs every check that precedes reading the body.
 func (e guard) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
 	annotatePath(r)
 	call := &Request{limited: unlimited}
@@ -140,13 +144,13 @@ func (e guard) open(ctx context.Context, r *http.Request) (*Request, context.Con
 	return call, ctx, e.authenticate(ctx, r, call)
 }
 
-// authenticate lets a caller with a credential in, and starts counting.
+// authenticate checks the credential of a caller and starts counting.
 func (e guard) authenticate(ctx context.Context, r *http.Request, call *Request) error {
 	bearer, err := bearerOf(r, e.scheme.asks)
 	if err != nil {
 		return e.scheme.refusal(err)
 	}
-	wants, keyed := e.wants(r)
+	wants, keyed := e.accessRequest(r)
 	if call.Authenticated, err = e.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
 		return e.scheme.refusal(Late(err))
 	}
@@ -166,7 +170,7 @@ func (e guard) authenticate(ctx context.Context, r *http.Request, call *Request)
 	return nil
 }
 
-// callerOf is who asks, for the log line.
+// callerOf returns the log fields of the caller.
 func callerOf(a credential.Actor) []slog.Attr {
 	who := slog.String("key", string(a.Key.Public))
 	if a.Member != "" {
@@ -175,7 +179,7 @@ func callerOf(a credential.Actor) []slog.Attr {
 	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
 }
 
-// Late says that what a request waited for did not come in time, unless err says so already.
+// Late converts the end of a time limit into an unavailable error, unless err is one already.
 func Late(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
 		return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer; repeat the request in a moment")
@@ -190,7 +194,7 @@ func (e guard) limit(ctx context.Context, call *Request) func() error {
 	return sync.OnceValue(func() error { return <-done })
 }
 
-// touch stamps the API key beside the request; the result waits for that, but not long.
+// touch records the use of the API key concurrently; the result waits for that at most touchBudget.
 func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
 	if e.scheme == nil || e.Touch == nil || call.Actor.Member != "" {
 		return func() {}
@@ -210,9 +214,9 @@ func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
 	}
 }
 
-// wants names what the request is about. The error is of an Idempotency-Key that is missing or malformed: nothing is
-// looked up for it, and it is told to authenticated callers only.
-func (e guard) wants(r *http.Request) (access.Request, error) {
+// accessRequest names what the request is about. The error is that of a missing or malformed
+// Idempotency-Key: it prevents any lookup, and only authenticated callers see it.
+func (e guard) accessRequest(r *http.Request) (access.Request, error) {
 	w := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
@@ -233,7 +237,7 @@ func (e guard) wants(r *http.Request) (access.Request, error) {
 	}
 	if err := idempotency.CheckClient(client); err != nil {
 		if len(sent) == 0 && c.Derived != "" {
-			err = nil // the path names nothing that could exist
+			err = nil // the path cannot name an existing item
 		}
 		return w, err
 	}
@@ -243,7 +247,7 @@ func (e guard) wants(r *http.Request) (access.Request, error) {
 	return w, nil
 }
 
-// annotatePath puts the ids of the path into the log line, where they are ids.
+// annotatePath adds the ids of the path to the log line, if they are well-formed.
 func annotatePath(r *http.Request) {
 	if a := id.Artifact(r.PathValue("artifact_id")); a != "" {
 		if _, err := a.Bits(); err == nil {
@@ -255,8 +259,8 @@ func annotatePath(r *http.Request) {
 	}
 }
 
-// bearerOf takes the credential out of a request. A credential that arrives in any other way than one Authorization
-// header is refused with invalid_auth, whether it is a good one or not.
+// bearerOf returns the credential of a request. Any form other than one Authorization header is
+// refused with invalid_auth, even if the credential itself is valid.
 func bearerOf(r *http.Request, asks string) (string, error) {
 	sent := r.Header.Values("Authorization")
 	if len(sent) > 1 || len(sent) == 1 && strings.Contains(sent[0], ",") {
@@ -278,12 +282,13 @@ func bearerOf(r *http.Request, asks string) (string, error) {
 	return "", fault.New(fault.NotAuthenticated, "send %s in the header Authorization: Bearer <credential>", asks)
 }
 
-// readBody takes the whole body, JSON of at most limits.JSONBody bytes, and gives it back to the request.
+// readBody reads the whole body, JSON of at most limits.JSONBody bytes, and puts it back into the
+// request.
 func readBody(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
+	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
-	case len(raw) > bodyMost:
-		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", bodyMost)
+	case len(raw) > maxBody:
+		return nil, fault.New(fault.InvalidRequest, "the body is larger than %d bytes", maxBody)
 	case err != nil:
 		return nil, fault.Wrap(fault.InvalidRequest, err, "the body did not arrive as a whole; send the request again")
 	}
@@ -292,6 +297,6 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.InvalidRequest, "body: %s", err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	r.Header.Del("Content-Type") // JSON, whatever it says
+	r.Header.Del("Content-Type") // JSON, whatever its content says
 	return raw, nil
 }

@@ -118,10 +118,10 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t)
+			s := newEnv(t)
 			s.counters.full = tt.full
 			if tt.replay {
-				s.record = finished(s)
+				s.record = finishedRecord(s)
 			}
 			headers := []string{"X-Nothing", ""}
 			if tt.bearer != "" {
@@ -130,11 +130,11 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 			if tt.key != "" {
 				headers = append(headers, "Idempotency-Key", tt.key)
 			}
-			w := s.ask(t, "POST", "/v1/things", tt.body, headers...)
+			w := s.do(t, "POST", "/v1/things", tt.body, headers...)
 			if tt.code == "" {
 				answered(t, w, tt.status)
 			} else {
-				refused(t, w, tt.status, tt.code)
+				wantRefusal(t, w, tt.status, tt.code)
 			}
 			if counted := s.counters.count.Load() > 0; counted != tt.count {
 				t.Errorf("counted: %v", counted)
@@ -143,23 +143,23 @@ func TestGuardsRefuseInOrder(t *testing.T) {
 	}
 }
 
-// finished is the record of the body {"title":"x"}; the spelling of JSON does not matter.
-func finished(s *stand) *idempotency.Record {
+// finishedRecord is the record of the body {"title":"x"}; the spelling of JSON does not matter.
+func finishedRecord(s *env) *idempotency.Record {
 	return &idempotency.Record{
 		Done:        true,
-		Expires:     s.surface.Now().Add(time.Hour),
+		Expires:     s.server.Now().Add(time.Hour),
 		Result:      json.RawMessage(`{"id":"first"}`),
 		Fingerprint: idempotency.FingerprintOf("POST", "/v1/things", []byte(` { "title" : "x" } `)),
 	}
 }
 
 func TestReplayAnswersTheFirstResult(t *testing.T) {
-	s := newStand(t)
-	s.record = finished(s)
+	s := newEnv(t)
+	s.record = finishedRecord(s)
 	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID != "first" {
 		t.Errorf("%+v", got)
 	}
-	s.record.Expires = s.surface.Now()
+	s.record.Expires = s.server.Now()
 	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID == "first" {
 		t.Error("an expired record answered")
 	}
@@ -169,34 +169,34 @@ func TestReplayAnswersTheFirstResult(t *testing.T) {
 }
 
 func TestT08CredentialsInOtherPlaces(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for name, ask := range map[string]func() *httptest.ResponseRecorder{
 		"two headers": func() *httptest.ResponseRecorder {
-			return s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey, "Authorization", "Bearer "+goodKey)
+			return s.do(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey, "Authorization", "Bearer "+goodKey)
 		},
 		"comma": func() *httptest.ResponseRecorder {
-			return s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey+", Bearer "+goodKey)
+			return s.do(t, "GET", "/v1/policy", "", "Authorization", "Bearer "+goodKey+", Bearer "+goodKey)
 		},
-		"api_key": func() *httptest.ResponseRecorder { return s.ask(t, "GET", "/v1/policy?api_key=x", "") },
+		"api_key": func() *httptest.ResponseRecorder { return s.do(t, "GET", "/v1/policy?api_key=x", "") },
 		"access_token": func() *httptest.ResponseRecorder {
-			return s.ask(t, "GET", "/v1/policy?a=b&access_token", "", authorized...)
+			return s.do(t, "GET", "/v1/policy?a=b&access_token", "", authorized...)
 		},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, ask(), http.StatusBadRequest, fault.InvalidAuth) })
+		t.Run(name, func(t *testing.T) { wantRefusal(t, ask(), http.StatusBadRequest, fault.InvalidAuth) })
 	}
 }
 
 func TestFormsOfTheAuthorizationHeader(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, header := range []string{"Bearer " + goodKey, "bearer " + goodKey, "BEARER\t" + goodKey} {
-		answered(t, s.ask(t, "GET", "/v1/policy", "", "Authorization", header), 200)
+		answered(t, s.do(t, "GET", "/v1/policy", "", "Authorization", header), 200)
 	}
 	for _, header := range []string{
 		"", "Bearer", "Bearer ", "Bearer  " + goodKey, "Bearer " + goodKey + " x", "Bearer" + goodKey, "Basic " + goodKey, goodKey,
 		"Bearer " + goodKey + "\n", "Bearer_" + goodKey,
 	} {
-		w := s.ask(t, "GET", "/v1/policy", "", "Authorization", header)
-		refused(t, w, http.StatusUnauthorized, fault.NotAuthenticated)
+		w := s.do(t, "GET", "/v1/policy", "", "Authorization", header)
+		wantRefusal(t, w, http.StatusUnauthorized, fault.NotAuthenticated)
 		if got, want := w.Header().Get("WWW-Authenticate"), `Bearer resource_metadata="http://api.test/.well-known/oauth-protected-resource"`; got != want {
 			t.Errorf("challenge %q, want %q", got, want)
 		}
@@ -204,13 +204,13 @@ func TestFormsOfTheAuthorizationHeader(t *testing.T) {
 }
 
 func TestAuthenticationReadsWhatThePathNames(t *testing.T) {
-	s := newStand(t)
-	got := answered(t, s.ask(t, "POST", "/v1/artifacts/art_X/publish", "", authorized...), 200)
+	s := newEnv(t)
+	got := answered(t, s.do(t, "POST", "/v1/artifacts/art_X/publish", "", authorized...), 200)
 	if got.ID != "art_X" || s.wants.Artifact != "art_X" || s.wants.Target != "art_X" || s.wants.Client != "test-key-1" || s.wants.Operation != idempotency.PublishRevision {
 		t.Errorf("%+v, wants %+v", got, s.wants)
 	}
 	t.Run("a malformed key is not looked up", func(t *testing.T) {
-		s.ask(t, "POST", "/v1/artifacts/art_X/publish", "", "Authorization", "Bearer "+goodKey, "Idempotency-Key", "short")
+		s.do(t, "POST", "/v1/artifacts/art_X/publish", "", "Authorization", "Bearer "+goodKey, "Idempotency-Key", "short")
 		if s.wants.Client != "" || s.wants.Operation != "" {
 			t.Errorf("%+v", s.wants)
 		}
@@ -218,38 +218,38 @@ func TestAuthenticationReadsWhatThePathNames(t *testing.T) {
 }
 
 func TestDerivedKeyStandsInForTheHeader(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	bearer := []string{"Authorization", "Bearer " + goodKey}
-	if got := answered(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", bearer...), 200); got.ID != "mcp-delete:art_X" {
+	if got := answered(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", bearer...), 200); got.ID != "mcp-delete:art_X" {
 		t.Errorf("%+v", got)
 	}
-	if got := answered(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", authorized...), 200); got.ID != "test-key-1" {
+	if got := answered(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", authorized...), 200); got.ID != "test-key-1" {
 		t.Errorf("%+v", got)
 	}
-	refused(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400, fault.InvalidIdempotencyKey)
-	refused(t, s.ask(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "12345678", "Idempotency-Key", "12345678")...), 400, fault.InvalidIdempotencyKey)
+	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400, fault.InvalidIdempotencyKey)
+	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "12345678", "Idempotency-Key", "12345678")...), 400, fault.InvalidIdempotencyKey)
 }
 
 func TestLimitsRunBesideAReadingHandler(t *testing.T) {
 	t.Run("its answer is dropped when they refuse", func(t *testing.T) {
-		s := newStand(t)
+		s := newEnv(t)
 		s.counters.full = true
-		w := s.ask(t, "GET", "/v1/things?limit=5", "", authorized...)
-		refused(t, w, 429, fault.RateLimitedActor)
+		w := s.do(t, "GET", "/v1/things?limit=5", "", authorized...)
+		wantRefusal(t, w, 429, fault.RateLimitedActor)
 		if s.handled.Load() != 1 {
 			t.Error("the handler did not run")
 		}
 	})
 	t.Run("they beat a wrong parameter", func(t *testing.T) {
-		s := newStand(t)
+		s := newEnv(t)
 		s.counters.full = true
-		refused(t, s.ask(t, "GET", "/v1/things?limit=x", "", authorized...), 429, fault.RateLimitedActor)
+		wantRefusal(t, s.do(t, "GET", "/v1/things?limit=x", "", authorized...), 429, fault.RateLimitedActor)
 	})
 	t.Run("the handler does not wait for them", func(t *testing.T) {
-		s := newStand(t)
+		s := newEnv(t)
 		s.counters.hold, s.listed = make(chan struct{}), make(chan struct{})
 		done := make(chan *httptest.ResponseRecorder)
-		go func() { done <- s.ask(t, "GET", "/v1/things?limit=5", "", authorized...) }()
+		go func() { done <- s.do(t, "GET", "/v1/things?limit=5", "", authorized...) }()
 		<-s.listed
 		close(s.counters.hold)
 		answered(t, <-done, 200)
@@ -257,37 +257,37 @@ func TestLimitsRunBesideAReadingHandler(t *testing.T) {
 }
 
 func TestHandlersThatWriteWaitForTheLimits(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.counters.full = true
-	refused(t, s.create1(t, `{"title":"x"}`), 429, fault.RateLimitedActor)
+	wantRefusal(t, s.create1(t, `{"title":"x"}`), 429, fault.RateLimitedActor)
 	if s.handled.Load() != 0 {
 		t.Error("the handler ran")
 	}
 }
 
 func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
-	s := newStand(t)
-	w := s.ask(t, "POST", "/v1/open", "{", "X-Refuse", "1")
-	refused(t, w, 429, fault.ProvisionRateLimited)
+	s := newEnv(t)
+	w := s.do(t, "POST", "/v1/open", "{", "X-Refuse", "1")
+	wantRefusal(t, w, 429, fault.ProvisionRateLimited)
 	if got := w.Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q for 1.5 s", got)
 	}
 }
 
 func TestLimiterOutOfReachRefuses(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.counters.err = errors.New("dial tcp 10.0.0.1: refused")
 	w := s.create1(t, `{"title":"x"}`)
-	refused(t, w, 429, fault.RateLimitedActor)
+	wantRefusal(t, w, 429, fault.RateLimitedActor)
 	if w.Header().Get("Retry-After") != "1" {
 		t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
 	}
 }
 
 func TestCredentialIsStampedBesideTheRequest(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.create1(t, `{"title":"x"}`)
-	s.ask(t, "GET", "/v1/policy", "", "Authorization", "Bearer bad")
+	s.do(t, "GET", "/v1/policy", "", "Authorization", "Bearer bad")
 	if s.touched.Load() != 1 {
 		t.Errorf("%d stamps, want one: of the authenticated request", s.touched.Load())
 	}

@@ -1,14 +1,15 @@
 package web
 
-// HSTS is for which names browsers are told, for a year, to use HTTPS only. More than the host's own is the deployer's
-// choice: whatever else there is below that name would have to speak HTTPS too.
+// HSTS is the scope of the host's Strict-Transport-Security, which is valid for a year. A scope
+// beyond the host's own name is the deployer's choice, because every other host below that name
+// would need HTTPS too.
 type HSTS string
 
 // The rules. The zero value is HSTSHost.
 const (
 	HSTSHost       HSTS = "host"       // the host's own name
-	HSTSSubdomains HSTS = "subdomains" // and those below it
-	HSTSPreload    HSTS = "preload"    // the same, and browsers may be built with the rule
+	HSTSSubdomains HSTS = "subdomains" // and the names below it
+	HSTSPreload    HSTS = "preload"    // the same, and browsers may preload it
 )
 
 const ownName = "max-age=31536000"
@@ -20,7 +21,7 @@ var hstsHeaders = map[HSTS]string{
 	HSTSPreload:    ownName + "; includeSubDomains; preload",
 }
 
-// Valid tells whether there is such a rule.
+// Valid reports whether h is a known scope.
 func (h HSTS) Valid() bool { return hstsHeaders[h] != "" }
 
 func (h HSTS) header() string { return hstsHeaders[h] }

@@ -7,8 +7,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Member is a route for members, who come with an access token: one for this host, or for the MCP host if the operation's
-// Security is MCPToken. It guards as Guarded does, and never answers later than identity routes may.
+// Member is a route for members, who come with an access token: one for this host, or for the MCP
+// host if the operation's Security is MCPToken. It guards as Guarded does, and answers within the
+// time limit of identity routes.
 func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = Identity
@@ -22,8 +23,9 @@ func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (
 	}, handle)
 }
 
-// Operator is a route for operators, who come with a member's access token soon after the identity provider vouched for
-// them. To everybody else, whatever they send, it answers as a path that does not exist. Else it guards as Member does.
+// Operator is a route for operators: members who signed in recently and whose ID token marks them
+// as operators. All other callers get the answer of an unknown path. It guards as Member does
+// otherwise.
 func Operator[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	op.Security = Identity
 	return guarded(op, func(s *Server) *authScheme {

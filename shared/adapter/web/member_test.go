@@ -28,8 +28,8 @@ const (
 	mem         = "mem_00000000000000000000000000"
 )
 
-// opens is the check of one kind of access token.
-func opens(tokens map[string][]credential.Scope) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
+// authenticateBy returns the check of one kind of access token.
+func authenticateBy(tokens map[string][]credential.Scope) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
 	return func(ctx context.Context, bearer string, _ access.Request, requestID string) (access.Authenticated, error) {
 		if bearer == slowToken {
 			<-ctx.Done()
@@ -49,15 +49,15 @@ func opens(tokens map[string][]credential.Scope) func(context.Context, string, a
 	}
 }
 
-// newMemberStand is a stand with routes of members beside its own.
-func newMemberStand(t testing.TB) *stand {
+// newMemberEnv is newEnv with routes of members as well.
+func newMemberEnv(t testing.TB) *env {
 	t.Helper()
-	s := newStand(t)
-	s.surface.AuthenticateMember = opens(map[string][]credential.Scope{
+	s := newEnv(t)
+	s.server.AuthenticateMember = authenticateBy(map[string][]credential.Scope{
 		memberToken: {credential.Read, credential.Admin}, viewerToken: {credential.Read},
 	})
-	s.surface.AuthenticateMCP = opens(map[string][]credential.Scope{mcpToken: {credential.Read}})
-	s.host = s.surface.Handler(append(s.routes(),
+	s.server.AuthenticateMCP = authenticateBy(map[string][]credential.Scope{mcpToken: {credential.Read}})
+	s.host = s.server.Handler(append(s.routes(),
 		web.Member(web.Operation{
 			ID:      "members.change",
 			Method:  "POST",
@@ -81,16 +81,16 @@ func newMemberStand(t testing.TB) *stand {
 	return s
 }
 
-func (s *stand) change(_ context.Context, call *web.Request, in *createIn) (made, error) {
-	return made{ID: call.Command.Key.Actor, Title: in.Body.Title}, nil
+func (s *env) change(_ context.Context, call *web.Request, in *createIn) (created, error) {
+	return created{ID: call.Command.Key.Actor, Title: in.Body.Title}, nil
 }
 
-func (s *stand) who(ctx context.Context, call *web.Request, _ *struct{}) (made, error) {
+func (s *env) who(ctx context.Context, call *web.Request, _ *struct{}) (created, error) {
 	if s.record != nil { // the handler hangs
 		<-ctx.Done()
-		return made{}, ctx.Err()
+		return created{}, ctx.Err()
 	}
-	return made{ID: string(call.Actor.Member)}, nil
+	return created{ID: string(call.Actor.Member)}, nil
 }
 
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
@@ -112,7 +112,7 @@ func TestRoutesOfMembersGuardInTheSameOrder(t *testing.T) {
 		{"all is right", memberToken, "12345678", good, false, 200, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newMemberStand(t)
+			s := newMemberEnv(t)
 			s.counters.full = tt.full
 			headers := []string{"X-Nothing", ""}
 			if tt.token != "" {
@@ -121,9 +121,9 @@ func TestRoutesOfMembersGuardInTheSameOrder(t *testing.T) {
 			if tt.key != "" {
 				headers = append(headers, "Idempotency-Key", tt.key)
 			}
-			w := s.ask(t, "POST", "/v1/web/things", tt.body, headers...)
+			w := s.do(t, "POST", "/v1/web/things", tt.body, headers...)
 			if tt.code != "" {
-				refused(t, w, tt.status, tt.code)
+				wantRefusal(t, w, tt.status, tt.code)
 			} else if got := answered(t, w, tt.status); got.ID != mem {
 				t.Errorf("the command is that of %q", got.ID)
 			}
@@ -132,26 +132,26 @@ func TestRoutesOfMembersGuardInTheSameOrder(t *testing.T) {
 }
 
 func TestEveryRouteTakesItsOwnCredentialOnly(t *testing.T) {
-	s := newMemberStand(t)
+	s := newMemberEnv(t)
 	for _, tt := range []struct{ path, token string }{
 		{"/v1/policy", goodKey}, {"/v1/web/things", memberToken}, {"/v1/mcp/things", mcpToken},
 	} {
 		for _, token := range []string{goodKey, memberToken, mcpToken} {
-			w := s.ask(t, "GET", tt.path, "", bearer(token)...)
+			w := s.do(t, "GET", tt.path, "", bearer(token)...)
 			if token == tt.token {
 				answered(t, w, http.StatusOK)
 			} else {
-				refused(t, w, http.StatusUnauthorized, fault.NotAuthenticated) // T03, T05, T70, with the challenge
+				wantRefusal(t, w, http.StatusUnauthorized, fault.NotAuthenticated) // T03, T05, T70, with the challenge
 			}
 		}
 	}
-	refused(t, s.ask(t, "GET", "/v1/web/things", "", append(bearer(memberToken), bearer(memberToken)...)...), 400, fault.InvalidAuth)
+	wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", append(bearer(memberToken), bearer(memberToken)...)...), 400, fault.InvalidAuth)
 }
 
 func TestT78RoutesOfMembersAreNotForOtherOrigins(t *testing.T) {
-	s := newMemberStand(t)
+	s := newMemberEnv(t)
 	for _, token := range []string{memberToken, "unknown"} {
-		w := s.ask(t, "GET", "/v1/web/things", "", append(bearer(token), "Origin", "https://evil.test")...)
+		w := s.do(t, "GET", "/v1/web/things", "", append(bearer(token), "Origin", "https://evil.test")...)
 		for name := range w.Header() {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s: %s", name, w.Header().Get(name))
@@ -161,8 +161,8 @@ func TestT78RoutesOfMembersAreNotForOtherOrigins(t *testing.T) {
 }
 
 func TestTheLogNamesTheMember(t *testing.T) {
-	s := newMemberStand(t)
-	s.ask(t, "GET", "/v1/web/things", "", bearer(memberToken)...)
+	s := newMemberEnv(t)
+	s.do(t, "GET", "/v1/web/things", "", bearer(memberToken)...)
 	if line := s.log.String(); !strings.Contains(line, `"member":"`+mem+`"`) || strings.Contains(line, `"key":`) || strings.Contains(line, memberToken) {
 		t.Error(line)
 	}
@@ -172,15 +172,15 @@ func TestTheLogNamesTheMember(t *testing.T) {
 }
 
 func TestARouteOfMembersThatHangsGivesUp(t *testing.T) {
-	for name, hang := range map[string]func(*stand) string{
-		"at the check":   func(*stand) string { return slowToken },
-		"in the handler": func(s *stand) string { s.record = new(idempotency.Record); return memberToken },
+	for name, hang := range map[string]func(*env) string{
+		"at the check":   func(*env) string { return slowToken },
+		"in the handler": func(s *env) string { s.record = new(idempotency.Record); return memberToken },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newMemberStand(t)
+				s := newMemberEnv(t)
 				token, start := hang(s), time.Now()
-				refused(t, s.ask(t, "GET", "/v1/web/things", "", bearer(token)...), http.StatusServiceUnavailable, fault.DatabaseUnavailable)
+				wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", bearer(token)...), http.StatusServiceUnavailable, fault.DatabaseUnavailable)
 				if took := time.Since(start); took != limits.IdentityAnswer {
 					t.Errorf("it took %s", took)
 				}
@@ -190,7 +190,7 @@ func TestARouteOfMembersThatHangsGivesUp(t *testing.T) {
 }
 
 func TestDocumentOfARouteOfMembers(t *testing.T) {
-	d := describe(t, newMemberStand(t))
+	d := describe(t, newMemberEnv(t))
 	for path, scheme := range map[string]string{"/v1/web/things": "WorkOsBearer", "/v1/mcp/things": "McpOAuthBearer", "/v1/policy": "ApiKeyBearer"} {
 		op := d.Paths[path]["get"]
 		if len(op.Security) != 1 || op.Security[0][scheme] == nil {
@@ -213,15 +213,15 @@ func TestAMemberThatMayBeNullIsDocumentedSo(t *testing.T) {
 		Maybe *inner `json:"maybe,omitempty"`
 		Own   inner  `json:"own"`
 	}
-	s := newStand(t)
-	s.host = s.surface.Handler(web.Public(web.Operation{ID: "outer.get", Method: "GET", Path: "/v1/outer"},
+	s := newEnv(t)
+	s.host = s.server.Handler(web.Public(web.Operation{ID: "outer.get", Method: "GET", Path: "/v1/outer"},
 		func(context.Context, *struct{}) (outer, error) { return outer{}, nil }))
 	var d struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]json.RawMessage }
 		}
 	}
-	if err := json.Unmarshal(s.ask(t, "GET", "/openapi.json", "").Body.Bytes(), &d); err != nil {
+	if err := json.Unmarshal(s.do(t, "GET", "/openapi.json", "").Body.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
 	const ref = `{"$ref":"#/components/schemas/Inner"}`

@@ -21,8 +21,8 @@ import (
 // Empty is the answer of a route whose success has no body.
 type Empty struct{}
 
-// OAuthForm is a route of the authorization server that takes a form and answers JSON, refusals as RFC 6749 has them.
-// The parameters are for the document.
+// OAuthForm is a route of the authorization server that takes a form and answers JSON, with
+// refusals as in RFC 6749. The parameters are for the document.
 func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Request, Form) (O, error)) Route {
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, p := range parameters {
@@ -33,7 +33,7 @@ func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Reque
 	}, oauthForm, handle)
 }
 
-// OAuthJSON is the same with a JSON body. What the contract does not name is ignored.
+// OAuthJSON is OAuthForm with a JSON body. Unknown members are ignored.
 func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error)) Route {
 	return oauthRoute(op, func(schemas huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -42,8 +42,8 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
-// OAuthClosed is the same for a route that takes nothing yet: it refuses every request, whose body it does not read.
-// The document tells the media type of that body, and no success.
+// OAuthClosed is a route of the authorization server that refuses every request without reading its
+// body. The document names the media type of that body, and no success.
 func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
 	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
@@ -84,7 +84,7 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 				writeOAuth(w, op.Status, out)
 			}}, nil
 		})
-		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // documented only: huma would read it before us
+		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // documented only: huma would read it first
 	}}
 }
 
@@ -133,7 +133,8 @@ func readJSON[I any](r *http.Request) (in I, err error) {
 	return in, nil
 }
 
-// writeRefusal answers a failure of the authorization server. Nothing may have been written before.
+// writeRefusal answers a failure of the authorization server. No part of the answer may have been
+// written.
 func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	refused := fault.OAuthErrorOf(err)
 	if refused.Code == fault.OAuthTemporarilyUnavailable {
@@ -150,7 +151,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	writeOAuth(w, status, contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
 }
 
-// logCode is the contract's code that comes closest, for the level of the log line.
+// logCode returns the closest code of the contract, for the level of the log line.
 func logCode(code fault.OAuthCode) fault.Code {
 	if code == fault.OAuthServerError {
 		return fault.DatabaseUnavailable
@@ -168,8 +169,8 @@ func oauthStatus(r *fault.OAuthError) int {
 	return http.StatusBadRequest
 }
 
-// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1), readable from any origin: nothing in it comes from
-// a cookie.
+// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1), readable from any origin,
+// because no part of it comes from a cookie.
 func writeOAuth(w http.ResponseWriter, status int, v any) {
 	h := w.Header()
 	h.Set("Cache-Control", noStore)
@@ -182,7 +183,7 @@ func writeOAuth(w http.ResponseWriter, status int, v any) {
 	}
 	body, err := contract.Encode(v)
 	if err != nil {
-		panic(err) // our own shapes always marshal
+		panic(err) // shapes of the contract always marshal
 	}
 	h.Set("Content-Type", jsonType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -9,13 +9,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// pace ends an answer whose reader takes it too slowly, because each answer that is being sent holds a function. It
-// counts only the time that writes wait for the reader, not what the handler waits for.
+// pace ends an answer whose reader takes it too slowly, because each answer that is being sent
+// holds a function. It counts only the time that writes wait for the reader, not what the handler
+// waits for.
 type pace struct {
 	limits.Pace
 	out   *http.ResponseController
 	taken int64         // bytes
-	left  time.Duration // for which writes may still wait
+	left  time.Duration // remaining time that writes may wait
 	slow  bool          // the answer was ended
 }
 
@@ -23,10 +24,11 @@ func newPace(p limits.Pace, w http.ResponseWriter) *pace {
 	return &pace{Pace: p, out: http.NewResponseController(w), left: p.Patience}
 }
 
-// deadline bounds the writes that follow. Writers without deadlines keep all they are given, so that none waits.
+// deadline bounds the writes that follow. Writers without deadlines buffer everything, so that no
+// write waits.
 func (p *pace) deadline(t time.Time) { _ = p.out.SetWriteDeadline(t) }
 
-// write bounds one write. What is written at once should be little: time is credited afterwards.
+// write bounds one write. Pieces should be small, because time is credited after each write.
 func (p *pace) write(b []byte, write func([]byte) (int, error)) (int, error) {
 	began := time.Now()
 	p.deadline(began.Add(p.left))
@@ -36,7 +38,7 @@ func (p *pace) write(b []byte, write func([]byte) (int, error)) (int, error) {
 	return n, err
 }
 
-// took accounts for bytes and for how long the reader let them wait.
+// took accounts for bytes and for how long the reader delayed them.
 func (p *pace) took(n int64, waited time.Duration) {
 	before := p.taken
 	p.taken += n
@@ -50,6 +52,6 @@ func (p *pace) took(n int64, waited time.Duration) {
 	}
 }
 
-// finish bounds what the server still has to send when the handler has returned. The deadline of the last write may be
-// over by then.
+// finish bounds what the server still has to send when the handler has returned, because the
+// deadline of the last write may have passed.
 func (p *pace) finish() { p.deadline(time.Now().Add(p.Patience)) }

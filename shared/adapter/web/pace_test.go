@@ -19,22 +19,22 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-const piece = 64 << 10 // that a handler writes at once
+const piece = 64 << 10 // size of one write of the handler
 
-// taker is the writer of a connection whose client lets each piece wait.
-type taker struct {
+// slowWriter is the writer of a connection whose client delays each piece.
+type slowWriter struct {
 	*httptest.ResponseRecorder
 	wait     func(n int) time.Duration // for the n-th piece
 	pieces   int
 	deadline time.Time
 }
 
-func (w *taker) SetWriteDeadline(t time.Time) error {
+func (w *slowWriter) SetWriteDeadline(t time.Time) error {
 	w.deadline = t
 	return nil
 }
 
-func (w *taker) Write(b []byte) (int, error) {
+func (w *slowWriter) Write(b []byte) (int, error) {
 	wait := w.wait(w.pieces)
 	if w.deadline.IsZero() {
 		return 0, errors.New("a write has no deadline")
@@ -48,8 +48,9 @@ func (w *taker) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// paced answers with so many pieces, to a client that takes them so, and returns the log line and how long it took.
-func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
+// servePaced answers with that many pieces to a client that delays each, and returns the log line
+// and the elapsed time.
+func servePaced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
 	t.Helper()
 	var log bytes.Buffer
 	s := &web.Server{Pace: limits.Default().Pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
@@ -64,7 +65,7 @@ func paced(t *testing.T, pieces int, wait func(int) time.Duration, between time.
 	began := time.Now()
 	func() {
 		defer func() { _ = recover() }() // http.ErrAbortHandler
-		h.ServeHTTP(&taker{ResponseRecorder: httptest.NewRecorder(), wait: wait}, httptest.NewRequest("GET", "/", nil))
+		h.ServeHTTP(&slowWriter{ResponseRecorder: httptest.NewRecorder(), wait: wait}, httptest.NewRequest("GET", "/", nil))
 	}()
 	took = time.Since(began)
 	if err := json.NewDecoder(&log).Decode(&line); err != nil {
@@ -96,7 +97,7 @@ func TestReadersHaveToKeepAPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				line, took := paced(t, pieces, c.wait, 0)
+				line, took := servePaced(t, pieces, c.wait, 0)
 				if line["slow_reader"] == true != c.slow || line["client_left"] != nil || line["level"] != "INFO" {
 					t.Errorf("logged %v", line)
 				}
@@ -110,14 +111,15 @@ func TestReadersHaveToKeepAPace(t *testing.T) {
 
 func TestAReaderDoesNotAnswerForASlowObjectStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line, _ := paced(t, 20, func(int) time.Duration { return 100 * time.Millisecond }, 20*time.Second)
+		line, _ := servePaced(t, 20, func(int) time.Duration { return 100 * time.Millisecond }, 20*time.Second)
 		if line["slow_reader"] != nil || line["bytes"] != float64(20*piece) {
 			t.Errorf("logged %v", line)
 		}
 	})
 }
 
-// TestADeadlineIsOfWritesAlone lets a handler wait for longer than any deadline, while net/http still has what it wrote.
+// TestADeadlineIsOfWritesAlone lets a handler wait longer than any deadline, while net/http still
+// buffers what it wrote.
 func TestADeadlineIsOfWritesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := pacedConn(t, func(w http.ResponseWriter, _ *http.Request) {

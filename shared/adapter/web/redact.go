@@ -2,8 +2,8 @@ package web
 
 import "regexp"
 
-// secrets are the forms in which a secret may stand in the text of an error. Errors of HTTP clients quote whole URLs, and
-// the query of a presigned URL is a credential.
+// secrets are the forms in which a secret may appear in an error text. Errors of HTTP clients quote
+// whole URLs, and the query of a presigned URL is a credential.
 var secrets = []struct {
 	form  *regexp.Regexp
 	stand string
@@ -15,19 +15,19 @@ var secrets = []struct {
 	{regexp.MustCompile(`/(v|b|r|al|agent-view)/[^\s"'?]+`), "/$1/[token]"},
 	{regexp.MustCompile(`\?[^\s"'<>]+`), "?[query]"},
 	{regexp.MustCompile(`(?i)\b(x-amz-[a-z-]+)(=|: ?)[^\s&"',]+`), "$1$2[secret]"},
-	{regexp.MustCompile(`[0-9A-Za-z_-]{71,}`), "[token]"}, // the shortest secret of ours that may stand alone
+	{regexp.MustCompile(`[0-9A-Za-z_-]{71,}`), "[token]"}, // length of the shortest secret of the service that may occur by itself
 }
 
-const causeMost = 2000 // bytes of an error text in the log
+const maxCause = 2000 // bytes of an error text in the log
 
-// Redact takes what could open something out of the text of an error: query strings, tokens in paths and fragments,
+// Redact removes credentials from an error text: query strings, tokens in paths and fragments,
 // credentials and authorization headers. Long texts are cut.
 func Redact(text string) string {
 	for _, s := range secrets {
 		text = s.form.ReplaceAllString(text, s.stand)
 	}
-	if len(text) > causeMost {
-		text = text[:causeMost] + "…"
+	if len(text) > maxCause {
+		text = text[:maxCause] + "…"
 	}
 	return text
 }

@@ -17,20 +17,20 @@ const (
 	noStore  = "no-store"
 )
 
-// errorEnvelope is the one body of every refusal, with the status that goes with it.
+// errorEnvelope is the body of every refusal, with its status.
 type errorEnvelope struct {
 	contract.Envelope
 	status int
 }
 
-// Error is the message for the caller.
+// Error returns the message for the caller.
 func (e *errorEnvelope) Error() string { return e.Envelope.Error.Message }
 
 // GetStatus serves huma.
 func (e *errorEnvelope) GetStatus() int { return e.status }
 
-// refuse turns a failure into its envelope, sets the headers that go with it, and notes it for the log. Nothing of an
-// unclassified failure is shown.
+// refuse converts a failure into its envelope, sets the headers that belong to it, and records it
+// for the log. An unclassified failure shows no detail.
 func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	f, n := fault.Of(err), requestLogOf(ctx)
 	n.failed(f.Code, err)
@@ -49,14 +49,15 @@ func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	return e
 }
 
-// RetryAfter says how long to wait, if at all: whole seconds, rounded up, so that whoever waits that long has waited enough.
+// RetryAfter sets how long to wait, if at all: whole seconds, rounded up, so that the wait is never
+// too short.
 func RetryAfter(h http.Header, wait time.Duration) {
 	if wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
 }
 
-// writeError answers a failure with its envelope. Nothing may have been written before.
+// writeError answers a failure with its envelope. No part of the answer may have been written.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	writeEnvelope(w, refuse(r.Context(), w.Header(), err))
 }
@@ -82,8 +83,8 @@ func misdirected(w http.ResponseWriter, r *http.Request) {
 	writeEnvelope(w, e)
 }
 
-// Abort ends a request whose answer has begun and cannot be completed: the connection is cut, so that the client does
-// not take the part for the whole. It does not return.
+// Abort ends a request whose answer has begun and cannot be completed. It cuts the connection, so
+// that the client does not take the part for the whole. It does not return.
 func Abort(ctx context.Context, err error) {
 	requestLogOf(ctx).failed(fault.CodeOf(err), err)
 	panic(http.ErrAbortHandler)

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// requestLog is what one request leaves for its log line, and what its refusals need.
+// requestLog collects what the log line and the refusals of one request need.
 type requestLog struct {
 	id        string
 	challenge string // of every 401; empty: none
@@ -27,12 +27,12 @@ type requestLog struct {
 	stack []byte
 	attrs []slog.Attr
 
-	expected bool // err follows from how the deployment is set up, so that nobody has to look at it
+	expected bool // err follows from the configuration of the deployment and needs no attention
 }
 
 type requestLogKey struct{}
 
-// requestLogOf is the note of a request; outside of a Surface nobody reads it.
+// requestLogOf returns the log of a request; outside of Server.Around it is discarded.
 func requestLogOf(ctx context.Context) *requestLog {
 	if n, ok := ctx.Value(requestLogKey{}).(*requestLog); ok {
 		return n
@@ -48,12 +48,13 @@ func (n *requestLog) failed(code fault.Code, err error) {
 	n.expected = false
 }
 
-// notSetUp stands in the log line of a request for something that the deployment is not set up to serve. It is no code
-// of the contract.
+// notSetUp is the log code of a request for a feature that the deployment is not configured for. It
+// is not a code of the contract.
 const notSetUp fault.Code = "temporarily_unavailable"
 
-// unserved notes that a request asked for something that the deployment is not set up to serve. Anybody can ask for
-// that, so that its log line must not look like that of an outage, although its status does.
+// unserved records that a request asked for a feature that the deployment is not configured for.
+// Any client can send such a request, so its log line must not look like an outage, although its
+// status does.
 func (n *requestLog) unserved(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +63,8 @@ func (n *requestLog) unserved(err error) {
 	n.expected = true
 }
 
-// Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text of a client.
+// Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text
+// of a client.
 func Annotate(ctx context.Context, attrs ...slog.Attr) {
 	n := requestLogOf(ctx)
 	n.mu.Lock()
@@ -70,10 +72,10 @@ func Annotate(ctx context.Context, attrs ...slog.Attr) {
 	n.attrs = append(n.attrs, attrs...)
 }
 
-// Failed puts a failure into the log line of a request, on hosts whose refusals are no envelopes.
+// Failed records a failure in the log line of a request, on hosts whose refusals are not envelopes.
 func Failed(ctx context.Context, code fault.Code, err error) { requestLogOf(ctx).failed(code, err) }
 
-// RedactSecret keeps a text that is a secret, whatever its form, out of the log line of a request.
+// RedactSecret keeps a secret text of any form out of the log line of a request.
 func RedactSecret(ctx context.Context, secret string) {
 	n := requestLogOf(ctx)
 	n.mu.Lock()
@@ -81,7 +83,7 @@ func RedactSecret(ctx context.Context, secret string) {
 	n.hide = secret
 }
 
-// RequestID is the id of a request: the client's, or a new one.
+// RequestID returns the id of a request: the client's, or a new one.
 func RequestID(ctx context.Context) string { return requestLogOf(ctx).id }
 
 var requestIDs = regexp.MustCompile(`^[!-~]{8,128}$`)
@@ -93,7 +95,7 @@ func requestID(r *http.Request) string {
 	return string(id.NewWorkspace()) // a random UUID
 }
 
-// line writes the log line: the route stands for the path, and no URL, token or body ever appears.
+// line writes the log line. The route replaces the path, and no URL, token or body ever appears.
 func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,8 +110,8 @@ func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took
 	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
 }
 
-// failure is what went wrong and how much it matters to the operator: a client that left, or that reads too slowly, does
-// not, nor does what is not set up. Level ERROR means that the service failed.
+// failure returns the level and the fields of a failure. A client that left or reads too slowly,
+// and a feature that is not configured, are not failures of the service; those have level ERROR.
 func (n *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	var attrs []slog.Attr
 	if slow {
@@ -137,7 +139,7 @@ func (n *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	return level, attrs
 }
 
-// cause is what a refusal hides from the caller, "" when it hides nothing.
+// cause returns what a refusal hides from the caller, "" if there is no such cause.
 func (n *requestLog) cause() string {
 	if fault.Of(n.err).Unwrap() == nil {
 		return ""
@@ -149,7 +151,7 @@ func (n *requestLog) cause() string {
 	return Redact(text)
 }
 
-// route is the pattern that matched, without its method.
+// route returns the pattern that matched, without its method.
 func route(r *http.Request) string {
 	if r.Pattern == "" || r.Pattern == "/" {
 		return "none"
@@ -164,7 +166,7 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// method is the request's method; a made-up one is text of the client.
+// method returns the request's method; an unknown one is text of the client and is replaced.
 func method(r *http.Request) string {
 	if slices.Contains(methods, r.Method) {
 		return r.Method
@@ -175,10 +177,10 @@ func method(r *http.Request) string {
 // recorder remembers what was answered.
 type recorder struct {
 	http.ResponseWriter
-	head  bool // the body stays here
+	head  bool // the body is discarded
 	code  int
 	bytes int64
-	pace  *pace // nil: readers may take their time
+	pace  *pace // nil: readers may be slow
 }
 
 func (w *recorder) slow() bool { return w.pace != nil && w.pace.slow }

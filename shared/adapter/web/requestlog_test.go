@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// lines are the log lines so far.
-func (s *stand) lines(t *testing.T) (lines []map[string]any) {
+// lines returns the log lines so far.
+func (s *env) lines(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	for d := json.NewDecoder(&s.log); ; {
 		var line map[string]any
@@ -30,13 +30,13 @@ func (s *stand) lines(t *testing.T) (lines []map[string]any) {
 }
 
 func TestOneLogLineARequest(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	const artifact = "art_00000000000000000000000001"
-	s.ask(t, "POST", "/v1/artifacts/"+artifact+"/publish?x=y", "", append([]string{"X-Request-Id", "request-1"}, authorized...)...)
-	s.ask(t, "GET", "/v/SECRETTOKEN/private.html", "")
-	s.ask(t, "HEAD", "/v/SECRETTOKEN/private.html", "")
-	s.ask(t, "GET", "/v1/artifacts/art_not%0Aan-id/publish", "")
-	s.ask(t, "FETCH", "/nothing", "")
+	s.do(t, "POST", "/v1/artifacts/"+artifact+"/publish?x=y", "", append([]string{"X-Request-Id", "request-1"}, authorized...)...)
+	s.do(t, "GET", "/v/SECRETTOKEN/private.html", "")
+	s.do(t, "HEAD", "/v/SECRETTOKEN/private.html", "")
+	s.do(t, "GET", "/v1/artifacts/art_not%0Aan-id/publish", "")
+	s.do(t, "FETCH", "/nothing", "")
 	text := s.log.String()
 	for _, never := range []string{"SECRETTOKEN", "private.html", goodKey, "x=y", "an-id", "FETCH"} {
 		if strings.Contains(text, never) {
@@ -69,8 +69,8 @@ func TestOneLogLineARequest(t *testing.T) {
 }
 
 func TestInternalDetailIsLoggedAndNotShown(t *testing.T) {
-	s := newStand(t)
-	e := refused(t, s.create1(t, `{"title":"boom"}`), 500, fault.Internal)
+	s := newEnv(t)
+	e := wantRefusal(t, s.create1(t, `{"title":"boom"}`), 500, fault.Internal)
 	if e.Error.Message != "internal_error" {
 		t.Errorf("shown: %q", e.Error.Message)
 	}
@@ -81,7 +81,7 @@ func TestInternalDetailIsLoggedAndNotShown(t *testing.T) {
 }
 
 func TestHiddenCauseIsLogged(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.counters.err = errors.New("dial tcp")
 	s.create1(t, `{"title":"x"}`)
 	if line := s.lines(t)[0]; line["level"] != "WARN" || !strings.Contains(fmt.Sprint(line["error"]), "dial tcp") {
@@ -90,9 +90,9 @@ func TestHiddenCauseIsLogged(t *testing.T) {
 }
 
 func TestPanicIsAnInternalError(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	w := s.create1(t, `{"title":"panic"}`)
-	refused(t, w, 500, fault.Internal)
+	wantRefusal(t, w, 500, fault.Internal)
 	if w.Header().Get("X-Content-Type-Options") != "nosniff" {
 		t.Error("the security headers are gone")
 	}
@@ -105,7 +105,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 func TestAnswersThatBreakOffCutTheConnection(t *testing.T) {
 	for path, want := range map[string]string{"torn": "storage_unavailable", "late": "internal_error"} {
 		t.Run(path, func(t *testing.T) {
-			s := newStand(t)
+			s := newEnv(t)
 			server := httptest.NewUnstartedServer(s.host)
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
 			server.Start()

@@ -14,40 +14,42 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Operation declares a route: how it is reached, what guards it and what its document says.
+// Operation declares a route: its path, its guards and its documentation.
 type Operation struct {
 	ID, Method, Path string
 	Summary          string
 	Status           int          // of a success; zero: 200
-	Security         Scheme       // that the document names; on guarded routes APIKey unless another is given
+	Security         Scheme       // in the document; APIKey on guarded routes unless another is given
 	Errors           []fault.Code // those that the guards and the reading of the request do not add by themselves
 	CacheControl     string       // of a success; empty: no-store
-	AnyOrigin        bool         // scripts of every origin may read the JSON: nothing in it depends on who asks
-	Answers          []Answer     // successes of a plain route, which nothing else documents
+	AnyOrigin        bool         // scripts of every origin may read the JSON, because it does not depend on the caller
+	Answers          []Answer     // successes of a plain route, which have no other documentation
 	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
-	// Before runs before the body is read, on public routes; its refusal beats every other, and its context goes on to the
-	// handler.
+	// Before runs before the body is read, on public routes. Its refusal takes precedence over
+	// every other, and its context is passed on to the handler.
 	Before func(*http.Request) (context.Context, error)
 
-	// Scope is the right that a guarded route asks for; empty: any credential will do.
+	// Scope is what a guarded route requires of the credential; empty: any credential.
 	Scope credential.Scope
-	// Command makes a guarded route repeatable; its zero value asks for no Idempotency-Key.
+	// Command makes a guarded route repeatable; its zero value requires no Idempotency-Key.
 	Command Command
 	// Unlimited routes do not count against the credential's and the workspace's rate.
 	Unlimited bool
-	// ConcurrentLimits lets the handler run while the limits are counted; a refusal replaces what it answered. Only for handlers
-	// that change nothing before Call.Permit has let them.
+	// ConcurrentLimits lets the handler run while the limits are counted; a refusal replaces its
+	// answer. It is only for handlers that change no state before Request.WaitForLimits has
+	// returned nil.
 	ConcurrentLimits bool
 }
 
 // Command says how repetitions of a route are recognised.
 type Command struct {
 	Operation idempotency.Operation
-	Target    string // the path parameter that names what it works on; empty: nothing
-	// Derived, followed by the target, stands in for an Idempotency-Key that was not sent; empty: the header is required.
+	Target    string // the path parameter of its target; empty: none
+	// Derived, followed by the target, replaces a missing Idempotency-Key; empty: the header is
+	// required.
 	Derived string
 }
 
@@ -58,12 +60,12 @@ type Answer struct {
 	MediaType   string // empty: no body
 }
 
-// Route is one line of a host's list.
+// Route is a registered operation of a host.
 type Route struct {
 	register func(*Server, huma.API)
 }
 
-// answer is the output of a handler as huma wants it.
+// answer is the output of a handler in the form that huma wants.
 type answer[O any] struct{ Body O }
 
 // Guarded is a route for callers with an API key. I holds the parameters and, as Body, the JSON that it takes; O is the
@@ -115,8 +117,8 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 	}}
 }
 
-// Plain is a route whose handler writes by itself, or returns the failure to be written. I documents its parameters, and
-// nothing is checked.
+// Plain is a route whose handler writes by itself, or returns the failure to be written. I
+// documents its parameters, which are not checked.
 func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
 	return Route{func(s *Server, api huma.API) {
 		declared := guard{Server: s, op: op}.operation(api, false)
@@ -129,7 +131,7 @@ func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) 
 			}}, nil
 		})
 		if !slices.ContainsFunc(op.Answers, func(a Answer) bool { return a.Status == http.StatusOK }) {
-			delete(declared.Responses, "200") // huma adds one where nothing tells of a success that it knows
+			delete(declared.Responses, "200") // huma adds one where the document has no success that it knows
 		}
 	}}
 }
@@ -139,9 +141,9 @@ func takesBody[I any]() bool {
 	return ok
 }
 
-// checksParameters tells whether I has parameters that are refused before the handler runs: those that are no texts.
-// Texts are judged by the handler, required ones too, because one that is missing or empty names nothing, as any other
-// unknown one does.
+// checksParameters reports whether I has parameters that are refused before the handler runs: those
+// that are not strings. Handlers judge strings, required ones too, because a missing or empty one
+// is treated like any other unknown one.
 func checksParameters[I any]() bool {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
 		if (f.Tag.Get("query") != "" || f.Tag.Get("header") != "") && f.Type.Kind() != reflect.String {

@@ -7,13 +7,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// completeSchemas adds to the document what huma does not derive from the shapes. It runs once all routes are
-// registered.
+// completeSchemas adds to the document what huma does not derive from the shapes. It runs once all
+// routes are registered.
 func completeSchemas(schemas huma.Registry) {
 	for name, schema := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaPrefix + name)
 		if t == nil || t.Kind() != reflect.Struct {
-			continue // one of our own making
+			continue // one that this package makes
 		}
 		for _, f := range reflect.VisibleFields(t) {
 			member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -29,13 +29,14 @@ func completeSchemas(schemas huma.Registry) {
 	}
 }
 
-// orNull lets a member that holds an object be null: huma says so of texts and numbers only.
+// orNull lets a member that holds an object be null, because huma does so for strings and numbers
+// only.
 func orNull(property *huma.Schema) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
 }
 
-// documentTypes names the types of the tag documentType in the document. Requests are not held against them, because
-// the member takes any value and ignores those that do not fit.
+// documentTypes adds the types of the tag documentType to the document. Requests are not validated
+// against them, because the member takes any value and ignores those that do not fit.
 func documentTypes(property *huma.Schema, f reflect.StructField) {
 	if types := f.Tag.Get("documentType"); types != "" {
 		property.Extensions = map[string]any{"type": strings.Split(types, ",")}

@@ -1,4 +1,5 @@
-// Package web is the HTTP surface of the hosts: routes with their document, guards, refusals and one log line a request.
+// Package web serves the HTTP interface of the hosts: routes with their document, guards, refusals
+// and one log line a request.
 package web
 
 import (
@@ -25,32 +26,37 @@ type Server struct {
 	Origin string // where the host is reached, without trailing slash
 	// Metadata is the URL that every 401 names as the protected resource metadata; empty: 401s carry no challenge.
 	Metadata string
-	// HSTS is how much of its domain the host tells browsers to ask by HTTPS only.
+	// HSTS is the scope of Strict-Transport-Security.
 	HSTS HSTS
 	// Headers replace or join the security headers.
 	Headers map[string]string
-	// Serves tells under which host names requests are answered, /healthz aside; the others get 421. nil: under all.
+	// Serves reports whether requests for a host name are answered, /healthz aside; the others get
+	// 421. nil: all are.
 	Serves func(name string) bool
-	// Pace ends answers whose readers take them too slowly, for hosts that send large ones. The zero value ends none.
+	// Pace ends answers whose readers take them too slowly, for hosts that send large ones. The
+	// zero value ends none.
 	Pace limits.Pace
 	Log  *slog.Logger
-	// Observe counts what a request does; the fields join its log line. nil: nothing is counted.
+	// Observe counts what a request does; the fields join its log line. nil: no counting.
 	Observe func(context.Context) (context.Context, func() []slog.Attr)
-	// Refuse answers a request that panicked, on hosts whose refusals are no envelopes. nil: writeError.
+	// Refuse answers a request that panicked, on hosts whose refusals are not envelopes. nil:
+	// writeError.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 
-	// Authenticate checks an API key and reads what the request is about. Only guarded routes need what follows.
+	// Authenticate checks an API key and reads what the request is about. Only guarded routes need
+	// the fields that follow.
 	Authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
-	// AuthenticateMember and AuthenticateMCP do the same with the access tokens of members, for this host and for the MCP
-	// host. Only routes of members need them.
+	// AuthenticateMember and AuthenticateMCP do the same with the access tokens of members, for
+	// this host and for the MCP host. Only routes of members need them.
 	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
-	// Touch stamps the use of an API key beside the request; its failure is nobody's. nil: no stamp.
+	// Touch records the use of an API key, concurrently with the request; its failure is ignored.
+	// nil: no record.
 	Touch   func(ctx context.Context, by credential.Actor) error
 	Limiter *rate.Limiter
 	Now     func() time.Time
 }
 
-// securityHeaders go with every answer, beside Strict-Transport-Security.
+// securityHeaders are set on every answer, in addition to Strict-Transport-Security.
 var securityHeaders = map[string]string{
 	"X-Content-Type-Options":     "nosniff",
 	"X-Frame-Options":            "DENY",
@@ -60,8 +66,8 @@ var securityHeaders = map[string]string{
 	"Content-Security-Policy":    "default-src 'none'; frame-ancestors 'none'",
 }
 
-// Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the wrong method, OPTIONS
-// included, are 404; HEAD is answered by the GET handler.
+// Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the
+// wrong method, OPTIONS included, are 404; the GET handler answers HEAD.
 func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
 	api := newAPI(wildcards{mux}, s)
@@ -94,7 +100,7 @@ func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.
 
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }
 
-// exact refuses what ServeMux would redirect: here another spelling is another path.
+// exact refuses what ServeMux would redirect, because another spelling is another path.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Serves != nil && r.URL.Path != "/healthz" && !s.Serves(hostName(r)) {
@@ -109,7 +115,7 @@ func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// hostName is the name that a request asks, lower case and without port.
+// hostName returns the host name of a request, lower case and without port.
 func hostName(r *http.Request) string {
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -118,8 +124,8 @@ func hostName(r *http.Request) string {
 	return strings.ToLower(name)
 }
 
-// Around is the outermost layer of a host: it gives every request its id and every answer the common headers, answers
-// panics, and writes one log line a request.
+// Around is the outermost layer of a host. It gives every request its id and every answer the
+// common headers, answers panics, and writes one log line a request.
 func (s *Server) Around(next http.Handler) http.Handler {
 	headers := s.headers()
 	challenge := ""
@@ -162,7 +168,8 @@ func (s *Server) headers() http.Header {
 	return h
 }
 
-// begin gives an answer the headers of all answers; the slices are shared, and full, so that nobody appends to them.
+// begin gives an answer the common headers. The slices are shared, and at capacity, so that an
+// append copies them.
 func begin(to, headers http.Header, requestID string) {
 	for name, values := range headers {
 		to[name] = values

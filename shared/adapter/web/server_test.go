@@ -33,28 +33,28 @@ const (
 	testNow    = "2026-03-01T12:00:00Z"
 )
 
-// stand is a surface with routes of every sort, and what the test may steer.
-type stand struct {
-	surface  web.Server
+// env is a server with routes of every sort, and what the test controls.
+type env struct {
+	server   web.Server
 	log      bytes.Buffer
-	counters counters
+	counters fakeCounters
 	record   *idempotency.Record
 	wants    access.Request // of the last authentication
 	handled  atomic.Int32
 	touched  atomic.Int32
-	listed   chan struct{} // closed when the list is asked for
+	listed   chan struct{} // closed when the list is requested
 	host     http.Handler
 }
 
-// counters refuses or fails on demand, and may be held back.
-type counters struct {
+// fakeCounters refuses or fails on demand, and may block.
+type fakeCounters struct {
 	full  bool
 	err   error
 	hold  chan struct{}
 	count atomic.Int32
 }
 
-func (c *counters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, error) {
+func (c *fakeCounters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, error) {
 	c.count.Add(1)
 	if c.hold != nil {
 		<-c.hold
@@ -62,10 +62,10 @@ func (c *counters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, 
 	return 1, !c.full, c.err
 }
 
-func (c *counters) Uncount(context.Context, rate.Window) error { return c.err }
+func (c *fakeCounters) Uncount(context.Context, rate.Window) error { return c.err }
 
 type (
-	thing struct {
+	resource struct {
 		Title string `json:"title" minLength:"1" maxLength:"20"`
 		Size  int64  `json:"size_bytes,omitempty" minimum:"0" maximum:"26214400"`
 		Kind  string `json:"kind,omitempty" enum:"html,text"`
@@ -74,20 +74,20 @@ type (
 	part struct {
 		Path string `json:"path" minLength:"1"`
 	}
-	nothing struct {
+	noInput struct {
 		_ struct{} `json:"-" additionalProperties:"false"`
 	}
-	made struct {
+	created struct {
 		ID    string `json:"id"`
 		Title string `json:"title"`
 	}
 	listIn struct {
 		Limit int `query:"limit" minimum:"1" maximum:"100"`
 	}
-	createIn  struct{ Body thing }
+	createIn  struct{ Body resource }
 	publishIn struct {
 		Artifact string `path:"artifact_id"`
-		Body     *nothing
+		Body     *noInput
 	}
 	artifactIn struct {
 		Artifact string `path:"artifact_id"`
@@ -98,16 +98,16 @@ type (
 	}
 )
 
-func newStand(t testing.TB) *stand {
+func newEnv(t testing.TB) *env {
 	t.Helper()
-	s := new(stand)
+	s := new(env)
 	now, err := time.Parse(time.RFC3339, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return now }
 	numbers := limits.Default()
-	s.surface = web.Server{
+	s.server = web.Server{
 		Title:        "Test",
 		Origin:       "http://api.test",
 		Metadata:     "http://api.test/.well-known/oauth-protected-resource",
@@ -125,11 +125,11 @@ func newStand(t testing.TB) *stand {
 			return ctx, func() []slog.Attr { return []slog.Attr{slog.Int("aws_calls", 3)} }
 		},
 	}
-	s.host = s.surface.Handler(s.routes()...)
+	s.host = s.server.Handler(s.routes()...)
 	return s
 }
 
-func (s *stand) authenticate(_ context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
+func (s *env) authenticate(_ context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
 	s.wants = w
 	if bearer == "no-database" {
 		return access.Authenticated{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"), "the database does not answer")
@@ -150,7 +150,7 @@ func (s *stand) authenticate(_ context.Context, bearer string, w access.Request,
 	return access.Authenticated{Actor: actor, Record: s.record}, nil
 }
 
-func (s *stand) routes() []web.Route {
+func (s *env) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
 			ID:               "things.list",
@@ -174,8 +174,8 @@ func (s *stand) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}/publish",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.PublishRevision, Target: "artifact_id"},
-		}, func(_ context.Context, call *web.Request, in *publishIn) (made, error) {
-			return made{ID: call.Command.Key.Target}, nil
+		}, func(_ context.Context, call *web.Request, in *publishIn) (created, error) {
+			return created{ID: call.Command.Key.Target}, nil
 		}),
 		web.Guarded(web.Operation{
 			ID:      "things.delete",
@@ -183,8 +183,8 @@ func (s *stand) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.DeleteArtifact, Target: "artifact_id", Derived: "mcp-delete:"},
-		}, func(_ context.Context, call *web.Request, in *artifactIn) (made, error) {
-			return made{ID: call.Command.Key.Client}, nil
+		}, func(_ context.Context, call *web.Request, in *artifactIn) (created, error) {
+			return created{ID: call.Command.Key.Client}, nil
 		}),
 		web.Guarded(web.Operation{
 			ID:        "policy.get",
@@ -192,54 +192,54 @@ func (s *stand) routes() []web.Route {
 			Path:      "/v1/policy",
 			Unlimited: true,
 		},
-			func(context.Context, *web.Request, *struct{}) (made, error) { return made{Title: "<&>"}, nil }),
+			func(context.Context, *web.Request, *struct{}) (created, error) { return created{Title: "<&>"}, nil }),
 		web.Public(web.Operation{
 			ID:           "open.make",
 			Method:       "POST",
 			Path:         "/v1/open",
 			Before:       s.before,
 			CacheControl: "public, max-age=300",
-		}, func(ctx context.Context, in *createIn) (made, error) {
-			return made{ID: web.RequestID(ctx), Title: in.Body.Title}, nil
+		}, func(ctx context.Context, in *createIn) (created, error) {
+			return created{ID: web.RequestID(ctx), Title: in.Body.Title}, nil
 		}),
 		web.Plain[fileIn](web.Operation{ID: "file.get", Method: "GET", Path: "/v/{token}/{path}"}, s.file),
 		web.Plain[fileIn](web.Operation{ID: "file.head", Method: "HEAD", Path: "/v/{token}/{path}"}, s.file),
 	}
 }
 
-func (s *stand) list(_ context.Context, _ *web.Request, in *listIn) (made, error) {
+func (s *env) list(_ context.Context, _ *web.Request, in *listIn) (created, error) {
 	s.handled.Add(1)
 	if s.listed != nil {
 		close(s.listed)
 	}
-	return made{ID: fmt.Sprint(in.Limit)}, nil
+	return created{ID: fmt.Sprint(in.Limit)}, nil
 }
 
-func (s *stand) create(ctx context.Context, call *web.Request, in *createIn) (made, error) {
+func (s *env) create(ctx context.Context, call *web.Request, in *createIn) (created, error) {
 	s.handled.Add(1)
 	switch in.Body.Title {
 	case "gone":
-		return made{}, fmt.Errorf("publish: %w", fault.New(fault.RevisionRetained, "the bytes are gone"))
+		return created{}, fmt.Errorf("publish: %w", fault.New(fault.RevisionRetained, "the bytes are gone"))
 	case "boom":
-		return made{}, errors.New("PUT https://s3.test/o/1?X-Amz-Signature=abcdef: broken")
+		return created{}, errors.New("PUT https://s3.test/o/1?X-Amz-Signature=abcdef: broken")
 	case "panic":
 		panic("secret ap_pk_preview_0123456789ABCDEF_abcdefghijkl")
 	}
-	if call.Record.Finished(s.surface.Now()) {
-		var first made
+	if call.Record.Finished(s.server.Now()) {
+		var first created
 		return first, call.Record.Replay(call.Command, &first)
 	}
-	return made{ID: string(call.Command.Key.Operation), Title: in.Body.Title}, nil
+	return created{ID: string(call.Command.Key.Operation), Title: in.Body.Title}, nil
 }
 
-func (s *stand) before(r *http.Request) (context.Context, error) {
+func (s *env) before(r *http.Request) (context.Context, error) {
 	if r.Header.Get("X-Refuse") != "" {
 		return nil, fault.New(fault.ProvisionRateLimited, "wait").After(1500 * time.Millisecond)
 	}
 	return r.Context(), nil
 }
 
-func (s *stand) file(w http.ResponseWriter, r *http.Request) error {
+func (s *env) file(w http.ResponseWriter, r *http.Request) error {
 	switch r.PathValue("path") {
 	case "missing":
 		return fault.NewCode(fault.NotFound)
@@ -263,8 +263,8 @@ func half(w http.ResponseWriter) {
 	w.Write(make([]byte, halfBody))
 }
 
-// ask sends one request to the host; headers come in pairs.
-func (s *stand) ask(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+// do sends one request to the host; headers come in pairs.
+func (s *env) do(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var sent io.Reader
 	if body != "" {
@@ -281,9 +281,9 @@ func (s *stand) ask(t testing.TB, method, target, body string, headers ...string
 
 var authorized = []string{"Authorization", "Bearer " + goodKey, "Idempotency-Key", "test-key-1"}
 
-func (s *stand) create1(t testing.TB, body string) *httptest.ResponseRecorder {
+func (s *env) create1(t testing.TB, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	return s.ask(t, "POST", "/v1/things", body, authorized...)
+	return s.do(t, "POST", "/v1/things", body, authorized...)
 }
 
 type envelope struct {
@@ -293,8 +293,8 @@ type envelope struct {
 	}
 }
 
-// refused checks status and code of a refusal, and what every refusal carries.
-func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) envelope {
+// wantRefusal checks status and code of a refusal, and what every refusal carries.
+func wantRefusal(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) envelope {
 	t.Helper()
 	var e envelope
 	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
@@ -318,9 +318,9 @@ func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.
 	return e
 }
 
-func answered(t testing.TB, w *httptest.ResponseRecorder, status int) made {
+func answered(t testing.TB, w *httptest.ResponseRecorder, status int) created {
 	t.Helper()
-	var m made
+	var m created
 	if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil || w.Code != status {
 		t.Fatalf("answered %d %q, want %d (%v)", w.Code, w.Body, status, err)
 	}
@@ -328,7 +328,7 @@ func answered(t testing.TB, w *httptest.ResponseRecorder, status int) made {
 }
 
 func TestUnknownPathsAndMethodsAre404(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, tt := range []struct{ method, path string }{
 		{"GET", "/"}, {"GET", "/nothing"}, {"PUT", "/v1/things"}, {"OPTIONS", "/v1/things"}, {"TRACE", "/v1/things"},
 		{"MADEUP", "/v1/things"}, {"GET", "/v1/things/"}, {"GET", "/v1//things"}, {"GET", "/v1/./things"}, {"GET", "/v1/x/../things"},
@@ -336,35 +336,35 @@ func TestUnknownPathsAndMethodsAre404(t *testing.T) {
 		{"POST", "/v/token/file"}, {"GET", "/v//file"}, {"GET", "/v/token/a//b"}, {"GET", "/v/token/../x"}, {"GET", "/V1/things"},
 	} {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
-			refused(t, s.ask(t, tt.method, tt.path, "", authorized...), http.StatusNotFound, fault.NotFound)
+			wantRefusal(t, s.do(t, tt.method, tt.path, "", authorized...), http.StatusNotFound, fault.NotFound)
 		})
 	}
 }
 
 func TestHealthAnswersOK(t *testing.T) {
-	s := newStand(t)
-	s.surface.Serves = func(name string) bool { return name == "api.test" }
-	s.host = s.surface.Handler()
-	w := s.ask(t, "GET", "/healthz", "")
+	s := newEnv(t)
+	s.server.Serves = func(name string) bool { return name == "api.test" }
+	s.host = s.server.Handler()
+	w := s.do(t, "GET", "/healthz", "")
 	if w.Code != 200 || w.Body.String() != "ok" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
 	}
 }
 
 func TestAnotherHostNameIsMisdirected(t *testing.T) {
-	s := newStand(t)
-	s.surface.Serves = func(name string) bool { return name == "api.test" }
-	s.host = s.surface.Handler(s.routes()...)
-	refused(t, s.ask(t, "GET", "http://other.test/v1/policy", "", authorized...), http.StatusMisdirectedRequest, fault.NotFound)
-	answered(t, s.ask(t, "GET", "http://API.test:8701/v1/policy", "", authorized...), 200)
+	s := newEnv(t)
+	s.server.Serves = func(name string) bool { return name == "api.test" }
+	s.host = s.server.Handler(s.routes()...)
+	wantRefusal(t, s.do(t, "GET", "http://other.test/v1/policy", "", authorized...), http.StatusMisdirectedRequest, fault.NotFound)
+	answered(t, s.do(t, "GET", "http://API.test:8701/v1/policy", "", authorized...), 200)
 }
 
 func TestSecurityHeadersGoWithEveryAnswer(t *testing.T) {
-	s := newStand(t)
-	s.surface.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
-	s.host = s.surface.Handler(s.routes()...)
+	s := newEnv(t)
+	s.server.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
+	s.host = s.server.Handler(s.routes()...)
 	for _, path := range []string{"/healthz", "/openapi.json", "/nothing", "/v1/policy", "/v/token/file", "/v/token/missing"} {
-		h := s.ask(t, "GET", path, "", authorized...).Header()
+		h := s.do(t, "GET", path, "", authorized...).Header()
 		for name, want := range map[string]string{
 			"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff",
 			"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
@@ -386,10 +386,10 @@ func TestBrowsersAreToldOfOtherNamesOnlyWhenTheDeployerSaysSo(t *testing.T) {
 		"": "max-age=31536000", web.HSTSHost: "max-age=31536000", web.HSTSSubdomains: "max-age=31536000; includeSubDomains",
 		web.HSTSPreload: "max-age=31536000; includeSubDomains; preload",
 	} {
-		s := newStand(t)
-		s.surface.HSTS = rule
-		s.host = s.surface.Handler()
-		got := s.ask(t, "GET", "/healthz", "").Header()["Strict-Transport-Security"]
+		s := newEnv(t)
+		s.server.HSTS = rule
+		s.host = s.server.Handler()
+		got := s.do(t, "GET", "/healthz", "").Header()["Strict-Transport-Security"]
 		if len(got) != 1 || got[0] != want || !rule.Valid() {
 			t.Errorf("%q says %q, want %q", rule, got, want)
 		}
@@ -400,14 +400,14 @@ func TestBrowsersAreToldOfOtherNamesOnlyWhenTheDeployerSaysSo(t *testing.T) {
 }
 
 func TestT77RequestIDs(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for _, given := range []string{"12345678", strings.Repeat("x", 128), "a/b=c;d~!"} {
-		if got := s.ask(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]; len(got) != 1 || got[0] != given {
+		if got := s.do(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]; len(got) != 1 || got[0] != given {
 			t.Errorf("%q came back as %q", given, got)
 		}
 	}
 	for _, given := range []string{"", "1234567", strings.Repeat("x", 129), "12345678 9", "1234567é", "12345678\r\nX: y", "1234567\x00"} {
-		got := s.ask(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]
+		got := s.do(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]
 		if len(got) != 1 || got[0] == given {
 			t.Errorf("%q came back as %q", given, got)
 			continue

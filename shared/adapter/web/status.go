@@ -6,7 +6,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// statuses tells the HTTP status of what a caller can do; the codes of one kind share it.
+// statuses maps the kind of a failure to its HTTP status; all codes of one kind share it.
 var statuses = map[fault.Kind]int{
 	fault.KindInternal:        http.StatusInternalServerError,
 	fault.KindInvalid:         http.StatusBadRequest,
@@ -20,5 +20,5 @@ var statuses = map[fault.Kind]int{
 	fault.KindUnavailable:     http.StatusServiceUnavailable,
 }
 
-// Status is the HTTP status of an error code.
+// Status returns the HTTP status of an error code.
 func Status(c fault.Code) int { return statuses[c.Kind()] }

@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.store = dynamo.New(w.client, w.tables)
 	w.clock.Store(time.Now().UnixMilli())
-	if err := w.store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, w.now()); err != nil {
+	if err := w.store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.assemble()
@@ -369,7 +369,7 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
 		return err
 	}
-	for n := range limits.ProvisionGate {
+	for n := range limits.ProvisionQuota {
 		w.ok(register(n))
 	}
 	full, isRefusal := register(100).(*fault.OAuthError)

@@ -29,7 +29,7 @@ type AuditLog struct {
 	Now     func() time.Time
 }
 
-// Page is which part of a list is asked for; a limit of zero is limits.PageDefault for members, and operators always say one.
+// Page is which part of a list is asked for; a limit of zero is limits.DefaultPage for members, and operators always say one.
 type Page = cursor.Page
 
 const auditName = "audit"
@@ -44,7 +44,7 @@ func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contr
 	}
 	now := a.Now()
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
 	after, err := a.Cursors.Start(of, p)

@@ -174,7 +174,7 @@ func TestAGrantEndsWhenItIsIdleAndAtLastForGood(t *testing.T) {
 
 	out = s.signIn(t, asks())
 	for range 4 {
-		s.later(limits.RefreshMost/4 - time.Minute)
+		s.later(limits.MaxRefreshLife/4 - time.Minute)
 		out = s.token(t, refreshing("cli", out))
 	}
 	if out.ExpiresIn != 240 {

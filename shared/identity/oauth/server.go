@@ -120,7 +120,7 @@ func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 		Operator:   a.operator,
 		ChainKeyID: chain,
 		CreatedAt:  a.at,
-		ExpiresAt:  a.at.Add(limits.RefreshMost),
+		ExpiresAt:  a.at.Add(limits.MaxRefreshLife),
 		Refresh:    refresh.Hash(s.Peppers),
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}

@@ -164,7 +164,7 @@ func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 func (h Hash) Name() string { return hex.EncodeToString(h[:8]) }
 
 func (s Session) live(now time.Time) bool {
-	return now.Before(s.CreatedAt.Add(limits.SessionMost)) && now.Before(s.SeenAt.Add(limits.SessionIdle))
+	return now.Before(s.CreatedAt.Add(limits.MaxSessionLife)) && now.Before(s.SeenAt.Add(limits.SessionIdle))
 }
 
 func (s Session) event(a event.Action, at time.Time, requestID string) event.Event {

@@ -159,7 +159,7 @@ func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 	s := newStand(t)
 	secret := s.start(t)
-	end := s.at.Add(limits.SessionMost)
+	end := s.at.Add(limits.MaxSessionLife)
 	for step := limits.SessionIdle / 2; s.at.Add(step).Before(end); s.at = s.at.Add(step) {
 		if !s.opens(t, secret) {
 			t.Fatalf("it ends at %s", s.at)

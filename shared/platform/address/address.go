@@ -1,4 +1,5 @@
-// Package address builds every URL that the service hands out, from configuration only, and says where clients come from.
+// Package address builds every URL that the service hands out, from configuration only, and derives
+// counter subjects from client addresses.
 package address
 
 import (
@@ -12,14 +13,15 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Origins are where the hosts of a deployment are, without trailing slash. MCP is empty, or the api's, where there is
-// no MCP host: then nothing names one.
+// Origins are the origins of the hosts of a deployment, without trailing slash. MCP is empty or
+// equal to API in a deployment without an MCP host; documents then name none.
 type Origins struct {
 	API, Upload, Content, App, MCP string
 }
 
-// Delegated is the origin for which clients of others get their tokens: the MCP host's, the api's where there is none.
-// On the api they open nothing but the route that tells for whom they act.
+// Delegated returns the origin for which OAuth clients get their tokens: the MCP host's, or the
+// api's in a deployment without one. On the api such a token opens only the route that describes
+// its own actor.
 func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 
 // URLBuilder builds URLs.

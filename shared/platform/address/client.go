@@ -9,8 +9,9 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// Subject names the client at an address for counters, which must not tell who came. IPv6 clients own whole /64 networks;
-// all whose address is unknown are one.
+// Subject returns the counter subject of a client address. It is a digest, because counters must
+// not reveal addresses. IPv6 addresses are cut to their /64, because a client owns all of it; all
+// unknown addresses share one subject.
 func Subject(from netip.Addr, peppers keyring.Derived) string {
 	if from = from.Unmap(); from.Is6() {
 		prefix, _ := from.Prefix(64)
@@ -22,7 +23,8 @@ func Subject(from netip.Addr, peppers keyring.Derived) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
 }
 
-// Network is the part of an address that a person may see: enough to recognise their own.
+// Network returns the part of an address that is shown to people, who can recognise their own
+// network by it.
 func Network(from netip.Addr) string {
 	if !from.IsValid() {
 		return "unknown"

@@ -49,8 +49,8 @@ func AtOrNull(t time.Time) *Time {
 	return &Time{t}
 }
 
-// Seconds is how long something lives, in whole seconds, of which none is promised too many. How long to wait is rounded up
-// instead.
+// Seconds returns a lifetime in whole seconds, rounded down, so that no answer promises a second
+// too many. Waits are rounded up instead.
 func Seconds(d time.Duration) int { return int(d / time.Second) }
 
 // Envelope is the body of every JSON error.
@@ -68,7 +68,7 @@ type Problem struct {
 	RequestID string `json:"request_id,omitempty" minLength:"1"`
 }
 
-// PageInfo ends every paged list.
+// PageInfo is part of every paged list.
 type PageInfo struct {
 	NextCursor *string `json:"next_cursor" nullable:"true" minLength:"1" maxLength:"500"`
 	HasMore    bool    `json:"has_more"`

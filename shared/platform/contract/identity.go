@@ -34,7 +34,8 @@ type ResourceMetadata struct {
 	ResourceDocumentation string   `json:"resource_documentation" format:"uri"`
 }
 
-// ServerMetadata describes the authorization server (RFC 8414), the members of ResourceMetadata repeated in it.
+// ServerMetadata describes the authorization server (RFC 8414) and repeats the members of
+// ResourceMetadata.
 type ServerMetadata struct {
 	ResourceMetadata
 	Issuer                      string    `json:"issuer" format:"uri"`
@@ -53,7 +54,7 @@ type ServerMetadata struct {
 	AgentAuth                   AgentAuth `json:"agent_auth"`
 }
 
-// AgentAuth tells agents how to register.
+// AgentAuth describes how agents register.
 type AgentAuth struct {
 	Skill         string   `json:"skill" format:"uri"`
 	Identity      string   `json:"identity_endpoint" format:"uri"`
@@ -82,12 +83,13 @@ type RegisteredAgent struct {
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
 }
 
-// StartClaim asks for a code that a person types.
+// StartClaim asks for a user code that a person types.
 type StartClaim struct {
 	ClaimToken string `json:"claim_token"`
 }
 
-// StartedClaim answers it. The code stands at both places. AttemptToken is in the verification URI too.
+// StartedClaim answers StartClaim. The code appears in both places, and AttemptToken is part of the
+// verification URI.
 type StartedClaim struct {
 	ClaimToken        string          `json:"claim_token"`
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
@@ -139,7 +141,7 @@ type RegisterClient struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-// RegisteredClient answers it (RFC 7591, section 3.2.1). IssuedAt is Unix seconds.
+// RegisteredClient answers RegisterClient (RFC 7591, section 3.2.1). IssuedAt is Unix seconds.
 type RegisteredClient struct {
 	ClientID id.Client `json:"client_id"`
 	IssuedAt int64     `json:"client_id_issued_at"`
@@ -161,14 +163,15 @@ type Claimed struct {
 	ClaimTokenID           id.ClaimToken `json:"claim_token_id"`
 }
 
-// CompleteClaim finishes an agent's claim in the name of the member who asks; the attempt token wins.
+// CompleteClaim completes an agent's claim for the member who asks. AttemptToken takes precedence
+// over ClaimToken.
 type CompleteClaim struct {
 	ClaimToken   string `json:"claim_token,omitempty"`
 	AttemptToken string `json:"claim_attempt_token,omitempty"`
 	UserCode     string `json:"user_code" pattern:"^[0-9]{6}$"`
 }
 
-// CompletedClaim answers it.
+// CompletedClaim answers CompleteClaim.
 type CompletedClaim struct {
 	OK             bool            `json:"ok"`
 	RegistrationID id.Registration `json:"registration_id"`

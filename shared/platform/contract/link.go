@@ -2,9 +2,10 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// CreateLink asks for an access link (strict). RevisionID goes with type revision and with no other; ExpiresAt ends the link
-// itself, beside the life of each URL that is minted for it; a share link that is there already keeps its own end, and is
-// refused where that is later.
+// CreateLink asks for an access link (strict). RevisionID is required with type revision and
+// refused with any other. ExpiresAt ends the link itself, independently of the life of each URL
+// that is minted for it. An existing share link keeps its own expiry, and the request is refused
+// where that is later.
 type CreateLink struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	Type       string      `json:"type" enum:"share,revision"`

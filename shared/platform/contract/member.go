@@ -36,7 +36,7 @@ type Settings struct {
 	UsagePolicy        SettingsPolicy     `json:"usage_policy"`
 }
 
-// AutoDeletionBounds are how many days a workspace may choose.
+// AutoDeletionBounds are the fewest and the most days that a workspace may choose.
 type AutoDeletionBounds struct {
 	MinDays int `json:"min_days" exclusiveMinimum:"0"`
 	MaxDays int `json:"max_days" exclusiveMinimum:"0"`
@@ -54,7 +54,7 @@ type UpdateSettings struct {
 	AutoDeletionDays int    `json:"auto_deletion_days" minimum:"1" maximum:"90"`
 }
 
-// AuditRow is one line of a workspace's record. RequestID is empty when nobody knows it.
+// AuditRow is one line of a workspace's record. RequestID is empty when it is unknown.
 type AuditRow struct {
 	ID            id.Event `json:"id"`
 	Time          Time     `json:"time" format:"date-time"`

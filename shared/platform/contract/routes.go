@@ -2,7 +2,7 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// Discovery tells where the hosts of a deployment are (GET /.well-known/vitrine).
+// Discovery lists the hosts of a deployment (GET /.well-known/vitrine).
 type Discovery struct {
 	APIURL     string `json:"api_url" format:"uri"`
 	UploadURL  string `json:"upload_url" format:"uri"`
@@ -62,7 +62,7 @@ type CreateSession struct {
 	Files          []DeclaredFile `json:"files" maxItems:"100"`
 }
 
-// DeclaredFile is a file that the client is going to upload.
+// DeclaredFile is a file that the client will upload.
 type DeclaredFile struct {
 	Path      string         `json:"path" minLength:"1" maxLength:"4096"`
 	SizeBytes int64          `json:"size_bytes" minimum:"0" maximum:"26214400"`
@@ -70,7 +70,7 @@ type DeclaredFile struct {
 	Patch     *DeclaredPatch `json:"patch,omitempty"`
 }
 
-// DeclaredPatch says that the upload is a diff against the base revision's file.
+// DeclaredPatch declares that the upload is a diff against the base revision's file.
 type DeclaredPatch struct {
 	BaseSHA256   string `json:"base_sha256" pattern:"^[a-f0-9]{64}$"`
 	Format       string `json:"format" enum:"unified"`
@@ -87,7 +87,8 @@ type Session struct {
 	Files           []UploadTarget `json:"files" maxItems:"100"`
 }
 
-// UploadTarget says what to do with one file: PUT it to PutURL with exactly RequiredHeaders, or nothing when it is reused.
+// UploadTarget says how to upload one file: PUT it to PutURL with exactly RequiredHeaders. A reused
+// file has no PutURL and needs no upload.
 type UploadTarget struct {
 	Status          string            `json:"status" enum:"upload_required,reused"`
 	Path            string            `json:"path" minLength:"1" maxLength:"4096"`
@@ -108,13 +109,13 @@ type Finalized struct {
 	SizeBytes       int64       `json:"size_bytes" minimum:"0"`
 }
 
-// Nothing is a body without members (strict).
+// Nothing is an empty request body (strict).
 type Nothing struct {
 	_ struct{} `json:"-" additionalProperties:"false"`
 }
 
 // Published answers revisions.publish (strict): PrivateURL for members' workspaces, UnlistedURL for unclaimed ones, URL
-// beside it when the key came from an agent registration.
+// as well when the key came from an agent registration.
 type Published struct {
 	_                  struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID         id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -156,7 +157,7 @@ type Resolved struct {
 	Pinned     bool            `json:"pinned,omitempty" doc:"the artifact is kept: it does not end at expires_at while that is so"`
 }
 
-// Challenge is a proof of work that a busy service asks for; it stands beside the error of pow_required.
+// Challenge is a proof of work that a busy service asks for; it accompanies the error pow_required.
 type Challenge struct {
 	Nonce      string `json:"nonce" minLength:"22" maxLength:"22" doc:"22 base64url characters"`
 	Difficulty int    `json:"difficulty" minimum:"1" doc:"leading zero bits that SHA-256 of nonce:counter needs, the counter in decimal"`

@@ -9,7 +9,7 @@ type WorkspaceSummary struct {
 	CreatedAt Time         `json:"created_at" format:"date-time"`
 }
 
-// UsagePolicy is what a workspace may do; sizes in bytes, lives in seconds.
+// UsagePolicy lists the limits of a workspace; sizes in bytes, lifetimes in seconds.
 type UsagePolicy struct {
 	FileSizeCapBytes           int64 `json:"file_size_cap_bytes" exclusiveMinimum:"0"`
 	ArtifactSizeCapBytes       int64 `json:"artifact_size_cap_bytes" exclusiveMinimum:"0"`
@@ -59,7 +59,7 @@ type ArtifactSummary struct {
 	DeleteReason *string      `json:"delete_reason"`
 }
 
-// Bundle tells whether a zip of the revision can be had (strict).
+// Bundle reports whether a zip of the revision is available (strict).
 type Bundle struct {
 	_                 struct{} `json:"-" additionalProperties:"false"`
 	Status            string   `json:"status" enum:"pending,ready,failed,disabled"`
@@ -88,7 +88,8 @@ type SafetyWarning struct {
 	DetectedAt Time   `json:"detected_at" format:"date-time"`
 }
 
-// PublicAgentView is the machine-readable view of one revision, for whoever holds a signed token or link.
+// PublicAgentView is the machine-readable view of one revision, for the holder of a signed token or
+// link.
 type PublicAgentView struct {
 	ArtifactID         id.Artifact     `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	RevisionID         id.Revision     `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -111,8 +112,8 @@ type AgentView struct {
 	Lockdown   *ViewLockdowns `json:"lockdown,omitempty" doc:"for members, while anything is locked"`
 }
 
-// ViewLockdowns tells what of an artifact is locked (strict): its access links by members, itself or its workspace by the
-// operator.
+// ViewLockdowns reports what is locked (strict): the artifact's access links by members, and the
+// artifact or its workspace by the operator.
 type ViewLockdowns struct {
 	_          struct{}      `json:"-" additionalProperties:"false"`
 	AccessLink Locked        `json:"access_link"`
@@ -126,7 +127,7 @@ type ViewPlatforms struct {
 	Artifact  Locked   `json:"artifact"`
 }
 
-// Locked tells whether something is locked, and since when (strict).
+// Locked reports whether a lock is set, and since when (strict).
 type Locked struct {
 	_        struct{} `json:"-" additionalProperties:"false"`
 	Locked   bool     `json:"locked"`

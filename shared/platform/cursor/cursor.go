@@ -1,7 +1,8 @@
-// Package cursor seals places in lists for clients, so that they can neither read, forge nor carry them elsewhere.
+// Package cursor seals list positions for clients, so that clients can neither read, forge nor
+// reuse them for another list.
 //
-// Form: "v1." and base64url of a sealed expiry, instant and id; the list and the workspace are authenticated with it.
-// Partitions of the store are never taken from a cursor.
+// Form: "v1." and base64url of a sealed expiry, instant and id; the list and the workspace are
+// authenticated with it. Partitions of the store are never taken from a cursor.
 package cursor
 
 import (
@@ -20,20 +21,20 @@ import (
 
 const prefix = "v1."
 
-// Page is which part of a list is asked for.
+// Page selects a part of a list.
 type Page struct {
 	Cursor string // empty: the first page
-	Limit  int    // from 1 to limits.PageMax; services say what zero is
+	Limit  int    // from 1 to limits.MaxPage; services define the meaning of zero
 }
 
-// List is a list of a workspace, at an instant. A cursor of one is none of another.
+// List is a list of a workspace, at an instant. A cursor of one list is invalid for another.
 type List struct {
 	Workspace id.Workspace
 	Name      string
 	Now       time.Time
 }
 
-// Position is a place in a list: the last one that was shown, or looked at. Its zero value is the start.
+// Position is the last list entry that was shown or examined. Its zero value is the start.
 type Position struct {
 	At time.Time
 	ID string
@@ -53,11 +54,12 @@ func New(ring keyring.Ring) (*Codec, error) {
 	return &Codec{box: box}, nil
 }
 
-// Start is after what a page begins: invalid_request for a limit that no page has, and invalid_cursor for a cursor that is
-// tampered, foreign or older than limits.CursorLife.
+// Start returns the position after which a page begins. It fails with invalid_request for a limit
+// out of range, and with invalid_cursor for a cursor that was tampered with, belongs to another
+// list or is older than limits.CursorLife.
 func (c *Codec) Start(l List, p Page) (Position, error) {
-	if p.Limit < 1 || p.Limit > limits.PageMax {
-		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.PageMax)
+	if p.Limit < 1 || p.Limit > limits.MaxPage {
+		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.MaxPage)
 	}
 	if p.Cursor == "" {
 		return Position{}, nil
@@ -65,13 +67,14 @@ func (c *Codec) Start(l List, p Page) (Position, error) {
 	return c.Open(l, p.Cursor)
 }
 
-// Read reads one page of a list whose places are texts of the store: read returns the rows after a place, and the
-// place of the last one if others follow. A limit of zero is limits.PageDefault. Errors as of Start.
+// Read reads one page of a list whose positions are strings of the store: read returns the rows
+// after a position, and the position of the last row if more follow. A limit of zero means
+// limits.DefaultPage. Errors are those of Start.
 func Read[row any](
 	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
 ) ([]row, contract.PageInfo, error) {
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	after, err := c.Start(l, p)
 	if err != nil {
@@ -85,7 +88,7 @@ func Read[row any](
 	return rows, info, err
 }
 
-// Info tells that others follow the last one of a page.
+// Info returns the page info for a page that more rows follow.
 func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
 	next, err := c.Seal(l, last)
 	if err != nil {
@@ -94,7 +97,7 @@ func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
 	return contract.PageInfo{HasMore: true, NextCursor: &next}, nil
 }
 
-// Seal makes an opaque text of at most limits.CursorLength characters.
+// Seal encrypts a position into an opaque text of at most limits.CursorLength characters.
 func (c *Codec) Seal(l List, p Position) (string, error) {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(l.Now.Add(limits.CursorLife).UnixMilli()))
 	plain = binary.BigEndian.AppendUint64(plain, uint64(p.At.UnixMilli()))
@@ -102,7 +105,7 @@ func (c *Codec) Seal(l List, p Position) (string, error) {
 	return prefix + base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// Open reads it back.
+// Open decrypts what Seal made for the same list.
 func (c *Codec) Open(l List, text string) (Position, error) {
 	body, ok := strings.CutPrefix(text, prefix)
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(body)

@@ -56,13 +56,13 @@ func TestAPageStartsWhereTheOneBeforeEnded(t *testing.T) {
 	if err != nil || !info.HasMore || info.NextCursor == nil {
 		t.Fatal(info, err)
 	}
-	if got, err := c.Start(of, Page{Cursor: *info.NextCursor, Limit: limits.PageMax}); err != nil || got != last {
+	if got, err := c.Start(of, Page{Cursor: *info.NextCursor, Limit: limits.MaxPage}); err != nil || got != last {
 		t.Errorf("got %v %v, want %v", got, err, last)
 	}
 	if got, err := c.Start(of, Page{Limit: 1}); err != nil || got != (Position{}) {
 		t.Errorf("the first page starts at %v, %v", got, err)
 	}
-	for _, limit := range []int{-1, 0, limits.PageMax + 1} {
+	for _, limit := range []int{-1, 0, limits.MaxPage + 1} {
 		if _, err := c.Start(of, Page{Limit: limit}); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("a page of %d: %v", limit, err)
 		}

@@ -12,8 +12,8 @@ import (
 
 var titles = []string{"Anchor", "Buoy", "Compass", "Dinghy", "Eddy"}
 
-// titlesAfter stands for a store. It returns up to limit rows after a place, and the place of the last one if others
-// follow.
+// titlesAfter stands in for a store. It returns up to limit rows after a position, and the position
+// of the last row if more follow.
 func titlesAfter(after string, limit int) (rows []string, next string, err error) {
 	for _, title := range titles {
 		if title <= after {
@@ -52,7 +52,7 @@ func ExampleRead() {
 	// [Eddy] false
 }
 
-// A cursor is good for the list and the workspace that it was made for.
+// A cursor is valid only for the list and the workspace that it was made for.
 func ExampleCodec_Open() {
 	codec, err := cursor.New(keyring.New().Seal)
 	if err != nil {

@@ -2,8 +2,8 @@ package env
 
 import "slices"
 
-// Hosts answer requests, each by a function functions/{host}/lambda.
+// Hosts are the hosts that answer requests. Each is a function functions/{host}/lambda.
 var Hosts = []string{"api", "upload", "content", "app"}
 
-// Functions are all that are deployed: also the one that a schedule wakes.
+// Functions are all deployed functions: the hosts, and the one that a schedule starts.
 var Functions = append(slices.Clone(Hosts), "jobs")

@@ -1,4 +1,5 @@
-// Package event is the record of what was done to a workspace; each is written in the transaction that does it.
+// Package event records what was done to a workspace. Each event is written in the transaction that
+// it describes.
 package event
 
 import (
@@ -7,10 +8,10 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Action names what happened.
+// Action names what was done.
 type Action string
 
-// The actions of the contract, and after them ours.
+// The actions: those of the contract first, then the service's own.
 const (
 	WorkspaceCreated     Action = "workspace.created"
 	SettingsUpdated      Action = "workspace.settings.updated"
@@ -57,30 +58,30 @@ const (
 const (
 	Key      = "api_key"
 	Member   = "member"
-	Admin    = "admin" // of the contract; nothing of ours is done by one
+	Admin    = "admin" // part of the contract; the service records no event of this type
 	System   = "system"
 	Platform = "platform"
 )
 
-// Actor is who did it.
+// Actor is who performed an action.
 type Actor struct {
 	Type string
 	ID   string
 }
 
-// ByKey is an API key as actor.
+// ByKey returns the actor of an API key.
 func ByKey(k id.Key) Actor { return Actor{Key, string(k)} }
 
-// ByMember is a person as actor.
+// ByMember returns the actor of a member.
 func ByMember(m id.Member) Actor { return Actor{Member, string(m)} }
 
-// ByOperator is a person as actor who looks after the whole deployment.
+// ByOperator returns the actor of a member who acts as operator of the deployment.
 func ByOperator(m id.Member) Actor { return Actor{Platform, string(m)} }
 
-// BySystem is the service itself as actor.
+// BySystem returns the actor of the service itself.
 func BySystem() Actor { return Actor{System, "vitrine"} }
 
-// The types of targets: those of the contract, and after them ours.
+// The types of targets: those of the contract first, then the service's own.
 const (
 	OnWorkspace    = "workspace"
 	OnKey          = "api_key"
@@ -96,7 +97,7 @@ const (
 	OnBrowser      = "session"
 )
 
-// Target is what it was done to.
+// Target is what an action was performed on.
 type Target struct {
 	Type string
 	ID   string

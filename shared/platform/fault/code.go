@@ -79,7 +79,7 @@ var kinds = map[Code]Kind{
 	Internal: KindInternal,
 }
 
-// Kind tells what a caller can do about the code.
+// Kind returns what a caller can do about the code.
 func (c Code) Kind() Kind { return kinds[c] }
 
 // Codes lists every code of the contract in no order.

@@ -9,7 +9,8 @@ import (
 
 var errUnreachable = errors.New("connection refused")
 
-// read stands for a store that does not answer. It says what the caller can do, and keeps the cause for the log.
+// read stands in for a store that does not answer. It reports what the caller can do, and keeps the
+// cause for the log.
 func read() error {
 	return fault.Wrap(fault.DatabaseUnavailable, errUnreachable, "the database does not answer")
 }
@@ -28,7 +29,7 @@ func Example() {
 	// logged:  publish: database_unavailable: the database does not answer: connection refused
 }
 
-// An error without a Fault in its chain is Internal, and nothing of its text is shown.
+// An error without a Fault in its chain is Internal, and no part of its text is shown.
 func ExampleOf_unclassified() {
 	f := fault.Of(errUnreachable)
 

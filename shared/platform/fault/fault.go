@@ -1,4 +1,4 @@
-// Package fault is the one vocabulary of failures: each says what the caller can do and carries its wire code.
+// Package fault classifies failures: each says what the caller can do and carries its wire code.
 package fault
 
 import (
@@ -23,7 +23,7 @@ func New(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// NewCode makes a fault whose message is its code, for answers that must not tell more.
+// NewCode makes a fault whose message is its code, for answers that must not reveal more.
 func NewCode(code Code) *Fault { return &Fault{Code: code, Message: string(code)} }
 
 // Wrap makes a fault with a cause that is logged but not shown.
@@ -33,7 +33,7 @@ func Wrap(code Code, cause error, format string, args ...any) *Fault {
 	return f
 }
 
-// After returns a copy of f that tells the caller when to come back.
+// After returns a copy of f with a Retry-After.
 func (f *Fault) After(wait time.Duration) *Fault {
 	g := *f
 	g.RetryAfter = wait
@@ -55,7 +55,7 @@ func (f *Fault) Error() string {
 // Unwrap returns the hidden cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of finds the fault in err; what nobody classified is Internal and shows nothing of err.
+// Of finds the fault in err. An error without one is Internal and reveals no part of err.
 func Of(err error) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
@@ -64,7 +64,7 @@ func Of(err error) *Fault {
 	return &Fault{Code: Internal, Message: string(Internal), cause: err}
 }
 
-// CodeOf is the wire code of err, Internal for anything unclassified, "" for nil.
+// CodeOf returns the wire code of err: Internal for an unclassified error, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -72,5 +72,5 @@ func CodeOf(err error) Code {
 	return Of(err).Code
 }
 
-// KindOf tells what the caller of err can do.
+// KindOf returns what the caller of err can do.
 func KindOf(err error) Kind { return CodeOf(err).Kind() }

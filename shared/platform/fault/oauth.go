@@ -28,7 +28,7 @@ const (
 	OAuthProvisionRateLimited   OAuthCode = "ephemeral_provision_rate_limited"
 	OAuthProvisionUnavailable   OAuthCode = "ephemeral_provision_unavailable"
 	OAuthTemporarilyUnavailable OAuthCode = "temporarily_unavailable" // not configured
-	OAuthServerError            OAuthCode = "server_error"            // the store or the provider is down, or a fault of ours
+	OAuthServerError            OAuthCode = "server_error"            // the store or the provider is unavailable, or the service has a bug
 )
 
 // OAuthError is a failure of the authorization server: {error, error_description}, not the envelope.
@@ -38,7 +38,7 @@ type OAuthError struct {
 	Description string
 	// RetryAfter is how long to wait before trying again; zero sends no header.
 	RetryAfter time.Duration
-	// Limited says that the caller came too often: 429 instead of the code's own status.
+	// Limited makes the status 429 instead of the code's own, because the caller came too often.
 	Limited bool
 
 	cause error
@@ -49,14 +49,14 @@ func NewOAuth(code OAuthCode, format string, args ...any) *OAuthError {
 	return &OAuthError{Code: code, Description: fmt.Sprintf(format, args...)}
 }
 
-// After returns a copy of r that tells the caller when to come back.
+// After returns a copy of r with a Retry-After.
 func (r *OAuthError) After(wait time.Duration) *OAuthError {
 	s := *r
 	s.RetryAfter = wait
 	return &s
 }
 
-// AsRateLimited returns a copy of r that answers 429 and tells the caller when to come back.
+// AsRateLimited returns a copy of r that answers 429 with a Retry-After.
 func (r *OAuthError) AsRateLimited(wait time.Duration) *OAuthError {
 	s := r.After(wait)
 	s.Limited = true
@@ -82,8 +82,8 @@ func (r *OAuthError) Error() string {
 // Unwrap returns the hidden cause.
 func (r *OAuthError) Unwrap() error { return r.cause }
 
-// OAuthErrorOf finds the refusal in err. A Fault becomes one: unavailable stores and whatever nobody classified are
-// server_error, the rest invalid_request.
+// OAuthErrorOf finds the refusal in err. It converts a Fault: unavailable and unclassified errors
+// become server_error, all others invalid_request.
 func OAuthErrorOf(err error) *OAuthError {
 	if r, ok := errors.AsType[*OAuthError](err); ok {
 		return r

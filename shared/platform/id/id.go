@@ -1,6 +1,8 @@
-// Package id makes, checks and packs the identifiers of the contract; each kind is a type, so that ids cannot be swapped.
+// Package id makes, checks and packs the identifiers of the contract. Each kind is a type, so that
+// ids cannot be swapped.
 //
-// Entity ids are a prefix and 26 Crockford characters that carry 128 random bits; nothing may rely on their order.
+// Entity ids are a prefix and 26 Crockford characters that carry 128 random bits; no code may rely
+// on their order.
 package id
 
 import (
@@ -30,10 +32,10 @@ type (
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
 
-// NoWorkspace is what a credential carries that belongs to no workspace yet: 16 zero bytes.
+// NoWorkspace is the workspace of a credential that does not belong to one yet: 16 zero bytes.
 const NoWorkspace Workspace = "00000000-0000-0000-0000-000000000000"
 
-// ErrMalformed says that a text is not an id of the asked kind.
+// ErrMalformed reports that a text is not an id of the expected kind.
 var ErrMalformed = errors.New("malformed id")
 
 func random() (b Bits) {
@@ -84,11 +86,11 @@ func (r Revision) Bits() (Bits, error) { return unpack(string(r), "rev_") }
 // NewSession returns a random upload session id.
 func NewSession() Session { return Session("upl_" + encode128(random())) }
 
-// Valid tells whether the id has the form of an upload session id.
+// Valid reports whether the id has the form of an upload session id.
 func (s Session) Valid() bool { _, err := unpack(string(s), "upl_"); return err == nil }
 
-// NewKey returns an id for the API key with a public id, which it carries in its first 80 bits: whoever has the id finds
-// the key without an index. The other 48 bits are random.
+// NewKey returns an id for the API key with a public id, which is its first 80 bits, so that the
+// key is found by its id without an index. The other 48 bits are random.
 func NewKey(p Public) Key {
 	b := random()
 	public, err := p.Bits()
@@ -99,7 +101,7 @@ func NewKey(p Public) Key {
 	return Key("key_" + encode128(b))
 }
 
-// Public is the public id of the key; ErrMalformed if k is no key id.
+// Public returns the public id of the key; ErrMalformed if k is not a key id.
 func (k Key) Public() (Public, error) {
 	b, err := unpack(string(k), "key_")
 	if err != nil {
@@ -117,22 +119,22 @@ func NewEvent() Event { return Event("evt_" + encode128(random())) }
 // NewMember returns a random member id.
 func NewMember() Member { return Member("mem_" + encode128(random())) }
 
-// Valid tells whether the id has the form of a member id.
+// Valid reports whether the id has the form of a member id.
 func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err == nil }
 
 // NewLockdown returns a random lockdown id.
 func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
 
-// Valid tells whether the id has the form of a registration id.
+// Valid reports whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }
 
-// Valid tells whether the id has the form of a client that registered itself.
+// Valid reports whether the id has the form of a client that registered itself.
 func (c Client) Valid() bool { _, err := unpack(string(c), "oc_"); return err == nil }
 
 // NewClient returns a random id for an OAuth client that registers itself.
 func NewClient() Client { return Client("oc_" + encode128(random())) }
 
-// Valid tells whether the id has the form of a key id.
+// Valid reports whether the id has the form of a key id.
 func (k Key) Valid() bool { _, err := unpack(string(k), "key_"); return err == nil }
 
 func unpack(s, prefix string) (Bits, error) {

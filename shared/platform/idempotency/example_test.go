@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// records stands for a store. A commit writes the effect of a command and its record together, or neither.
+// records stands in for a store. A commit writes the effect of a command and its record together.
 type records map[idempotency.Key]idempotency.Record
 
 func (s records) commit(c idempotency.Command, result []byte, now time.Time) error {

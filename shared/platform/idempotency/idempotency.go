@@ -1,4 +1,5 @@
-// Package idempotency makes a repeated command give its first result: a record per credential, operation, target and client key.
+// Package idempotency gives a repeated command its first result. It keeps a record per credential,
+// operation, target and client key.
 package idempotency
 
 import (
@@ -12,7 +13,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Operation names a command, most as the contract does. It is part of the keys of records: another name forgets them.
+// Operation names a command, in most cases as the contract does. It is part of record keys, so that
+// renaming an operation loses its records.
 type Operation string
 
 // The commands with an Idempotency-Key.
@@ -35,7 +37,8 @@ const (
 	LiftLockdown    Operation = "platform.lockdown.lift"
 )
 
-// Key identifies a record. The target is part of it, so that one client key for two artifacts is two commands.
+// Key identifies a record. It includes the target, because one client key used for two artifacts
+// means two commands.
 type Key struct {
 	Actor     string // credential.Actor's Subject
 	Operation Operation
@@ -43,24 +46,24 @@ type Key struct {
 	Client    string
 }
 
-// CheckClient refuses what is no Idempotency-Key.
+// CheckClient refuses a malformed Idempotency-Key.
 func CheckClient(key string) error {
-	if len(key) < keyLeast || len(key) > keyMost || strings.ContainsFunc(key, foreign) {
+	if len(key) < minKeyLength || len(key) > maxKeyLength || strings.ContainsFunc(key, invalidRune) {
 		return fault.New(fault.InvalidIdempotencyKey, "send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
 	}
 	return nil
 }
 
-// How long an Idempotency-Key is.
-const keyLeast, keyMost = 8, 200
+// minKeyLength and maxKeyLength bound an Idempotency-Key.
+const minKeyLength, maxKeyLength = 8, 200
 
-// foreign tells whether a character has no place in an Idempotency-Key.
-func foreign(r rune) bool {
+// invalidRune reports whether a character is not allowed in an Idempotency-Key.
+func invalidRune(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	return !letter && !strings.ContainsRune("._:-", r)
 }
 
-// Fingerprint tells two bodies apart.
+// Fingerprint distinguishes request bodies.
 type Fingerprint [sha256.Size]byte
 
 // FingerprintOf hashes method, route and the JSON body with sorted keys; an empty body counts as no body.
@@ -79,7 +82,7 @@ func FingerprintOf(method, route string, body []byte) Fingerprint {
 	return Fingerprint(h.Sum(nil))
 }
 
-// Command is one attempt of a command: who it is and what it asks.
+// Command is one attempt of a command: its key and the fingerprint of its request.
 type Command struct {
 	Key         Key
 	Fingerprint Fingerprint
@@ -90,11 +93,11 @@ type Record struct {
 	Fingerprint Fingerprint
 	Done        bool
 	Lease       time.Time // of an attempt in flight
-	Result      []byte    // of a finished one; ids and facts only, no secret and no signed URL
+	Result      []byte    // of a finished attempt; ids and facts only, no secret and no signed URL
 	Expires     time.Time
 }
 
-// Finished tells whether the record answers a repetition at an instant.
+// Finished reports whether the record answers a repetition at an instant.
 func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
 
 // Compare refuses the same key with another body.
@@ -105,7 +108,7 @@ func (r *Record) Compare(c Command) error {
 	return nil
 }
 
-// Replay unpacks the first result into out, unless the body is another one.
+// Replay unpacks the first result into out, after Compare.
 func (r *Record) Replay(c Command, out any) error {
 	if err := r.Compare(c); err != nil {
 		return err
@@ -113,13 +116,14 @@ func (r *Record) Replay(c Command, out any) error {
 	return json.Unmarshal(r.Result, out)
 }
 
-// First is the first result, unpacked.
+// First unpacks and returns the first result.
 func First[T any](r *Record, c Command) (first T, err error) {
 	err = r.Replay(c, &first)
 	return first, err
 }
 
-// AlreadyDone says that another attempt holds or finished the command; Record is what it left.
+// AlreadyDone reports that another attempt holds or finished the command; Record is the one that it
+// wrote.
 type AlreadyDone struct {
 	Record Record
 }
@@ -127,8 +131,8 @@ type AlreadyDone struct {
 // Error describes the refusal.
 func (t *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
-// Lost tells how a failed commit goes on: with the record that answers it, if another attempt finished the command; else
-// with err, InFlight while another holds it.
+// Lost resolves a failed commit. It returns the record to replay if another attempt finished the
+// command, InFlight while another attempt holds it, and err otherwise.
 func Lost(err error, now time.Time) (finished *Record, _ error) {
 	var taken *AlreadyDone
 	switch {
@@ -140,7 +144,7 @@ func Lost(err error, now time.Time) (finished *Record, _ error) {
 	return nil, InFlight()
 }
 
-// InFlight is the answer while another attempt runs.
+// InFlight returns the refusal while another attempt runs.
 func InFlight() error {
 	return fault.New(fault.IdempotencyInFlight, "the same request is still running; repeat it with the same Idempotency-Key in a moment")
 }

@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// A key is replaced in three steps, and nothing that it signed ends before its time.
+// A key is replaced in three steps. Every signature of the old key stays valid until it expires.
 func ExampleRing_Flip() {
 	ring, now := keyring.New().Content, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	drain := keyring.Drain("content")

@@ -22,7 +22,8 @@ const (
 	seedChars = 43 // of 64 kinds are 256 bits
 )
 
-// States of a key: next is known but not used yet, active signs, verify only checks. All three check.
+// States of a key: next is distributed but not used yet, active signs, verify only checks. All
+// three check.
 const (
 	Next   = "next"
 	Active = "active"
@@ -50,12 +51,13 @@ type Key struct {
 	ID     byte      `json:"kid"`
 	Secret Secret    `json:"k"`
 	State  string    `json:"state"`
-	Since  time.Time `json:"since,omitzero"` // when it came into its state; zero: nobody wrote it down
-	// VerifyUntil is from when on nothing that lives was made under a key in state Verify; zero: only people can know.
+	Since  time.Time `json:"since,omitzero"` // start of its state; zero: not recorded
+	// VerifyUntil is when everything signed by a key in state Verify has expired; zero: only the
+	// operator can know.
 	VerifyUntil time.Time `json:"verify_until,omitzero"`
 }
 
-// Secret is key material; it prints as nothing.
+// Secret is key material; it never prints its value.
 type Secret []byte
 
 // String hides the secret.
@@ -96,7 +98,8 @@ func newSecret() Secret {
 	return secret
 }
 
-// Parse reads a set and refuses it unless every ring can sign: a deployment with a bad ring must not start.
+// Parse reads a set and refuses it unless every ring can sign, because a deployment with a bad ring
+// must not start.
 func Parse(data []byte) (Set, error) {
 	var s Set
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -110,8 +113,9 @@ func Parse(data []byte) (Set, error) {
 	return s, nil
 }
 
-// ParseRing reads one ring. A deployment is born with {"seed": text of at least 43 characters} that nobody chose; it
-// stands for a ring with one key until the first rotation writes the full form.
+// ParseRing reads one ring. A deployment starts with {"seed": text of at least 43 characters},
+// which is generated. It is read as a ring with one key until the first rotation writes the full
+// form.
 func ParseRing(data []byte) (Ring, error) {
 	var born struct{ Seed string }
 	if err := json.Unmarshal(data, &born); err != nil {
@@ -158,7 +162,7 @@ type Derived struct {
 	keys   map[byte][]byte
 }
 
-// Derive makes the keys of one use by HKDF-SHA-256 with info "vitrine/v1/<use>".
+// Derive derives the keys of one use by HKDF-SHA-256 with info "vitrine/v1/<use>".
 func (r Ring) Derive(use string) (Derived, error) {
 	if len(r.Keys) == 0 {
 		return Derived{}, fmt.Errorf("the key ring for %s is not configured", use)
@@ -180,7 +184,7 @@ func (d Derived) Active() (byte, []byte) { return d.active, d.keys[d.active] }
 // Key returns the key with an id, nil when the ring does not hold it.
 func (d Derived) Key(kid byte) []byte { return d.keys[kid] }
 
-// All returns every key of the ring, for texts that do not name theirs.
+// All returns every key of the ring, for texts that do not name their key.
 func (d Derived) All() [][]byte {
 	all := make([][]byte, 0, len(d.keys))
 	for _, k := range d.keys {

@@ -7,33 +7,35 @@ import (
 	"time"
 )
 
-// A key is replaced in steps, and nothing that lives ends on the way: Stage adds the next key, Flip signs with it, Drop
-// takes the one before away when nothing that lives was made under it. Instances know the keys that were there when they
-// were started, so each step wants a restart of all.
+// Replacing a key takes three steps, so that no signature ends early: Stage adds the next
+// key, Flip signs with it, and Drop removes the previous key once everything it signed has expired.
+// Instances know only the keys that existed when they started, so each step needs a restart of all
+// instances.
 
-// StageAge is how long a staged key waits for the instances that were started before it, and for caches of public keys.
+// StageAge is how long a staged key waits for instances that started before it, and for caches of
+// public keys.
 const StageAge = 15 * time.Minute
 
-// Urgency is what the waiting of a step gives way to.
+// Urgency is which of the waiting times a step may skip.
 type Urgency int
 
-// The kinds of haste.
+// The levels of Urgency.
 const (
 	Patient   Urgency = iota
-	Unused            // somebody knows that nothing lives under the keys that only people can know about
-	Emergency         // a key is known to others: it goes, and what it signed ends
+	Unused            // the operator knows that everything signed by keys without an end has expired
+	Emergency         // a key has leaked: drop it, and with it everything it signed
 )
 
 // NotYet refuses a step that would come too early.
 type NotYet struct {
-	At     time.Time // when the step is possible; zero: not by waiting
+	At     time.Time // when the step becomes possible; zero: waiting does not help
 	Reason string
 }
 
 // Error implements error.
 func (n *NotYet) Error() string { return n.Reason }
 
-// Stage adds a fresh key, which checks and does not sign yet. One key is staged at a time.
+// Stage adds a fresh key, which checks and does not sign yet. At most one key is staged at a time.
 func (r Ring) Stage(now time.Time) (Ring, error) {
 	if i := r.first(Next); i >= 0 {
 		return r, fmt.Errorf("key %d is staged already: flip to it first", r.Keys[i].ID)
@@ -52,8 +54,9 @@ func (r Ring) Stage(now time.Time) (Ring, error) {
 	return out, nil
 }
 
-// Flip signs with the staged key from now on. The key before still checks: for drain, or without end if that is zero.
-// NotYet as long as instances may run that do not know the staged key, except in an emergency.
+// Flip makes the staged key sign. The previous key still checks: for drain, or without end if drain
+// is zero. Flip fails with NotYet while instances may run that do not know the staged key, except
+// in an emergency.
 func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, error) {
 	staged := r.first(Next)
 	if staged < 0 {
@@ -64,7 +67,7 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, err
 		case k.Since.IsZero():
 			return r, &NotYet{Reason: fmt.Sprintf("nobody wrote down when key %d was staged, so instances may run that do not know it", k.ID)}
 		case now.Before(at):
-			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, short(StageAge))}
+			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, minutes(StageAge))}
 		}
 	}
 	out, now := r.clone(), stamp(now)
@@ -86,9 +89,9 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, err
 	return out, nil
 }
 
-// Drop takes away the keys that have nothing left to check, and tells which. Unused also takes those that only people can
-// know about, as soon as no instance signs with them. Emergency takes all but the active one, a staged one too.
-// NotYet if that leaves nothing to take.
+// Drop removes the keys that no live signature needs, and returns their ids. Unused also removes
+// the keys without a known end, as soon as no instance signs with them. Emergency removes all but
+// the active key, a staged one included. Drop fails with NotYet if no key can be removed.
 func (r Ring) Drop(now time.Time, haste Urgency) (left Ring, dropped []byte, err error) {
 	left = Ring{ActiveID: r.ActiveID}
 	for _, k := range r.Keys {
@@ -113,12 +116,12 @@ func (r Ring) droppable(k Key, now time.Time, haste Urgency) bool {
 	case k.State != Verify:
 		return false
 	case k.VerifyUntil.IsZero():
-		return haste == Unused && !now.Before(k.Since.Add(restart))
+		return haste == Unused && !now.Before(k.Since.Add(restartTime))
 	}
 	return !now.Before(k.VerifyUntil)
 }
 
-// nothingToDrop says why, and when that changes.
+// nothingToDrop returns why no key can be dropped, and when that changes.
 func (r Ring) nothingToDrop(haste Urgency) error {
 	var soonest *Key
 	for i, k := range r.Keys {
@@ -135,22 +138,22 @@ func (r Ring) nothingToDrop(haste Urgency) error {
 	return errors.New("there is no key to drop: every key is in use")
 }
 
-// end is when a key that only checks can be dropped, zero if that is not a matter of time.
+// end returns when a verify key can be dropped, zero if that does not depend on time.
 func (k Key) end(haste Urgency) time.Time {
 	if k.VerifyUntil.IsZero() && haste == Unused {
-		return k.Since.Add(restart)
+		return k.Since.Add(restartTime)
 	}
 	return k.VerifyUntil
 }
 
-// Step is what comes next for a ring.
+// Step is a possible next step of a ring.
 type Step struct {
 	Name string    // stage, flip or drop
-	Key  byte      // which key it is about; 0: a new one
-	At   time.Time // from when on; zero: not by waiting
+	Key  byte      // the key it applies to; 0: a new one
+	At   time.Time // the earliest time; zero: waiting does not help
 }
 
-// Steps are what can be done to a ring next, now or later.
+// Steps returns what can be done to a ring next, now or later.
 func (r Ring) Steps(now time.Time) (steps []Step) {
 	if staged := r.first(Next); staged < 0 {
 		steps = append(steps, Step{Name: "stage", At: now})
@@ -170,13 +173,13 @@ func (r Ring) Steps(now time.Time) (steps []Step) {
 	return steps
 }
 
-// first is where the first key of a state is, -1 if there is none.
+// first returns the index of the first key in a state, -1 if there is none.
 func (r Ring) first(state string) int {
 	return slices.IndexFunc(r.Keys, func(k Key) bool { return k.State == state })
 }
 
-// freeID is the id after the active one's, or the next free one: an id comes back as late as it can, because what a
-// dropped key signed names it still.
+// freeID returns the id after the active one's, or the next free one. An id is reused as late as
+// possible, because signatures of a dropped key still name it.
 func (r Ring) freeID() (byte, error) {
 	id := r.ActiveID
 	for range 255 {
@@ -190,8 +193,8 @@ func (r Ring) freeID() (byte, error) {
 	return 0, errors.New("the ring holds as many keys as there are ids: drop some first")
 }
 
-// stamp is an instant as the JSON form keeps it.
+// stamp truncates an instant to the precision of the JSON form.
 func stamp(at time.Time) time.Time { return at.UTC().Truncate(time.Second) }
 
-// short is a duration in whole minutes.
-func short(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
+// minutes formats a duration in whole minutes.
+func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }

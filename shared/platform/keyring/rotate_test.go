@@ -13,24 +13,24 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// turned is a ring after a stage at began and a flip as soon as it is possible.
-func turned(t *testing.T, drain time.Duration) (before, after Ring) {
+// flippedRing returns a ring that was staged at start and flipped as soon as possible.
+func flippedRing(t *testing.T, drain time.Duration) (before, after Ring) {
 	t.Helper()
 	before = newRing()
-	staged, err := before.Stage(began)
+	staged, err := before.Stage(start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err = staged.Flip(began.Add(StageAge), drain, Patient)
+	after, err = staged.Flip(start.Add(StageAge), drain, Patient)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return before, after
 }
 
-// states are the keys of a ring in words.
+// states describes the keys of a ring.
 func states(r Ring) string {
 	var all []string
 	for _, k := range r.Keys {
@@ -41,22 +41,22 @@ func states(r Ring) string {
 
 func TestARotationGoesInSteps(t *testing.T) {
 	ring := newRing()
-	staged, err := ring.Stage(began)
+	staged, err := ring.Stage(start)
 	if err != nil || states(staged) != "1 active, 2 next" || states(ring) != "1 active" || staged.check() != nil {
 		t.Fatal(states(staged), states(ring), err)
 	}
 	if len(staged.Keys[1].Secret) != keyBytes || bytes.Equal(staged.Keys[1].Secret, staged.Keys[0].Secret) {
 		t.Error("the staged key is not a fresh one")
 	}
-	if _, err := staged.Stage(began); err == nil {
+	if _, err := staged.Stage(start); err == nil {
 		t.Error("two keys are staged at once")
 	}
-	flipped, err := staged.Flip(began.Add(StageAge), time.Hour, Patient)
+	flipped, err := staged.Flip(start.Add(StageAge), time.Hour, Patient)
 	if err != nil || states(flipped) != "1 verify, 2 active" || flipped.ActiveID != 2 || flipped.check() != nil {
 		t.Fatal(states(flipped), err)
 	}
-	until := began.Add(StageAge + time.Hour)
-	if k := flipped.Keys[0]; !k.VerifyUntil.Equal(until) || !k.Since.Equal(began.Add(StageAge)) || !bytes.Equal(k.Secret, ring.Keys[0].Secret) {
+	until := start.Add(StageAge + time.Hour)
+	if k := flipped.Keys[0]; !k.VerifyUntil.Equal(until) || !k.Since.Equal(start.Add(StageAge)) || !bytes.Equal(k.Secret, ring.Keys[0].Secret) {
 		t.Errorf("the key before is %+v", k)
 	}
 	left, dropped, err := flipped.Drop(until, Patient)
@@ -69,9 +69,9 @@ func TestARotationGoesInSteps(t *testing.T) {
 }
 
 func TestStepsThatComeTooEarlySayWhenTheyArePossible(t *testing.T) {
-	staged, _ := newRing().Stage(began)
-	_, flipped := turned(t, time.Hour)
-	_, endless := turned(t, 0)
+	staged, _ := newRing().Stage(start)
+	_, flipped := flippedRing(t, time.Hour)
+	_, endless := flippedRing(t, 0)
 	unknown := staged.clone()
 	unknown.Keys[1].Since = time.Time{}
 	drop := func(r Ring, h Urgency) func(time.Time) error {
@@ -84,16 +84,16 @@ func TestStepsThatComeTooEarlySayWhenTheyArePossible(t *testing.T) {
 		do func(time.Time) error
 		at time.Time
 	}{
-		"a flip":                         {flip(staged), began.Add(StageAge)},
+		"a flip":                         {flip(staged), start.Add(StageAge)},
 		"a flip to a key of unknown age": {flip(unknown), time.Time{}},
-		"a drop":                         {drop(flipped, Patient), began.Add(StageAge + time.Hour)},
+		"a drop":                         {drop(flipped, Patient), start.Add(StageAge + time.Hour)},
 		"a drop of a key without end":    {drop(endless, Patient), time.Time{}},
-		"a drop of one nobody uses":      {drop(endless, Unused), began.Add(StageAge + restart)},
-		"unused is not for other keys":   {drop(flipped, Unused), began.Add(StageAge + time.Hour)},
+		"a drop of one nobody uses":      {drop(endless, Unused), start.Add(StageAge + restartTime)},
+		"unused is not for other keys":   {drop(flipped, Unused), start.Add(StageAge + time.Hour)},
 	} {
 		when := c.at
 		if when.IsZero() {
-			when = began.AddDate(9, 0, 0)
+			when = start.AddDate(9, 0, 0)
 		}
 		var early *NotYet
 		if err := c.do(when.Add(-time.Second)); !errors.As(err, &early) || !early.At.Equal(c.at) || early.Error() == "" {
@@ -106,20 +106,20 @@ func TestStepsThatComeTooEarlySayWhenTheyArePossible(t *testing.T) {
 }
 
 func TestAnEmergencyWaitsForNothing(t *testing.T) {
-	staged, _ := newRing().Stage(began)
-	flipped, err := staged.Flip(began, time.Hour, Emergency)
+	staged, _ := newRing().Stage(start)
+	flipped, err := staged.Flip(start, time.Hour, Emergency)
 	if err != nil || states(flipped) != "1 verify, 2 active" {
 		t.Fatal(states(flipped), err)
 	}
-	again, _ := flipped.Stage(began)
-	left, dropped, err := again.Drop(began, Emergency)
+	again, _ := flipped.Stage(start)
+	left, dropped, err := again.Drop(start, Emergency)
 	if err != nil || states(left) != "2 active" || !slices.Equal(dropped, []byte{1, 3}) {
 		t.Error(states(left), dropped, err)
 	}
-	if _, _, err := left.Drop(began, Emergency); err == nil {
+	if _, _, err := left.Drop(start, Emergency); err == nil {
 		t.Error("the active key can be dropped")
 	}
-	if _, err := left.Flip(began, time.Hour, Emergency); err == nil {
+	if _, err := left.Flip(start, time.Hour, Emergency); err == nil {
 		t.Error("a flip without a staged key")
 	}
 }
@@ -128,43 +128,43 @@ func TestIdsComeBackAsLateAsTheyCan(t *testing.T) {
 	ring := newRing()
 	seen := map[byte]bool{1: true}
 	for range 254 {
-		staged, err := ring.Stage(began)
+		staged, err := ring.Stage(start)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ring, _ = staged.Flip(began, 0, Emergency)
-		ring, _, _ = ring.Drop(began, Emergency)
+		ring, _ = staged.Flip(start, 0, Emergency)
+		ring, _, _ = ring.Drop(start, Emergency)
 		if seen[ring.ActiveID] {
 			t.Fatalf("id %d came back after %d others", ring.ActiveID, len(seen))
 		}
 		seen[ring.ActiveID] = true
 	}
-	if next, err := ring.Stage(began); err != nil || next.Keys[1].ID != 1 || next.check() != nil {
+	if next, err := ring.Stage(start); err != nil || next.Keys[1].ID != 1 || next.check() != nil {
 		t.Error("after 255 comes 1:", states(next), err)
 	}
 	full := Ring{ActiveID: 1}
 	for id := 1; id <= 255; id++ {
 		full.Keys = append(full.Keys, Key{ID: byte(id), State: Verify})
 	}
-	if _, err := full.Stage(began); err == nil {
+	if _, err := full.Stage(start); err == nil {
 		t.Error("a full ring took another key")
 	}
 }
 
 func TestStepsTellWhatComesNext(t *testing.T) {
-	staged, _ := newRing().Stage(began)
-	_, flipped := turned(t, time.Hour)
-	_, endless := turned(t, 0)
+	staged, _ := newRing().Stage(start)
+	_, flipped := flippedRing(t, time.Hour)
+	_, endless := flippedRing(t, 0)
 	for name, c := range map[string]struct {
 		ring Ring
 		want []Step
 	}{
-		"a fresh ring":      {newRing(), []Step{{"stage", 0, began}}},
-		"after a stage":     {staged, []Step{{"flip", 2, began.Add(StageAge)}}},
-		"after a flip":      {flipped, []Step{{"stage", 0, began}, {"drop", 1, began.Add(StageAge + time.Hour)}}},
-		"without a due day": {endless, []Step{{"stage", 0, began}, {"drop", 1, time.Time{}}}},
+		"a fresh ring":      {newRing(), []Step{{"stage", 0, start}}},
+		"after a stage":     {staged, []Step{{"flip", 2, start.Add(StageAge)}}},
+		"after a flip":      {flipped, []Step{{"stage", 0, start}, {"drop", 1, start.Add(StageAge + time.Hour)}}},
+		"without a due day": {endless, []Step{{"stage", 0, start}, {"drop", 1, time.Time{}}}},
 	} {
-		if got := c.ring.Steps(began); !slices.Equal(got, c.want) {
+		if got := c.ring.Steps(start); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
@@ -184,7 +184,7 @@ func TestAKeyDrainsAsLongAsWhatItSignedLives(t *testing.T) {
 }
 
 func TestTheInstantsOfAKeySurviveItsJSONForm(t *testing.T) {
-	_, ring := turned(t, time.Hour)
+	_, ring := flippedRing(t, time.Hour)
 	data, err := json.Marshal(ring)
 	if err != nil {
 		t.Fatal(err)

@@ -9,26 +9,27 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// restart is how long instances that were started before a flip may go on signing with the key of before.
-const restart = time.Hour
+// restartTime is how long instances that started before a flip may go on signing with the previous
+// key.
+const restartTime = time.Hour
 
 // kinds are the rings by name, in the order in which they are shown.
 var kinds = []struct {
 	name string
 	of   func(*Set) *Ring
-	// drain is how long a key still has to check after it stopped signing: the longest life of what it signed, and the
-	// restart. Zero: some of it has no end, as API keys have none.
+	// drain is how long a key still has to check after it stopped signing: the longest life of what
+	// it signed, plus restartTime. Zero: some of it never expires, as API keys do not.
 	drain time.Duration
-	later bool // sets that are older than the ring lack it
+	later bool // missing from sets that are older than the ring
 }{
-	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restart, false}, // ends are rounded up to the hour
-	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restart, false},
+	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false}, // expiries are rounded up to the hour
+	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restartTime, false},
 	{"pepper", func(s *Set) *Ring { return &s.Pepper }, 0, false},
-	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restart, false},
-	{"assertion", func(s *Set) *Ring { return &s.Assertion }, limits.RegistrationLife + restart, true},
+	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restartTime, false},
+	{"assertion", func(s *Set) *Ring { return &s.Assertion }, limits.RegistrationLife + restartTime, true},
 }
 
-// Names are the names of all rings.
+// Names returns the names of all rings.
 func Names() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -37,7 +38,7 @@ func Names() []string {
 	return names
 }
 
-// Ring is the ring of a name, nil for a name that no ring has.
+// Ring returns the ring with a name, nil for an unknown name.
 func (s *Set) Ring(name string) *Ring {
 	for _, k := range kinds {
 		if k.name == name {
@@ -47,7 +48,8 @@ func (s *Set) Ring(name string) *Ring {
 	return nil
 }
 
-// Drain is how long a key of a ring still has to check after a flip. Zero: nobody can tell but people.
+// Drain returns how long a key of a ring still has to check after a flip. Zero: only the operator
+// can know.
 func Drain(name string) time.Duration {
 	for _, k := range kinds {
 		if k.name == name {
@@ -57,8 +59,9 @@ func Drain(name string) time.Duration {
 	return 0
 }
 
-// Complete reads a set as Parse does, and gives a fresh ring for each one that the set is older than; it names them.
-// A ring that is there and broken is an error: a fresh one in its place would end what the broken one signed.
+// Complete reads a set as Parse does, adds a fresh ring for each one that an older set lacks, and
+// returns the names of the added rings. It fails for a ring that is present but broken, because
+// replacing it would invalidate everything the broken ring signed.
 func Complete(data []byte) (s Set, added []string, err error) {
 	var there map[string]json.RawMessage
 	if err := json.Unmarshal(data, &there); err != nil || there == nil {
@@ -82,8 +85,8 @@ func Complete(data []byte) (s Set, added []string, err error) {
 	return s, added, err
 }
 
-// Over is the JSON form of s in place of an older form. What that holds beside the rings of Names stays: a newer version
-// may need it. Without an older form it is nil.
+// Over returns the JSON form of s as a replacement of an older form. Members other than the rings
+// of Names are kept, because a newer version may need them. It returns nil without an older form.
 func (s Set) Over(older []byte) ([]byte, error) {
 	all := map[string]json.RawMessage{}
 	if older != nil {
@@ -101,7 +104,7 @@ func (s Set) Over(older []byte) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// clone is a ring that shares no list with r.
+// clone returns a copy of r that shares no slice with it.
 func (r Ring) clone() Ring {
 	r.Keys = slices.Clone(r.Keys)
 	return r

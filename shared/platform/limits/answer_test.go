@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestABodyTakesWhatEncodingJSONMakesOfIt tries every character, each among so many plain ones that base64 is longer.
+// TestABodyTakesWhatEncodingJSONMakesOfIt tries every character, each among enough plain ones to
+// make base64 longer.
 func TestABodyTakesWhatEncodingJSONMakesOfIt(t *testing.T) {
 	plain := strings.Repeat("x", 20)
 	for r := rune(0); r <= utf8.MaxRune; r++ {

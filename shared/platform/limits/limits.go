@@ -1,4 +1,4 @@
-// Package limits is the one place of all numbers: caps, rates and lifetimes.
+// Package limits defines all numbers: caps, rates and lifetimes.
 package limits
 
 import "time"
@@ -8,23 +8,23 @@ const (
 	MiB = 1 << 20
 
 	JSONBody      = 1 * MiB  // largest JSON request body
-	FormBody      = 64 << 10 // largest form, and whatever else is as short
+	FormBody      = 64 << 10 // largest form, and any other short body
 	SchemaFile    = 25 * MiB // largest file that any session may declare
 	PathBytes     = 1024     // UTF-8 bytes of a file path
 	PathParts     = 64       // segments of a file path
 	TitleRunes    = 160
 	FilesPerTree  = 100 // files of a session and of a view
-	PageDefault   = 50
-	PageMax       = 100
+	DefaultPage   = 50
+	MaxPage       = 100
 	CursorLength  = 500
 	ListedEntries = 100
 	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
 )
 
-// What a function may answer. See FunctionBody for what a body becomes there.
+// What a function may answer. FunctionBody computes the size of a body there.
 const (
 	FunctionAnswer = 6*MiB + 100 // bytes of JSON that Lambda takes as a whole answer
-	FunctionFrame  = 4 << 10     // of those, what an answer with a file's text has beside its body: status and headers
+	FunctionFrame  = 4 << 10     // part of it reserved for what surrounds a file's text: status and headers
 )
 
 // Lifetimes.
@@ -41,13 +41,13 @@ const (
 	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
-	DraftLife         = Day                        // a draft that nobody publishes
-	UnpinnedLife      = Day                        // what an unpinned artifact lives at least
-	CleanupSlack      = time.Hour                  // an upload that began in time may end so much later
-	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use: sessions that were told of them still have them
-	RetryFirst        = time.Minute                // what fell due and failed is tried again after that, twice as long each time
-	RetryMost         = time.Hour                  // and at most after that
-	PurgeRound        = 10 * time.Second           // a round of purges begins nothing new then
+	DraftLife         = Day                        // a draft that is never published
+	UnpinnedLife      = Day                        // the least remaining life of an unpinned artifact
+	CleanupSlack      = time.Hour                  // how much later an upload that began in time may end
+	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use, because sessions that may still reuse them run that long
+	MinRetry          = time.Minute                // delay before failed work is tried again, doubled each time
+	MaxRetry          = time.Hour                  // the upper bound of that delay
+	PurgeRound        = 10 * time.Second           // how long a round of purges starts new ones
 	TouchEvery        = 10 * time.Minute           // how stale a key's last use may be
 	CursorLife        = Day
 	CounterLife       = time.Hour // counters outlive their window by this
@@ -57,7 +57,7 @@ const (
 // Lifetimes and counts of identity.
 const (
 	AgentTokenLife     = time.Hour               // access token of an agent registration
-	AgentTokens        = 10                      // live access tokens of one registration; the oldest ends first
+	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
@@ -67,74 +67,78 @@ const (
 	ClaimRedeemLife    = 10 * time.Minute        // after completion
 	PollInterval       = 5 * time.Second         // claim and device polls
 	PollBurst          = 5                       // polls that may come at once
-	AssertionLeeway    = time.Minute             // clocks of others
-	ProviderTimeout    = 3 * time.Second         // anything that is asked of the identity provider
-	IdentityAnswer     = 2800 * time.Millisecond // an identity route gives up and says so, whatever hangs behind it
+	AssertionLeeway    = time.Minute             // clock skew of other issuers
+	ProviderTimeout    = 3 * time.Second         // any request to the identity provider
+	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
 	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
-	ProviderAnswer     = 256 << 10               // bytes of anything that the provider answers
+	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
 	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
 	SessionIdle        = Day                     // browser session
-	SessionMost        = 7 * Day
+	MaxSessionLife     = 7 * Day
 	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
 	AccessTokenLife    = time.Hour       // of an OAuth client
-	AccessTokens       = 2               // live access tokens of one grant; the oldest ends first
+	AccessTokens       = 2               // live access tokens of one grant; the oldest is revoked first
 	RefreshIdle        = 30 * Day
-	RefreshMost        = 90 * Day
-	RefreshGrace       = 10 * time.Second // a lost answer may be asked for again
+	MaxRefreshLife     = 90 * Day
+	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // a consent page that is open
 	DeviceLife         = 15 * time.Minute
-	NewClientLife      = 7 * Day // an OAuth client that nobody has let in yet
+	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
 	CLIKeyLife         = 90 * Day
 	LoginKeys          = 20 // API keys that one login of the CLI makes
 	KeyNameRunes       = 120
-	LiveKeys           = 1000     // API keys of members that may live in a workspace at once
-	EndedKeyLife       = 90 * Day // a key that was revoked, or has expired, is listed for so long
+	LiveKeys           = 1000     // live API keys of members in a workspace
+	EndedKeyLife       = 90 * Day // how long a revoked or expired key is listed
 	LinksListed        = 1000     // access links of an artifact that a list without pages shows
 	WorkspaceNameRunes = 120
-	ReasonRunes        = 120              // why an operator locked something
+	ReasonRunes        = 120              // the reason of an operator lockdown
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	ClaimListed        = 100              // artifacts that the answer to a claim names
-	ClaimTitles        = 10               // and that a person sees by title before it
+	ClaimTitles        = 10               // and that the claim page lists by title
 	EventLife          = 90 * Day
-	MovedLife          = 90 * Day // what is left of a workspace that was claimed
+	MovedLife          = 90 * Day // the remains of a claimed workspace
 )
 
-// ProvisionGate is how many ephemeral workspaces a new deployment makes in a calendar minute; the setting in the table rules.
-const ProvisionGate = 17
+// ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the
+// setting in the table takes precedence.
+const ProvisionQuota = 17
 
-// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not given back ends after
-// StreamLife, which is also the time limit of content's function.
+// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not released
+// ends after StreamLife, which is also the time limit of content's function.
 const (
 	StreamsAbove = 1 * MiB
 	StreamLife   = 240 * time.Second
-	StreamWait   = 10 * time.Second // Retry-After of a reader who finds all streams in use
+	StreamWait   = 10 * time.Second // Retry-After when all streams are in use
 )
 
-// AllowanceShards is into how many counters each daily allowance is split, so that parallel requests do not meet.
+// AllowanceShards is how many counters each daily allowance is split into, so that parallel
+// requests do not conflict.
 const AllowanceShards = 4
 
-// uploadsPerArtifact is how often a workspace may upload, in a day, what its new artifacts of a day may hold at most.
+// uploadsPerArtifact is how many times the total size of a day's new artifacts a workspace may
+// upload in that day.
 const uploadsPerArtifact = 4
 
-// DueParts is into how many parts the list of what falls due is split, so that its writers do not meet.
-const DueParts = 4
+// QueueShards is how many parts the queue of due work is split into, so that its writers do not
+// conflict.
+const QueueShards = 4
 
-// JobWorkers is how much of what is due the jobs work off at once.
+// JobWorkers is how many queue items the jobs process at once.
 const JobWorkers = 16
 
-// Tier is what kind of workspace the numbers belong to.
+// Tier is the class of a workspace that selects its policy.
 type Tier string
 
-// The tiers. An unclaimed workspace is Ephemeral whatever its plan.
+// The tiers. An unclaimed workspace is Ephemeral on every plan.
 const (
 	Ephemeral Tier = "ephemeral"
 	Free      Tier = "free"
 	Pro       Tier = "pro"
 )
 
-// Policy is what one tier may do. Sizes are bytes.
+// Policy is the limits of one tier. Sizes are bytes.
 type Policy struct {
 	FileSize           int64
 	ArtifactSize       int64 // sum of a revision's files
@@ -143,26 +147,26 @@ type Policy struct {
 	DefaultLife        time.Duration // of an artifact
 	MinLife            time.Duration
 	MaxLife            time.Duration
-	LiveArtifacts      int  // caps pins
+	LiveArtifacts      int  // also caps pins
 	NewArtifactsPerDay int  // per UTC day; a multiple of AllowanceShards
 	Revisions          int  // published ones over an artifact's life
-	NoIndex            bool // search engines are told to stay away
+	NoIndex            bool // search engines are asked not to index
 	Scripts            bool // HTML may run scripts in the viewer frame
 }
 
-// UploadBytes is how many bytes a workspace may declare for upload in a UTC day.
+// UploadBytes returns how many bytes a workspace may declare for upload in a UTC day.
 func (p Policy) UploadBytes() int64 {
 	return uploadsPerArtifact * int64(p.NewArtifactsPerDay) * p.ArtifactSize
 }
 
-// Rate is how often something may happen in a window.
+// Rate is how many events are allowed in a window.
 type Rate struct {
 	Limit  int
 	Window time.Duration
 }
 
-// Pace is how fast a reader has to take an answer: First bytes within Patience, and from then on Rate bytes a second on
-// average, where a reader who was faster is never more than Slack ahead.
+// Pace is the slowest speed at which a reader may take an answer: First bytes within Patience, then
+// Rate bytes a second on average. A faster reader gains at most Slack of credit.
 type Pace struct {
 	Patience time.Duration
 	First    int64
@@ -177,10 +181,10 @@ type Limits struct {
 	Actor     Rate // requests of one credential, per host
 	Workspace Rate // requests of one workspace, per host
 	Artifact  Rate // reads of one artifact by signed URL, over all hosts
-	Refused   Rate // reads of one kind by one link or token that an artifact refuses while others may read it
+	Refused   Rate // reads of one kind by one link or token that the artifact refuses although others may read it
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
-	ProvisionGlobal  Rate // ephemeral workspaces asked for, whoever asks
+	ProvisionGlobal  Rate // ephemeral workspaces requested, over all callers
 	Pow              Pow  // when a provision has to prove work
 
 	ClaimStart   Rate // attempts of one registration
@@ -188,40 +192,40 @@ type Limits struct {
 	Guest        Rate // requests at the token and claim endpoints from one address
 	TokenFailure Rate // refused requests there from one address
 	Revocation   Rate // from one address
-	WrongCode    Rate // codes that one member types wrong, agents' and devices' each
+	WrongCode    Rate // wrong codes of one member, counted separately for agents and devices
 	SignIn       Rate // sign-ins begun from one address
 	Registration Rate // OAuth clients registered from one address
-	Unserved     Rate // requests from one address for what is not set up
-	Clients      Rate // OAuth clients registered by anybody
+	Unserved     Rate // requests from one address for features that are not configured
+	Clients      Rate // OAuth clients registered, over all callers
 	Device       Rate // device authorizations begun from one address
 
 	Pace            Pace // of readers of the content host
-	AddressStreams  int  // large bodies that are sent to one address at once
-	ArtifactStreams int  // large bodies of one artifact that are sent at once
+	AddressStreams  int  // large bodies sent to one address at once
+	ArtifactStreams int  // large bodies of one artifact sent at once
 
-	// Off lifts rate counters, stream caps, the provision gate and the daily allowances, never sizes, counts or the pace of
-	// readers; for load tests.
+	// Off lifts rate counters, stream caps, the provision quota and the daily allowances, never
+	// sizes, counts or the pace of readers; for load tests.
 	Off bool
 }
 
-// Pow is when proof of work is asked.
+// Pow is when a proof of work is required.
 type Pow string
 
 // The choices of Pow.
 const (
-	PowAdaptive Pow = "adaptive" // when the gate is half used, or one address asks often
+	PowAdaptive Pow = "adaptive" // when the quota is half used, or one address asks often
 	PowAlways   Pow = "always"
 	PowOff      Pow = "off"
 )
 
-// How hard proof of work is, in leading zero bits.
+// The difficulty of the proof of work, in leading zero bits.
 const (
 	PowBits     = 18
-	PowBitsBusy = 20 // above four fifths of the gate
+	PowBitsBusy = 20 // above four fifths of the quota
 	PowFree     = 3  // provisions of one address in a window without work
 )
 
-// What is not built yet, and nobody is promised.
+// Features that are not built yet and not promised to any client.
 const (
 	BundlesEnabled     = false // zips of revisions
 	LiveUpdatesEnabled = false // pages that follow the newest revision while they are open

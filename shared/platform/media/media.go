@@ -1,4 +1,5 @@
-// Package media tells from a path's extension how a file is served and shown; what a client declares is never policy.
+// Package media derives from a path's extension how a file is served and shown. The content type
+// that a client declares never decides.
 //
 // Source: the table of the wire contract, section C.13, with the documented additions.
 package media
@@ -49,7 +50,7 @@ var types = map[string]Type{
 	"pdf":  {"application/pdf", true},
 }
 
-// Of is how the file at a path is served.
+// Of returns how the file at a path is served.
 func Of(file string) Type {
 	if t, ok := types[extension(file)]; ok {
 		return t
@@ -57,10 +58,10 @@ func Of(file string) Type {
 	return unknown
 }
 
-// IsHTML tells whether a path is served as HTML.
+// IsHTML reports whether a path is served as HTML.
 func IsHTML(file string) bool { return extension(file) == "html" || extension(file) == "htm" }
 
-// IsSVG tells whether a path is served as SVG.
+// IsSVG reports whether a path is served as SVG.
 func IsSVG(file string) bool { return extension(file) == "svg" }
 
 var modes = map[string]Mode{
@@ -69,7 +70,7 @@ var modes = map[string]Mode{
 	"mp3": Audio, "wav": Audio, "m4a": Audio, "ogg": Audio, "mp4": Video, "webm": Video, "mov": Video,
 }
 
-// ModeOf infers the render mode from the entrypoint; HTML when its extension tells nothing.
+// ModeOf infers the render mode from the entrypoint; HTML for an unknown extension.
 func ModeOf(entrypoint string) Mode {
 	if m, ok := modes[extension(entrypoint)]; ok {
 		return m

@@ -7,14 +7,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// FailureCounter counts what was guessed wrong, or refused.
+// FailureCounter counts failures: wrong guesses and refusals.
 type FailureCounter interface {
-	// Failures tells, strongly, how many were counted in a window.
+	// Failures returns, by a consistent read, how many were counted in a window.
 	Failures(ctx context.Context, w Window) (int, error)
 }
 
-// Exhausted tells, without counting, how long a subject has to wait that was allowed something as often as it may be; zero: it
-// may go on. Where only failures are counted it keeps those from being served who had too many.
+// Exhausted returns how long a subject that reached a limit has to wait, zero if it may go on. It
+// does not count. Where only failures are counted it stops serving a subject that had too many.
 func (l *Limiter) Exhausted(ctx context.Context, tries FailureCounter, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
 	if l.Limits.Off {
 		return 0, nil

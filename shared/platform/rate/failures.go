@@ -8,14 +8,14 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// FailureLimiter counts codes of one kind that members type wrong.
+// FailureLimiter limits the wrong codes of one kind that members type.
 type FailureLimiter struct {
 	Limiter *Limiter
 	Counter FailureCounter
 	Kind    string
 }
 
-// Allow refuses a member who typed too many wrong ones, whatever they type next.
+// Allow refuses a member who typed too many wrong codes, even if the next one is right.
 func (g FailureLimiter) Allow(ctx context.Context, m id.Member) error {
 	wait, err := g.Limiter.Exhausted(ctx, g.Counter, g.Kind, string(m), g.Limiter.Limits.WrongCode)
 	if err == nil && wait > 0 {
@@ -24,7 +24,8 @@ func (g FailureLimiter) Allow(ctx context.Context, m id.Member) error {
 	return err
 }
 
-// Record counts one more and answers it: with refusal, unless it was one too many.
+// Record counts a wrong code and returns the error to answer: refusal, or the refusal of the limit
+// if this one reached it.
 func (g FailureLimiter) Record(ctx context.Context, m id.Member, refusal error) error {
 	wait, err := g.Limiter.Allow(ctx, g.Kind, string(m), g.Limiter.Limits.WrongCode)
 	switch {

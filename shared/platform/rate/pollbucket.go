@@ -6,14 +6,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// PollBucket is a bucket of polls that may come at once, as of an instant: it holds limits.PollBurst and gets one back per
-// limits.PollInterval. Its zero value is full.
+// PollBucket is a token bucket of polls as of an instant. It holds limits.PollBurst tokens and
+// gains one per limits.PollInterval. Its zero value is full.
 type PollBucket struct {
 	Left int
-	At   time.Time // when the newest of them was added
+	At   time.Time // when the newest token was added
 }
 
-// Take takes a poll out; wait tells how long an empty bucket takes for the next one.
+// Take takes a token; wait is how long an empty bucket takes to gain the next one.
 func (p PollBucket) Take(now time.Time) (after PollBucket, wait time.Duration) {
 	gained := max(0, now.Sub(p.At)/limits.PollInterval)
 	if have := time.Duration(p.Left) + gained; have < limits.PollBurst {

@@ -26,9 +26,9 @@ func TestABucketOfPollsFillsWithTime(t *testing.T) {
 	take(now.Add(limits.PollInterval), 0)
 	take(now.Add(limits.PollInterval+time.Second), limits.PollInterval-time.Second)
 	now = now.Add(time.Hour)
-	for range limits.PollBurst { // no more than fit
+	for range limits.PollBurst { // as many as the bucket holds
 		take(now, 0)
 	}
 	take(now, limits.PollInterval)
-	take(now.Add(-time.Minute), time.Minute+limits.PollInterval) // a clock that is behind gains nothing
+	take(now.Add(-time.Minute), time.Minute+limits.PollInterval) // a clock that is behind adds no tokens
 }

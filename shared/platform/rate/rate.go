@@ -1,4 +1,5 @@
-// Package rate refuses what comes too often; every limiter is closed when its counter cannot be reached.
+// Package rate refuses requests that come too often. Every limiter refuses when its counter is
+// unavailable.
 package rate
 
 import (
@@ -12,10 +13,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Window is one counter: a subject in one stretch of time.
+// Window identifies one counter: a subject in one interval.
 type Window struct {
 	Kind    string // what is counted
-	Host    string // which host counts; empty where all share one budget
+	Host    string // the counting host; empty where all hosts share one budget
 	Subject string
 	Start   time.Time
 	End     time.Time
@@ -23,9 +24,10 @@ type Window struct {
 
 // Counters is what Limiter needs of the store.
 type Counters interface {
-	// Count adds one and tells how many there are now, unless the window holds limit already; false means that it does.
+	// Count adds one and returns the new count. ok is false if the window holds limit already.
 	Count(ctx context.Context, w Window, limit int) (n int, ok bool, err error)
-	// Uncount takes one off that Count added. It is sent once: a loss leaves one too many until the window ends.
+	// Uncount takes back one that Count added. It is sent once: if it is lost, the window counts
+	// one too many until it ends.
 	Uncount(ctx context.Context, w Window) error
 }
 
@@ -41,51 +43,52 @@ type Limiter struct {
 }
 
 const (
-	refusedMost = 10_000
-	failedWait  = time.Second // what a caller waits when the counter is out of reach
+	maxRefused  = 10_000
+	failureWait = time.Second // the Retry-After when the counter is unavailable
 )
 
-// Actor counts a request of one caller and its workspace, in parallel. Refusals: rate_limited_actor before
-// rate_limited_workspace.
+// Actor counts a request of one caller and of its workspace, in parallel. rate_limited_actor takes
+// precedence over rate_limited_workspace.
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	other := make(chan error, 1)
 	go func() {
-		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, refuses{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
+		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, limitCodes{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
 		other <- err
 	}()
-	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, refuses{fault.RateLimitedActor, fault.RateLimitedActor})
+	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, limitCodes{fault.RateLimitedActor, fault.RateLimitedActor})
 	if err2 := <-other; err == nil {
 		err = err2
 	}
 	return err
 }
 
-// Address counts a provision by one client and tells how many it asked for in this window; subject must not be the raw
-// address.
+// Address counts a provision by one client and returns its count in this window; subject must not
+// be the raw address.
 func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
-	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 }
 
-// Provision counts a provision by anybody.
+// Provision counts a provision by any caller.
 func (l *Limiter) Provision(ctx context.Context) error {
-	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, refuses{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 	return err
 }
 
-// Allow counts anything else that a caller does. wait is zero if it may go on, else how long it has to wait; err says
-// that the counter is out of reach, which must not let anybody pass.
+// Allow counts any other action of a caller. wait is zero if it may go on, else how long it has to
+// wait. err reports that the counter is unavailable, in which case the caller must be refused.
 func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
-	_, err = l.count(ctx, kind, "", subject, r, refuses{fault.RateLimitedActor, fault.DatabaseUnavailable})
+	_, err = l.count(ctx, kind, "", subject, r, limitCodes{fault.RateLimitedActor, fault.DatabaseUnavailable})
 	if f := fault.Of(err); err != nil && f.Code == fault.RateLimitedActor {
 		return f.RetryAfter, nil
 	}
 	return 0, err
 }
 
-// refuses are the codes of a limit: that it is reached, and that its counter is out of reach.
-type refuses struct{ full, broken fault.Code }
+// limitCodes are the codes of a limit: full when it is reached, broken when its counter is
+// unavailable.
+type limitCodes struct{ full, broken fault.Code }
 
-func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code refuses) (int, error) {
+func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code limitCodes) (int, error) {
 	if l.Limits.Off {
 		return 0, nil
 	}
@@ -93,14 +96,14 @@ func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limit
 	return l.countIn(ctx, WindowAt(kind, host, subject, r.Window, now), r.Limit, code, now)
 }
 
-func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses, now time.Time) (int, error) {
+func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code limitCodes, now time.Time) (int, error) {
 	if until := l.known(w.Kind + w.Subject); now.Before(until) {
 		return 0, refusal(code.full, until.Sub(now))
 	}
 	n, ok, err := l.Counters.Count(ctx, w, limit)
 	switch {
 	case err != nil:
-		return 0, outOfReach(code.broken, err)
+		return 0, counterUnavailable(code.broken, err)
 	case !ok:
 		l.remember(w.Kind+w.Subject, w.End, now)
 		return 0, refusal(code.full, w.End.Sub(now))
@@ -108,16 +111,16 @@ func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code refuses
 	return n, nil
 }
 
-func outOfReach(code fault.Code, err error) error {
-	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failedWait)
+func counterUnavailable(code fault.Code, err error) error {
+	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failureWait)
 }
 
 func refusal(code fault.Code, wait time.Duration) error {
 	return fault.New(code, "too many requests; wait as long as Retry-After says").After(wait)
 }
 
-// WindowAt is the window of a subject at an instant. Windows of different subjects start at different times, so that a
-// full minute does not refill everybody at once.
+// WindowAt returns the window of a subject at an instant. Windows of different subjects start at
+// different times, so that limits do not all reset at once.
 func WindowAt(kind, host, subject string, length time.Duration, now time.Time) Window {
 	h := fnv.New64a()
 	h.Write([]byte(kind + "\x00" + subject))
@@ -138,14 +141,14 @@ func (l *Limiter) known(subject string) time.Time {
 	return l.refused[subject]
 }
 
-// remember keeps a refusal so that a flood costs no further writes until its window ends.
+// remember keeps a refusal, so that a flood costs no further writes until its window ends.
 func (l *Limiter) remember(subject string, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.refused == nil || len(l.refused) >= refusedMost {
+	if l.refused == nil || len(l.refused) >= maxRefused {
 		kept := make(map[string]time.Time)
 		for s, end := range l.refused {
-			if now.Before(end) && len(kept) < refusedMost/2 {
+			if now.Before(end) && len(kept) < maxRefused/2 {
 				kept[s] = end
 			}
 		}

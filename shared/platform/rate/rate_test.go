@@ -32,29 +32,29 @@ func TestF56AWindowEndsAfterNowAndBeginsAnewThen(t *testing.T) {
 	}
 }
 
-// broken is a counter that is out of reach, and counts how often it was asked.
-type broken struct{ asked int }
+// brokenCounters fails every call and counts the calls.
+type brokenCounters struct{ asked int }
 
-func (b *broken) Count(context.Context, Window, int) (int, bool, error) {
+func (b *brokenCounters) Count(context.Context, Window, int) (int, bool, error) {
 	b.asked++
 	return 0, false, errors.New("out of reach")
 }
 
-func (b *broken) Uncount(context.Context, Window) error { return errors.New("out of reach") }
+func (b *brokenCounters) Uncount(context.Context, Window) error { return errors.New("out of reach") }
 
-// full is a counter without room.
-type full struct{ asked int }
+// fullCounters refuses every call and counts the calls.
+type fullCounters struct{ asked int }
 
-func (f *full) Count(context.Context, Window, int) (int, bool, error) {
+func (f *fullCounters) Count(context.Context, Window, int) (int, bool, error) {
 	f.asked++
 	return 0, false, nil
 }
 
-func (f *full) Uncount(context.Context, Window) error { return nil }
+func (f *fullCounters) Uncount(context.Context, Window) error { return nil }
 
 func TestF46ALimiterWithoutItsCounterRefuses(t *testing.T) {
 	l := limits.Default()
-	limiter := &Limiter{Counters: &broken{}, Limits: &l, Now: time.Now}
+	limiter := &Limiter{Counters: &brokenCounters{}, Limits: &l, Now: time.Now}
 	err := limiter.Artifact(context.Background(), id.NewArtifact(), "file").Over
 	if fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
 		t.Error(err)
@@ -64,7 +64,7 @@ func TestF46ALimiterWithoutItsCounterRefuses(t *testing.T) {
 func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	l := limits.Default()
 	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	counters := &full{}
+	counters := &fullCounters{}
 	limiter := &Limiter{Counters: counters, Limits: &l, Now: func() time.Time { return now }}
 	a := id.NewArtifact()
 	wait := time.Duration(0)
@@ -84,23 +84,23 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	}
 }
 
-// ledger counts in memory, and how often it was written to.
-type ledger struct {
+// fakeCounters counts in memory, and counts its writes.
+type fakeCounters struct {
 	mu     sync.Mutex
 	counts map[Window]int
 	writes int
 }
 
-func (l *ledger) Count(_ context.Context, w Window, limit int) (int, bool, error) {
+func (l *fakeCounters) Count(_ context.Context, w Window, limit int) (int, bool, error) {
 	return l.add(w, 1, limit)
 }
 
-func (l *ledger) Uncount(_ context.Context, w Window) error {
+func (l *fakeCounters) Uncount(_ context.Context, w Window) error {
 	_, _, err := l.add(w, -1, 1<<30)
 	return err
 }
 
-func (l *ledger) add(w Window, n, limit int) (int, bool, error) {
+func (l *fakeCounters) add(w Window, n, limit int) (int, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.writes++; l.counts[w] >= limit {
@@ -113,11 +113,11 @@ func (l *ledger) add(w Window, n, limit int) (int, bool, error) {
 func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 	numbers := limits.Default()
 	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	book := &ledger{counts: map[Window]int{}}
+	book := &fakeCounters{counts: map[Window]int{}}
 	limiter := &Limiter{Counters: book, Limits: &numbers, Now: func() time.Time { return now }}
 	a := id.NewArtifact()
 	gone, cancel := context.WithCancel(context.Background())
-	cancel() // whoever asked did not wait for the answer
+	cancel() // the caller did not wait for the answer
 	for range 3 * numbers.Refused.Limit {
 		limiter.GiveBack(gone, limiter.Artifact(context.Background(), a, "refused"))
 	}
@@ -139,7 +139,7 @@ func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 func TestLimitsThatAreOffCountNothing(t *testing.T) {
 	l := limits.Default()
 	l.Off = true
-	limiter := &Limiter{Counters: &full{}, Limits: &l, Now: time.Now}
+	limiter := &Limiter{Counters: &fullCounters{}, Limits: &l, Now: time.Now}
 	if err := limiter.Actor(context.Background(), id.NewWorkspace(), string(id.NewPublic())); err != nil {
 		t.Error(err)
 	}

@@ -10,9 +10,9 @@ import (
 
 // Read is one read of an artifact by signed URL.
 type Read struct {
-	Over error // why it may not go on; nil: it was counted
+	Over error // the refusal; nil: the read was counted
 
-	window Window // that counted it; of kind "": none
+	window Window // the window that counted it; kind "": none
 	holder string
 }
 
@@ -21,18 +21,18 @@ const (
 	refusedKind = "refused"
 )
 
-// giveBackTime is how long a read that is given back may keep its reader waiting.
+// giveBackTime bounds how long giving back a read may delay its reader.
 const giveBackTime = time.Second
 
-// Artifact counts a read of an artifact by signed URL; all hosts share its budget. holder says what way in the URL is and
-// everything that gates judge it by, so that what one of them refuses is no other's: one that was refused as often as
-// limits say waits by itself, and takes nothing off the others.
+// Artifact counts a read of an artifact by signed URL; all hosts share its budget. holder
+// identifies the link or token and everything that readaccess judges it by. A holder that was
+// refused too often waits by itself and does not consume the shared budget.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder string) Read {
 	if l.Limits.Off {
 		return Read{}
 	}
 	now := l.Now()
-	code := refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact}
+	code := limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact}
 	if until := l.known(refusedKind + holder); now.Before(until) {
 		return Read{Over: refusal(code.full, until.Sub(now))}
 	}
@@ -43,9 +43,10 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 	return Read{window: w, holder: holder}
 }
 
-// GiveBack is for a read whose holder the artifact refuses while others may read it: it is taken off the budget that they
-// share and counted as the holder's refusals, so that neither a flood of them keeps others out nor costs writes without
-// end. It happens although the reader has gone. What is lost of it is one read of one window.
+// GiveBack undoes the count of a read whose holder the artifact refuses although others may read
+// it. The read is taken off the shared budget and counted as the holder's refusal, so that a flood
+// of such reads neither keeps others out nor costs unbounded writes. It runs even if the reader has
+// gone. A failure loses one read of one window.
 func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 	if r.window.Kind == "" {
 		return
@@ -57,6 +58,6 @@ func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 		defer close(given)
 		_ = l.Counters.Uncount(ctx, r.window)
 	}()
-	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused, refuses{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
+	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused, limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
 	<-given
 }

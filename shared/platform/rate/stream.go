@@ -11,12 +11,12 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Stream is one of the slots of a subject, held while a large body is sent.
+// Stream is one slot of a subject, held while a large body is sent.
 type Stream struct {
-	Kind    string // what the subject is
+	Kind    string // the kind of subject
 	Subject string
 	Slot    int
-	Until   time.Time // ends the stream if nobody releases it; differs between the holders of a slot
+	Until   time.Time // when the stream ends unless it is released; differs between the holders of a slot
 }
 
 // The kinds of streams.
@@ -27,26 +27,29 @@ const (
 
 // StreamStore is what Streams needs of the store.
 type StreamStore interface {
-	// AcquireStream takes the slot of a stream, if it is free at now. false: it is not, and free are the slots below most
-	// that are. It may be repeated.
+	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and
+	// free lists the free slots below most. It may be repeated.
 	AcquireStream(ctx context.Context, s Stream, most int, now time.Time) (free []int, ok bool, err error)
-	// ReleaseStream frees the slot of a stream, unless another stream has it. It may be repeated.
+	// ReleaseStream frees the slot of a stream unless another stream holds it. It may be repeated.
 	ReleaseStream(ctx context.Context, s Stream) error
 }
 
-// Streams caps how many large bodies are sent at once, because each holds a function for as long as its reader takes.
+// Streams caps how many large bodies are sent at once, because each holds a function for as long as
+// its reader takes.
 type Streams struct {
 	Store  StreamStore
 	Limits *limits.Limits
 	Now    func() time.Time
 }
 
-// acquireAttempts bounds how often a stream looks for another slot. Every lost attempt means that another stream began.
+// acquireAttempts bounds how often a stream tries another slot. Every lost attempt means that
+// another stream began.
 const acquireAttempts = 8
 
-// Acquire begins a stream of an artifact to a client; address must not be the raw address. release ends it, although ctx
-// has ended, and may be called again. Refusal: rate_limited_artifact, also when the store is out of reach. Where release
-// is lost, or the process dies, the stream ends after limits.StreamLife.
+// Acquire begins a stream of an artifact to a client; address must not be the raw address. release
+// ends the stream even if ctx has ended, and may be called again. Acquire refuses with
+// rate_limited_artifact, also when the store is unavailable. If the release is lost or the process
+// dies, the stream ends after limits.StreamLife.
 func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artifact) (release func(), err error) {
 	if s.Limits.Off {
 		return func() {}, nil
@@ -70,7 +73,8 @@ func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artif
 	return release, nil
 }
 
-// acquire takes a free slot. A stream of kind "" holds none; one that comes with an error may hold its slot.
+// acquire takes a free slot. A stream of kind "" holds none; one that comes with an error may hold
+// its slot.
 func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (Stream, error) {
 	now := s.Now()
 	unique := time.Duration(rand.Int64N(int64(time.Millisecond)))
@@ -84,7 +88,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
 		switch {
 		case err != nil:
-			return stream, outOfReach(fault.RateLimitedArtifact, err)
+			return stream, counterUnavailable(fault.RateLimitedArtifact, err)
 		case ok:
 			return stream, nil
 		case len(free) == 0:

@@ -12,8 +12,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// slots are the streams that are held, by kind, subject and slot.
-type slots struct {
+// fakeStreams holds streams by kind, subject and slot.
+type fakeStreams struct {
 	mu     sync.Mutex
 	held   map[Stream]time.Time // by streams without Until
 	broken string               // kind whose calls take effect and then fail
@@ -21,7 +21,7 @@ type slots struct {
 	closed bool                 // a context had ended
 }
 
-func (s *slots) AcquireStream(_ context.Context, st Stream, most int, now time.Time) (free []int, ok bool, err error) {
+func (s *fakeStreams) AcquireStream(_ context.Context, st Stream, most int, now time.Time) (free []int, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken != nil {
@@ -43,7 +43,7 @@ func (s *slots) AcquireStream(_ context.Context, st Stream, most int, now time.T
 	return free, false, nil
 }
 
-func (s *slots) ReleaseStream(ctx context.Context, st Stream) error {
+func (s *fakeStreams) ReleaseStream(ctx context.Context, st Stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = s.closed || ctx.Err() != nil
@@ -55,10 +55,10 @@ func (s *slots) ReleaseStream(ctx context.Context, st Stream) error {
 }
 
 // newStreams caps two streams of an address and three of an artifact.
-func newStreams() (*Streams, *slots, *time.Time) {
+func newStreams() (*Streams, *fakeStreams, *time.Time) {
 	l, now := limits.Default(), time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	l.AddressStreams, l.ArtifactStreams = 2, 3
-	store := &slots{held: map[Stream]time.Time{}}
+	store := &fakeStreams{held: map[Stream]time.Time{}}
 	return &Streams{Store: store, Limits: &l, Now: func() time.Time { return now }}, store, &now
 }
 

@@ -1,7 +1,8 @@
-// Package seal encrypts what the store has to give back in clear, so that a copy of the tables opens nothing.
+// Package seal encrypts what the store has to return in clear, so that a copy of the tables reveals
+// no text.
 //
-// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. What the text belongs to is authenticated with it: moved
-// to another place it does not open.
+// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. The place that the text belongs to
+// is authenticated with it, so that a text moved to another place does not open.
 package seal
 
 import (
@@ -13,10 +14,10 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// ErrBroken says that a box does not open: it was changed or moved, or its key is gone.
+// ErrBroken reports that a text cannot be decrypted: it was changed or moved, or its key is gone.
 var ErrBroken = errors.New("the sealed text does not open")
 
-// Box seals for one use.
+// Box encrypts for one use.
 type Box struct {
 	keys keyring.Derived
 }
@@ -42,7 +43,7 @@ func (b *Box) Seal(text []byte, place string) ([]byte, error) {
 	return gcm.Seal(append([]byte{kid}, nonce...), nonce, text, []byte(place)), nil
 }
 
-// Open decrypts what Seal made for the same place; ErrBroken for anything else.
+// Open decrypts what Seal made for the same place; ErrBroken for any other input.
 func (b *Box) Open(sealed []byte, place string) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, ErrBroken

@@ -33,10 +33,10 @@ const (
 	AllScopes            = View | ListRevisions | Raw
 )
 
-// ErrBlob says that a blob is not a live one of ours for this link; it tells nothing else.
+// ErrBlob reports that a blob is not valid for this link; it reveals no more.
 var ErrBlob = errors.New("invalid link blob")
 
-// Blob is what the fragment of an access-link URL says.
+// Blob is the content of the fragment of an access-link URL.
 type Blob struct {
 	Expires   time.Time // whole seconds
 	Scopes    Scopes
@@ -83,7 +83,7 @@ func (c *LinkCodec) Parse(public id.Public, text string, now time.Time) (Blob, e
 		return Blob{}, ErrBlob
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != blobBody+blobMAC || raw[0] != blobVersion { // line ends decode to nothing
+	if err != nil || len(raw) != blobBody+blobMAC || raw[0] != blobVersion { // the decoder ignores line ends
 		return Blob{}, ErrBlob
 	}
 	body, mac := raw[:blobBody], raw[blobBody:]

@@ -1,9 +1,10 @@
-// Package token mints and checks the signed tokens that stand in URLs instead of a credential.
+// Package token mints and checks the signed tokens that URLs carry instead of a credential.
 //
-// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte), expiry in unix
-// seconds (4), flags (1), workspace, artifact and revision ids (16 each), access link public id (10, only if the flag
-// says so), and 16 bytes of HMAC-SHA-256 over label, host and all before. 71 bytes are 95 characters, 81 are 108.
-// A token names state and never grants by itself: every reader also asks the store.
+// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte),
+// expiry in unix seconds (4), flags (1), workspace, artifact and revision ids (16 each), access
+// link public id (10, only if its flag is set), and 16 bytes of HMAC-SHA-256 over label, host and
+// all before. 71 bytes are 95 characters, 81 are 108. A token names state and never grants by
+// itself: every reader also asks the store.
 package token
 
 import (
@@ -19,7 +20,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Kind is which route a token opens; each kind has its own key.
+// Kind is the route that a token is for; each kind has its own key.
 type Kind byte
 
 // The kinds.
@@ -36,7 +37,7 @@ const (
 	linkLen   = 10
 	macLen    = 16
 	plainText = 95  // characters of a token without link
-	linkText  = 108 // and with one
+	linkText  = 108 // characters of a token with one
 )
 
 const (
@@ -45,17 +46,18 @@ const (
 	flagLink
 )
 
-// ErrInvalid says that a text is no live token of the asked kind and host; it tells nothing else.
+// ErrInvalid reports that a text is not a live token of the expected kind and host; it reveals
+// no more.
 var ErrInvalid = errors.New("invalid token")
 
-// Claims are what a token says.
+// Claims are the content of a token.
 type Claims struct {
 	Expires   time.Time // whole seconds
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Revision  id.Revision
 	Link      id.Public // the access link it was minted through; empty: none
-	NoIndex   bool      // search engines are told to stay away
+	NoIndex   bool      // search engines are asked not to index
 	Scripts   bool      // scripts may run in a viewer frame
 }
 
@@ -105,7 +107,7 @@ func (c *Codec) Parse(text string, now time.Time) (Claims, error) {
 		return Claims{}, ErrInvalid
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) { // line ends decode to nothing
+	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) { // the decoder ignores line ends
 		return Claims{}, ErrInvalid
 	}
 	body, mac := b[:len(b)-macLen], b[len(b)-macLen:]
@@ -156,8 +158,9 @@ func (c *Codec) mac(key, body []byte) []byte {
 	return m.Sum(nil)[:macLen]
 }
 
-// Until is when tokens of an artifact end: at its expiry, at most limits.TokenLife ahead, rounded up to the hour so
-// that equal requests give equal URLs. A pinned artifact past its stored expiry gets limits.PinnedTokenLife.
+// Until returns when tokens of an artifact expire: with the artifact, at most limits.TokenLife
+// ahead, rounded up to the hour so that equal requests give equal URLs. For a pinned artifact past
+// its stored expiry it is limits.PinnedTokenLife ahead.
 func Until(now, expires time.Time, pinned bool) time.Time {
 	if pinned && !now.Before(expires) {
 		expires = now.Add(limits.PinnedTokenLife)

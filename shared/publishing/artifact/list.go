@@ -48,7 +48,7 @@ type Lister struct {
 	Now       func() time.Time
 }
 
-// Page is which part of a list is asked for; a limit of zero is limits.PageDefault.
+// Page is which part of a list is asked for; a limit of zero is limits.DefaultPage.
 type Page = cursor.Page
 
 // The lists, as cursors name them: a cursor of one is none of the other.
@@ -74,7 +74,7 @@ func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contrac
 func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
 	var info contract.PageInfo
 	if p.Limit == 0 {
-		p.Limit = limits.PageDefault
+		p.Limit = limits.DefaultPage
 	}
 	q.Workspace = by.Workspace.ID
 	q.Claimed = !by.Workspace.ClaimedAt.IsZero()

@@ -56,7 +56,7 @@ func TestAnObjectThatCannotBeDeletedDelaysNoOther(t *testing.T) {
 	if err == nil || r.Due != 12 || len(f.unmarked) != 11 || f.unmarked[stays.Object] || f.deleted[stays.Object] {
 		t.Errorf("%+v, %v, %d unmarked", r, err, len(f.unmarked))
 	}
-	want := rescheduled{start.Add(limits.RetryFirst), 1}
+	want := rescheduled{start.Add(limits.MinRetry), 1}
 	if len(f.rescheduled) != 1 || f.rescheduled[stays.Key] != want {
 		t.Errorf("rescheduled: %v", f.rescheduled)
 	}

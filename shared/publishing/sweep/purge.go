@@ -86,7 +86,7 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 		rows: p.Queue,
 		now:  p.Now,
 		over: over,
-		many: maxPurges / limits.DueParts,
+		many: maxPurges / limits.QueueShards,
 	}
 	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }

@@ -149,9 +149,9 @@ func (w *work) fail(err error) {
 
 // retryAfter returns the delay before the next attempt of an item that has failed so many times in a row before.
 func retryAfter(failures int) time.Duration {
-	wait := limits.RetryFirst
-	for ; failures > 0 && wait < limits.RetryMost; failures-- {
+	wait := limits.MinRetry
+	for ; failures > 0 && wait < limits.MaxRetry; failures-- {
 		wait *= 2
 	}
-	return min(wait, limits.RetryMost)
+	return min(wait, limits.MaxRetry)
 }

@@ -89,7 +89,7 @@ func TestWhatFailsIsRescheduledAndTheRestIsDone(t *testing.T) {
 	if !errors.Is(err, broken) || errors.Is(err, errUnfinished) || !r.More || did.Load() != 38 {
 		t.Errorf("%+v, %v, did %d", r, err, did.Load())
 	}
-	if len(rows.off) != 2 || !rows.off["7"].Equal(start.Add(limits.RetryFirst)) || !rows.off["9"].Equal(start) {
+	if len(rows.off) != 2 || !rows.off["7"].Equal(start.Add(limits.MinRetry)) || !rows.off["9"].Equal(start) {
 		t.Errorf("put off: %v", rows.off)
 	}
 }

@@ -73,11 +73,11 @@ type SessionCleanup interface {
 	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
-// How many items of each kind one round takes. The queue is split into limits.DueParts parts that each give an equal
+// How many items of each kind one round takes. The queue is split into limits.QueueShards parts that each give an equal
 // share: if one part gave its full share, more may be due.
 const (
 	batchSize = 100
-	fullShare = batchSize / limits.DueParts
+	fullShare = batchSize / limits.QueueShards
 )
 
 // Sweeper expires artifacts, discards drafts and deletes abandoned upload sessions.

@@ -183,11 +183,11 @@ func TestIndexingMayDieAnywhere(t *testing.T) {
 
 func TestAFailureIsRetriedAfterAGrowingDelay(t *testing.T) {
 	for failures, want := range map[int]time.Duration{
-		0:    limits.RetryFirst,
-		1:    2 * limits.RetryFirst,
-		5:    32 * limits.RetryFirst,
-		6:    limits.RetryMost,
-		1000: limits.RetryMost,
+		0:    limits.MinRetry,
+		1:    2 * limits.MinRetry,
+		5:    32 * limits.MinRetry,
+		6:    limits.MaxRetry,
+		1000: limits.MaxRetry,
 	} {
 		f := newStore()
 		f.dueSessions = dueSession(false)

@@ -18,7 +18,7 @@ const (
 	clientID     = "vitrine"
 )
 
-// Identity is the development identity provider of a stack, where anybody signs in with any address.
+// Identity is the development identity provider of a stack, which signs in any address.
 type Identity struct {
 	*provider.Provider
 	Issuer string
@@ -65,7 +65,7 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 	return listeners, err
 }
 
-// client is what the provider knows about the hosts.
+// client returns the provider's registration of the hosts.
 func client(o address.Origins, secret string) provider.Client {
 	return provider.Client{
 		ID:        clientID,

@@ -9,11 +9,11 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// jobsEvery is how often the stack looks for what is due.
+// jobsEvery is how often the stack looks for due work.
 const jobsEvery = time.Second
 
-// startJobs does what falls due, as the jobs of a deployment do, until the result is called. Its clients are not those of
-// the hosts: Options.Middleware is not in their way.
+// startJobs processes due work, as the jobs of a deployment do, until the result is called. Its
+// clients are not those of the hosts, so that Options.Middleware does not affect it.
 func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err error) {
 	c := config(o, s.Origins, keyring.Set{})
 	c.Middleware = nil
@@ -29,7 +29,7 @@ func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err erro
 		tick := time.NewTicker(jobsEvery)
 		defer tick.Stop()
 		for ctx.Err() == nil {
-			host.Run(ctx) // its log tells what failed; the next round tries again
+			host.Run(ctx) // the function logs failures; the next round tries again
 			select {
 			case <-ctx.Done():
 			case <-tick.C:

@@ -23,16 +23,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// How many requests of one host run at once in processes of their own, unless Options say so, and how many more may wait.
+// Defaults: how many requests of one host run at once in processes of their own, and how many more
+// may wait.
 const (
 	processes = 16 // twice the large bodies that one address may hold
 	waiting   = 100
 )
 
-// ErrInProcess refuses an option that functions in processes of their own cannot be told.
+// ErrInProcess refuses an option that cannot reach functions in processes of their own.
 var ErrInProcess = errors.New("only hosts in this process can have it")
 
-// inProcess names an option that functions cannot be told.
+// inProcess returns ErrInProcess for an option that functions cannot get.
 func (o Options) inProcess() error {
 	told := o.Limits
 	standard := limits.Default()
@@ -48,7 +49,8 @@ func (o Options) inProcess() error {
 	return nil
 }
 
-// openLambda puts the functions behind their gateways, after making what a deployment would find: tables, gate and rings.
+// openLambda puts the functions behind their gateways, after making what a deployment would have:
+// tables, provision quota and rings.
 func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
 	if err := o.inProcess(); err != nil {
 		return handlers, err
@@ -88,7 +90,7 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 	return handlers, nil
 }
 
-// functions are the templates and the programs, made where they are missing or old.
+// functions returns the templates and the programs, made where they are missing or old.
 func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	if runtime.GOOS != "linux" {
 		return c, fmt.Errorf("Lambda functions are Linux programs and do not run on %s: leave --lambda away", runtime.GOOS)
@@ -118,7 +120,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	return c, err
 }
 
-// settings are what this stack has instead of a deployment's resources and addresses.
+// settings returns the resources and addresses of this stack in place of a deployment's.
 func settings(o Options, origins address.Origins, rings string) map[string]string {
 	rates := "on"
 	if o.Limits.Off {
@@ -128,7 +130,7 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	return map[string]string{
 		env.Environment: string(credential.Preview), env.APIURL: origins.API, env.UploadURL: origins.Upload,
 		env.ContentURL: origins.Content, env.AppURL: origins.App,
-		env.MCPURL:    origins.MCP, // empty as well, because that of a template must not count
+		env.MCPURL:    origins.MCP, // set even if empty, to override that of a template
 		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Bucket: o.Engines.Bucket,
 		env.ContentRing: rings, env.LinksRing: rings, env.PepperRing: rings, env.SealRing: rings, env.AssertionRing: rings,
 		env.DynamoDBEndpoint: o.Engines.DynamoDB, env.S3Endpoint: o.Engines.S3, env.S3Domain: o.Engines.S3Domain,

@@ -1,5 +1,5 @@
-// Package stack runs all hosts on local engines, in this process or as Lambda functions: what scripts/dev starts, and what
-// journeys test.
+// Package stack runs all hosts on local engines, in this process or as Lambda functions, for
+// scripts/dev and for journeys.
 package stack
 
 import (
@@ -34,31 +34,35 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Options say what is particular about a stack.
+// Options configure a stack.
 type Options struct {
 	Engines *engine.Engines
-	// BasePort places the hosts: api is BasePort+1 and so on; 0 takes free ports.
+	// BasePort selects the ports: api has BasePort+1 and so on; 0 takes free ports.
 	BasePort int
 	// Data is the folder of the key rings.
 	Data string
-	// Tables is the prefix of the table names; stacks with different prefixes share nothing but the bucket.
+	// Tables is the prefix of the table names; stacks with different prefixes share only the
+	// bucket.
 	Tables     string
 	Limits     limits.Limits
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
-	// Still leaves undone what falls due: a test does it itself.
-	Still bool
+	// DisableJobs leaves due work to the test.
+	DisableJobs bool
 
-	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in processes of their own.
-	// Now, Middleware and the numbers of Limits cannot be told to them: Start refuses those with ErrInProcess.
+	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
+	// processes of their own. Now, Middleware and the numbers of Limits cannot reach them: Start
+	// refuses those with ErrInProcess.
 	Lambda bool
-	// Processes is how many requests of one host its functions answer at once; 0: a few, as a machine can bear.
+	// Processes is how many requests of one host its functions answer at once; 0: a default for
+	// small machines.
 	Processes int
-	// Output takes what functions print and what making them says, line by line and from several goroutines. It may be nil.
+	// Output receives the output of functions and of their build, line by line and from several
+	// goroutines. It may be nil.
 	Output io.Writer
 
-	identity Identity // that Start has made
+	identity Identity // made by Start
 }
 
 // The hosts, in the order of their ports from BasePort+1.
@@ -76,7 +80,7 @@ var hostNames = [hostCount]string(env.Hosts)
 type Stack struct {
 	Origins address.Origins
 	Engines *engine.Engines
-	// Identity is where people sign in.
+	// Identity is the identity provider.
 	Identity Identity
 
 	servers   []*http.Server
@@ -123,7 +127,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if s.stop = func() {}; !o.Still {
+	if s.stop = func() {}; !o.DisableJobs {
 		if s.stop, err = s.startJobs(ctx, o); err != nil {
 			return fail(err)
 		}
@@ -135,7 +139,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	return s, nil
 }
 
-// open assembles the hosts; the edge stands in front of the upload host.
+// open assembles the hosts, with the edge in front of the upload host.
 func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
 	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
 	if err != nil {
@@ -186,7 +190,8 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	}
 }
 
-// origins are the hosts' URLs. The content host has another site than the app's, as in a deployment.
+// origins returns the hosts' URLs. The content host belongs to another site than the app's, as in a
+// deployment.
 func origins(ports [hostCount]int) address.Origins {
 	local := func(name string, port int) string { return "http://" + net.JoinHostPort(name, strconv.Itoa(port)) }
 	return address.Origins{
@@ -249,10 +254,11 @@ func (s *Stack) serve(h http.Handler, listeners []net.Listener) {
 	}
 }
 
-// Failed tells when a host stopped serving although nobody closed it.
+// Failed returns a channel that reports when a host stops serving before Close.
 func (s *Stack) Failed() <-chan error { return s.failed }
 
-// Close lets running requests end until ctx does, then cuts them off. The engines are the caller's.
+// Close lets running requests finish until ctx ends, then cuts them off. It leaves the caller's
+// engines running.
 func (s *Stack) Close(ctx context.Context) error {
 	s.stop()
 	errs := make([]error, len(s.servers))
@@ -274,7 +280,7 @@ func (s *Stack) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// hostOf is the host and port of an endpoint.
+// hostOf returns the host and port of an endpoint.
 func hostOf(endpoint string) string {
 	_, host, _ := strings.Cut(endpoint, "://")
 	return strings.TrimSuffix(host, "/")

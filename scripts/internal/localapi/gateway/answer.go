@@ -13,22 +13,22 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// head is the part of an answer that says what its body is.
+// head is the part of an answer that precedes or describes its body.
 type head struct {
 	StatusCode        int                 `json:"statusCode"`
 	Headers           map[string]scalar   `json:"headers"`
-	MultiValueHeaders map[string][]scalar `json:"multiValueHeaders"` // not of an HTTP API
-	Cookies           []string            `json:"cookies"`           // not of a REST API that does not stream
+	MultiValueHeaders map[string][]scalar `json:"multiValueHeaders"` // REST APIs only
+	Cookies           []string            `json:"cookies"`           // HTTP APIs and streaming REST APIs only
 }
 
-// answer is a whole answer.
+// answer is a complete answer.
 type answer struct {
 	head
 	Body            string `json:"body"`
 	IsBase64Encoded bool   `json:"isBase64Encoded"`
 }
 
-// scalar is a text, or a number or a boolean as it is written.
+// scalar is a string, or the literal of a number or a boolean.
 type scalar string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -82,7 +82,7 @@ func (h *head) check() error {
 	return nil
 }
 
-// send writes a whole answer. Its length is counted anew, where there is a body.
+// send writes a complete answer. It recomputes the length, where there is a body.
 func (x *exchange) send(a *answer) {
 	x.sendHead(&a.head)
 	h := x.w.Header()
@@ -98,7 +98,8 @@ func (x *exchange) send(a *answer) {
 	}
 }
 
-// sendHead sets the headers of an answer: renamed as API Gateway does, then mapped as the integration says.
+// sendHead sets the headers of an answer: first renamed as API Gateway does, then mapped as the
+// integration says.
 func (x *exchange) sendHead(a *head) {
 	sent := x.sent(a)
 	h := x.w.Header()
@@ -121,7 +122,8 @@ func (x *exchange) sendHead(a *head) {
 	}
 }
 
-// untyped is the media type of an answer that names none: REST APIs take it for JSON, HTTP APIs for text.
+// untyped returns the media type of an answer that names none: JSON for REST APIs, text for HTTP
+// APIs.
 func (x *exchange) untyped(status int) []string {
 	switch {
 	case status == http.StatusNoContent || status == http.StatusNotModified:
@@ -132,7 +134,8 @@ func (x *exchange) untyped(status int) []string {
 	return []string{"text/plain;charset=utf-8"}
 }
 
-// sent is what the function sent, by canonical name. Several values of a header win over a single one.
+// sent returns the headers of the function by canonical name. Several values of a header take
+// precedence over a single one.
 func (x *exchange) sent(a *head) http.Header {
 	h := http.Header{}
 	for name, value := range a.Headers {
@@ -160,7 +163,7 @@ var (
 	dropped  = []string{"Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 )
 
-// apply changes one header. A source that the function did not send changes nothing.
+// apply changes one header. A mapping whose source is missing has no effect.
 func apply(m template.Mapping, h, sent http.Header) {
 	value := m.Text
 	if m.From != "" {

@@ -41,7 +41,7 @@ func TestAnswersOfAnHTTPAPI(t *testing.T) {
 		"an answer without shape": {"GET", `{"a":1}`, 200, `{"a":1}`, http.Header{"Content-Type": {"application/json"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := serve(httpAPI(everything()), &fake{answer: c.answer}, httptest.NewRequest(c.method, "/", nil))
+			w := serve(httpAPI(catchAll()), &fakeFunction{answer: c.answer}, httptest.NewRequest(c.method, "/", nil))
 			if w.Code != c.status || w.Body.String() != c.body {
 				t.Errorf("%d %q", w.Code, w.Body)
 			}
@@ -69,7 +69,7 @@ func wantHeaders(t *testing.T, w *httptest.ResponseRecorder, header http.Header,
 }
 
 func TestMappingsBringHeadersBack(t *testing.T) {
-	route := everything()
+	route := catchAll()
 	route.Mappings = []template.Mapping{
 		{
 			Status: 401,
@@ -104,7 +104,7 @@ func TestMappingsBringHeadersBack(t *testing.T) {
 		"no source":      {`{"statusCode":403}`, nil, []string{"Www-Authenticate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := serve(httpAPI(route), &fake{answer: c.answer}, httptest.NewRequest("GET", "/", nil))
+			w := serve(httpAPI(route), &fakeFunction{answer: c.answer}, httptest.NewRequest("GET", "/", nil))
 			wantHeaders(t, w, c.header, c.absent)
 		})
 	}
@@ -129,11 +129,11 @@ func TestAnswersOfARESTAPI(t *testing.T) {
 		"renamed":                           {"", `{"statusCode":200,"multiValueHeaders":{"www-authenticate":["x"]}}`, nil, "", http.Header{"X-Amzn-Remapped-Www-Authenticate": {"x"}}, []string{"Www-Authenticate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := restAPI(everything())
+			a := restAPI(catchAll())
 			a.BinaryTypes = c.binary
 			r := httptest.NewRequest("GET", "/", nil)
 			r.Header.Set("Accept", c.accept)
-			w := serve(a, &fake{answer: c.answer}, r)
+			w := serve(a, &fakeFunction{answer: c.answer}, r)
 			if w.Code != 200 || w.Body.String() != c.body {
 				t.Errorf("%d %q", w.Code, w.Body)
 			}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// What an account of AWS would be called; the templates' made-up one.
+// The identity of the made-up account of the templates.
 const (
 	accountID  = "000000000000"
 	timeFormat = "02/Jan/2006:15:04:05 -0700"
@@ -98,7 +98,7 @@ func (x *exchange) httpEvent(body []byte, parameters map[string]string) httpEven
 	return e
 }
 
-// cookies takes the cookies out of the headers, one by one and as they were sent.
+// cookies removes the cookies from the headers and returns them one by one, as they were sent.
 func cookies(h http.Header) (all []string) {
 	for _, line := range h["Cookie"] {
 		for one := range strings.SplitSeq(line, ";") {
@@ -111,7 +111,8 @@ func cookies(h http.Header) (all []string) {
 	return all
 }
 
-// isText tells the media types whose bodies HTTP APIs send as text; all others, forms among them, are sent in base64.
+// isText reports whether HTTP APIs send bodies of a media type as text; all others, forms among
+// them, are sent in base64.
 func isText(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	application, ok := strings.CutPrefix(t, "application/")
@@ -130,7 +131,7 @@ var hopByHop = []string{
 	"Transfer-Encoding", "Upgrade",
 }
 
-// headers are those that a function sees: what was sent, and what the gateway knows.
+// headers returns those that a function sees: what was sent, and what the gateway adds.
 func (x *exchange) headers(bodyLength int) http.Header {
 	h := x.r.Header.Clone()
 	for _, name := range hopByHop {
@@ -155,7 +156,7 @@ func sourceIP(r *http.Request) string {
 	return ip
 }
 
-// domainName is the name that the client asked for, without a port.
+// domainName returns the name that the client requested, without a port.
 func domainName(r *http.Request) string {
 	if name, _, err := net.SplitHostPort(r.Host); err == nil {
 		return name

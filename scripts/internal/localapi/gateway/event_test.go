@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden events anew")
 
-// odd is a request with everything that gateways treat in a way of their own.
-func odd() *http.Request {
+// oddRequest returns a request with everything that gateways treat specially.
+func oddRequest() *http.Request {
 	r := httptest.NewRequest("POST", "http://shop.example:8701/things/a%2Fb/c%20%C3%A9%3F%23/100%25?x=1&x=%26&y&z=a+b", strings.NewReader(`{"a":"é"}`))
 	r.RemoteAddr = "192.0.2.7:1234"
 	r.Header = http.Header{
@@ -46,8 +46,8 @@ func TestEventsHaveTheShapeOfAWS(t *testing.T) {
 			Timeout: 1e9,
 		}),
 	} {
-		f := &fake{answer: `{"statusCode":200}`}
-		w := serve(a, f, odd())
+		f := &fakeFunction{answer: `{"statusCode":200}`}
+		w := serve(a, f, oddRequest())
 		if w.Code != http.StatusOK {
 			t.Fatal(w.Code, w.Body)
 		}
@@ -106,8 +106,8 @@ func golden(t *testing.T, name string, got any) {
 }
 
 func TestTheEventOfAnHTTPAPIHoldsNoMoreThanTheLibraryKnows(t *testing.T) {
-	f := &fake{answer: `{"statusCode":200}`}
-	serve(httpAPI(everything()), f, odd())
+	f := &fakeFunction{answer: `{"statusCode":200}`}
+	serve(httpAPI(catchAll()), f, oddRequest())
 	d := json.NewDecoder(bytes.NewReader(f.event))
 	d.DisallowUnknownFields()
 	if err := d.Decode(new(events.APIGatewayV2HTTPRequest)); err != nil {
@@ -133,9 +133,9 @@ func TestBodiesAreTextOrBase64(t *testing.T) {
 		"binary of all types": {"application/json", "{}", []string{"*/*"}, "{}", "base64 e30="},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for kind, a := range map[string]*template.API{"http": httpAPI(everything()), "rest": restAPI(everything())} {
+			for kind, a := range map[string]*template.API{"http": httpAPI(catchAll()), "rest": restAPI(catchAll())} {
 				a.BinaryTypes = c.binary
-				f := &fake{answer: `{"statusCode":200}`}
+				f := &fakeFunction{answer: `{"statusCode":200}`}
 				r := httptest.NewRequest("POST", "/", strings.NewReader(c.body))
 				r.Header.Set("Content-Type", c.contentType)
 				serve(a, f, r)

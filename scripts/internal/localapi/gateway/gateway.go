@@ -28,10 +28,10 @@ type Function interface {
 	Stream(ctx context.Context, event []byte) (*runtime.Answer, error)
 }
 
-// Config is a gateway and what is behind it.
+// Config describes a gateway and the functions behind it.
 type Config struct {
 	API *template.API
-	// Function finds the function of a route.
+	// Function returns the function of a route.
 	Function func(*template.Function) Function
 	Log      *slog.Logger // gets one line for each request that the gateway answers by itself; no line holds a URL
 }
@@ -43,9 +43,9 @@ type gateway struct {
 
 // New returns the handler of a gateway. It serves every Host, below the path "/".
 //
-// Differences from AWS: the body of a request of an HTTP API that is no UTF-8 is sent in base64 whatever its media type;
-// there are no throttles, no access logs and no slowdown of streams; and of the headers that identify a request at AWS
-// only the request id is there.
+// Differences from AWS: the body of a request of an HTTP API that is not UTF-8 is sent in base64
+// for every media type; there are no throttles, no access logs and no slowdown of streams; and
+// of the headers that identify a request at AWS only the request id is present.
 func New(c Config) http.Handler { return &gateway{Config: c, routes: newTable(c.API)} }
 
 // ServeHTTP implements http.Handler.
@@ -87,7 +87,7 @@ func (x *exchange) warn(status int, reason string) {
 	x.Log.Warn("gateway", "api", x.API.Name, "request_id", x.id, "status", status, "method", x.r.Method, "reason", reason)
 }
 
-// serve answers the request, or tells why the gateway has to.
+// serve answers the request, or returns the refusal that the gateway has to send.
 func (x *exchange) serve() *refusal {
 	var parameters map[string]string
 	if x.route, parameters = x.routes.match(x.r.Method, x.path()); x.route == nil {
@@ -125,7 +125,8 @@ func (x *exchange) event(body []byte, parameters map[string]string) any {
 	return x.httpEvent(body, parameters)
 }
 
-// path is what routes are matched with: decoded for an HTTP API, and as it was sent for a REST API.
+// path returns the path for matching routes: decoded for an HTTP API, and as it was sent for a REST
+// API.
 func (x *exchange) path() string {
 	if x.API.REST {
 		return x.r.URL.EscapedPath()
@@ -143,7 +144,7 @@ func headerBytes(r *http.Request) int {
 	return n
 }
 
-// buffer passes a whole answer on.
+// buffer passes a complete answer on.
 func (x *exchange) buffer(ctx context.Context, event []byte) *refusal {
 	raw, err := x.Function(x.route.Function).Invoke(ctx, event)
 	if err != nil {

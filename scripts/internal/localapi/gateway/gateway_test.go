@@ -17,19 +17,19 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// fake is a function that keeps its event and gives one answer.
-type fake struct {
+// fakeFunction keeps its event and returns a fixed answer.
+type fakeFunction struct {
 	event  []byte
 	answer string
 	err    error
 }
 
-func (f *fake) Invoke(_ context.Context, event []byte) ([]byte, error) {
+func (f *fakeFunction) Invoke(_ context.Context, event []byte) ([]byte, error) {
 	f.event = event
 	return []byte(f.answer), f.err
 }
 
-func (f *fake) Stream(context.Context, []byte) (*runtime.Answer, error) { return nil, f.err }
+func (f *fakeFunction) Stream(context.Context, []byte) (*runtime.Answer, error) { return nil, f.err }
 
 func httpAPI(routes ...*template.Route) *template.API {
 	return &template.API{
@@ -50,8 +50,8 @@ func restAPI(routes ...*template.Route) *template.API {
 	}
 }
 
-// everything is a route for all requests.
-func everything() *template.Route {
+// catchAll is a route for all requests.
+func catchAll() *template.Route {
 	return &template.Route{Key: "$default", Method: "ANY", Timeout: time.Minute}
 }
 
@@ -75,7 +75,7 @@ func serve(a *template.API, f Function, r *http.Request) *httptest.ResponseRecor
 func TestTheMostSpecificRouteIsTaken(t *testing.T) {
 	var routes []*template.Route
 	for _, key := range []string{"$default", "ANY /{proxy+}", "GET /a/{id}", "ANY /a/{id}", "GET /a/b", "POST /a/{rest+}", "ANY /", "GET /a/{id}/c"} {
-		r := everything()
+		r := catchAll()
 		r.Key = key
 		if key != "$default" {
 			r.Method, r.Path, _ = strings.Cut(key, " ")
@@ -116,7 +116,7 @@ func TestTheMostSpecificRouteIsTaken(t *testing.T) {
 }
 
 func TestWhatTheGatewayRefuses(t *testing.T) {
-	ok := &fake{answer: `{"statusCode":200}`}
+	ok := &fakeFunction{answer: `{"statusCode":200}`}
 	small := httptest.NewRequest("GET", "/a", nil)
 	long := httptest.NewRequest("GET", "/a", nil)
 	long.Header.Set("X-Long", strings.Repeat("x", 10300))
@@ -133,16 +133,16 @@ func TestWhatTheGatewayRefuses(t *testing.T) {
 		"long headers":      {long, ok, "/a", `431 {"message":"Request Header Fields Too Large"}`, `431 {"message":"Request Header Fields Too Large"}`},
 		"a body":            {body(10 << 20), ok, "/a", `200 `, `200 `},
 		"a large body":      {body(10<<20 + 1), ok, "/a", `413 {"message":"Request Entity Too Large"}`, `413 {"message":"HTTP content length exceeded 10485760 bytes."}`},
-		"a large event":     {small, &fake{err: runtime.ErrEventTooLarge}, "/a", `413 {"message":"Request Too Long"}`, `413 {"message":"Request Too Long"}`},
-		"too many at once":  {small, &fake{err: runtime.ErrThrottled}, "/a", `503 {"message":"Service Unavailable"}`, `429 {"message":"Too Many Requests"}`},
-		"a slow function":   {small, &fake{err: errTimeout}, "/a", `503 {"message":"Service Unavailable"}`, `504 {"message":"Endpoint request timed out"}`},
-		"a failed function": {small, &fake{err: &runtime.Failure{Type: "a", Message: "b"}}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"no answer":         {small, &fake{}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"no status":         {small, &fake{answer: `{"body":"x"}`}, "/a", `200 {"body":"x"}`, `502 {"message":"Internal server error"}`},
-		"a status of 99":    {small, &fake{answer: `{"statusCode":99}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a header of lists": {small, &fake{answer: `{"statusCode":200,"headers":{"a":[]}}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a prelude":         {small, &fake{answer: "{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x"}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"just a text":       {small, &fake{answer: `"hello"`}, "/a", `200 hello`, `502 {"message":"Internal server error"}`},
+		"a large event":     {small, &fakeFunction{err: runtime.ErrEventTooLarge}, "/a", `413 {"message":"Request Too Long"}`, `413 {"message":"Request Too Long"}`},
+		"too many at once":  {small, &fakeFunction{err: runtime.ErrThrottled}, "/a", `503 {"message":"Service Unavailable"}`, `429 {"message":"Too Many Requests"}`},
+		"a slow function":   {small, &fakeFunction{err: errTimeout}, "/a", `503 {"message":"Service Unavailable"}`, `504 {"message":"Endpoint request timed out"}`},
+		"a failed function": {small, &fakeFunction{err: &runtime.Failure{Type: "a", Message: "b"}}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"no answer":         {small, &fakeFunction{}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"no status":         {small, &fakeFunction{answer: `{"body":"x"}`}, "/a", `200 {"body":"x"}`, `502 {"message":"Internal server error"}`},
+		"a status of 99":    {small, &fakeFunction{answer: `{"statusCode":99}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"a header of lists": {small, &fakeFunction{answer: `{"statusCode":200,"headers":{"a":[]}}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"a prelude":         {small, &fakeFunction{answer: "{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x"}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"just a text":       {small, &fakeFunction{answer: `"hello"`}, "/a", `200 hello`, `502 {"message":"Internal server error"}`},
 	} {
 		for kind, api := range map[string]*template.API{"HTTP": httpAPI(at("ANY", c.path)), "REST": restAPI(at("ANY", c.path))} {
 			want := map[string]string{"HTTP": c.http, "REST": c.rest}[kind]
@@ -159,18 +159,18 @@ func TestWhatTheGatewayRefuses(t *testing.T) {
 }
 
 func TestAFunctionHasTheTimeOfItsIntegration(t *testing.T) {
-	route := everything()
+	route := catchAll()
 	route.Timeout = time.Millisecond
-	w := serve(httpAPI(route), new(slow), httptest.NewRequest("GET", "/", nil))
+	w := serve(httpAPI(route), new(slowFunction), httptest.NewRequest("GET", "/", nil))
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
-// slow is a function that never answers.
-type slow struct{ fake }
+// slowFunction never answers.
+type slowFunction struct{ fakeFunction }
 
-func (*slow) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
+func (*slowFunction) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
 }
@@ -191,7 +191,7 @@ func TestARESTAPIRefusesAsItsTemplateSays(t *testing.T) {
 		"by its first 4":  {"/a", runtime.ErrThrottled, 429, "no-store", `{"id":"ID"}`},
 		"not by template": {"/a", errors.New("x"), 502, "", `{"message":"Internal server error"}`},
 	} {
-		w := serve(api, &fake{err: c.err}, httptest.NewRequest("GET", c.path, nil))
+		w := serve(api, &fakeFunction{err: c.err}, httptest.NewRequest("GET", c.path, nil))
 		body := strings.ReplaceAll(w.Body.String(), w.Header().Get("x-amzn-RequestId"), "ID")
 		if w.Code != c.status || w.Header().Get("Cache-Control") != c.cache || body != c.wants {
 			t.Errorf("%s: %d %q %s", name, w.Code, w.Header().Get("Cache-Control"), body)

@@ -59,8 +59,9 @@ func anyLast(r *template.Route) int {
 	return 0
 }
 
-// match finds the route of a request and the values of its variables. A REST API looks for the path first, so that a
-// less specific path does not stand in for a method; an HTTP API looks for both at once.
+// match finds the route of a request and the values of its variables. A REST API matches the path
+// first, so that a less specific path cannot supply a missing method; an HTTP API matches both at
+// once.
 func (t table) match(method, path string) (*template.Route, map[string]string) {
 	found := ""
 	for _, r := range t.routes {
@@ -78,7 +79,7 @@ func (t table) match(method, path string) (*template.Route, map[string]string) {
 	return nil, nil
 }
 
-// values compares part by part. REST APIs do not mind a slash at the end.
+// values compares part by part. REST APIs ignore a trailing slash.
 func (t table) values(r *template.Route, path string) (map[string]string, bool) {
 	if r.Path == "" {
 		return nil, true

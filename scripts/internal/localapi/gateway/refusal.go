@@ -11,47 +11,47 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 )
 
-// refusal is what the gateway answers by itself.
+// refusal is an answer that the gateway gives by itself.
 type refusal struct {
-	http, rest said   // by the kind of the API
-	kind       string // of gateway response, which the template of a REST API may change
-	reason     string // for the log
+	http, rest response // by the kind of the API
+	kind       string   // of gateway response, which the template of a REST API may change
+	reason     string   // for the log
 }
 
-type said struct {
+type response struct {
 	status  int
 	message string
 }
 
 var (
 	noRoute = refusal{
-		http:   said{404, "Not Found"},
-		rest:   said{403, "Missing Authentication Token"},
+		http:   response{404, "Not Found"},
+		rest:   response{403, "Missing Authentication Token"},
 		kind:   "MISSING_AUTHENTICATION_TOKEN",
 		reason: "no route",
 	}
 	unreadable = refusal{
-		http:   said{400, "Bad Request"},
-		rest:   said{400, "Bad Request"},
+		http:   response{400, "Bad Request"},
+		rest:   response{400, "Bad Request"},
 		kind:   "BAD_REQUEST_BODY",
 		reason: "the body cannot be read",
 	}
 	headersTooLarge = refusal{
-		http: said{431, "Request Header Fields Too Large"}, rest: said{431, "Request Header Fields Too Large"}, reason: "more than 10240 bytes of headers",
+		http: response{431, "Request Header Fields Too Large"}, rest: response{431, "Request Header Fields Too Large"}, reason: "more than 10240 bytes of headers",
 	}
 	bodyTooLarge = refusal{
-		http:   said{413, "Request Entity Too Large"},
-		rest:   said{413, "HTTP content length exceeded 10485760 bytes."},
+		http:   response{413, "Request Entity Too Large"},
+		rest:   response{413, "HTTP content length exceeded 10485760 bytes."},
 		kind:   "REQUEST_TOO_LARGE",
 		reason: "more than 10 MB of body",
 	}
-	eventTooLarge = refusal{http: said{413, "Request Too Long"}, rest: said{413, "Request Too Long"}, kind: "REQUEST_TOO_LARGE"}
-	throttled     = refusal{http: said{503, "Service Unavailable"}, rest: said{429, "Too Many Requests"}, kind: "THROTTLED"}
-	timedOut      = refusal{http: said{503, "Service Unavailable"}, rest: said{504, "Endpoint request timed out"}, kind: "INTEGRATION_TIMEOUT"}
-	noAnswer      = refusal{http: said{500, "Internal Server Error"}, rest: said{502, "Internal server error"}}
+	eventTooLarge = refusal{http: response{413, "Request Too Long"}, rest: response{413, "Request Too Long"}, kind: "REQUEST_TOO_LARGE"}
+	throttled     = refusal{http: response{503, "Service Unavailable"}, rest: response{429, "Too Many Requests"}, kind: "THROTTLED"}
+	timedOut      = refusal{http: response{503, "Service Unavailable"}, rest: response{504, "Endpoint request timed out"}, kind: "INTEGRATION_TIMEOUT"}
+	noAnswer      = refusal{http: response{500, "Internal Server Error"}, rest: response{502, "Internal server error"}}
 )
 
-// failed is the refusal when a function gave no answer.
+// failed returns the refusal for a function that gave no answer.
 func failed(err error) *refusal {
 	why := noAnswer
 	switch {
@@ -66,15 +66,15 @@ func failed(err error) *refusal {
 	return &why
 }
 
-// of is what the refusal says in an API.
-func (r *refusal) of(a *template.API) said {
+// of returns the status and the message of the refusal in an API.
+func (r *refusal) of(a *template.API) response {
 	if a.REST {
 		return r.rest
 	}
 	return r.http
 }
 
-// refuse writes a refusal as the gateway does, or as its template says.
+// refuse writes a refusal as the gateway does, or as its template defines it.
 func (x *exchange) refuse(why *refusal) {
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
@@ -97,7 +97,8 @@ func (x *exchange) refuse(why *refusal) {
 	_, _ = x.w.Write([]byte(body)) // the client may have gone
 }
 
-// own is the template's gateway response for a refusal: that of its kind, or of all statuses with its first digit.
+// own returns the template's gateway response for a refusal: that of its kind, or of all statuses
+// with its first digit.
 func (x *exchange) own(kind string, status int) (template.Refusal, bool) {
 	if r, given := x.API.Refusals[kind]; given {
 		return r, true

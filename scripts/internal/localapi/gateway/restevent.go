@@ -43,7 +43,7 @@ type restContext struct {
 	APIID             string       `json:"apiId"`
 }
 
-// restIdentity of a request without authorizer: everything is null but where it came from.
+// restIdentity is that of a request without authorizer: everything is null but the source.
 type restIdentity struct {
 	CognitoIdentityPoolID         *string `json:"cognitoIdentityPoolId"`
 	AccountID                     *string `json:"accountId"`
@@ -101,13 +101,14 @@ func (x *exchange) restEvent(body []byte, parameters map[string]string) restEven
 	return e
 }
 
-// isBinary tells whether the API takes a media type as bytes.
+// isBinary reports whether the API takes a media type as bytes.
 func (x *exchange) isBinary(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	return slices.Contains(x.API.BinaryTypes, "*/*") || err == nil && slices.Contains(x.API.BinaryTypes, t)
 }
 
-// acceptsBytes tells whether an answer in base64 is decoded: REST APIs ask the first media type that the client accepts.
+// acceptsBytes reports whether an answer in base64 is decoded: REST APIs check the first media type
+// that the client accepts.
 func (x *exchange) acceptsBytes() bool {
 	first, _, _ := strings.Cut(x.r.Header.Get("Accept"), ",")
 	return x.isBinary(first)

@@ -23,7 +23,8 @@ const (
 // delimiter ends the prelude.
 var delimiter = make([]byte, 8)
 
-// stream passes an answer on while the function makes it. When the function fails in the middle, the connection is cut.
+// stream passes an answer on while the function writes it. If the function fails midway, the
+// connection is cut.
 func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 	a, err := x.Function(x.route.Function).Stream(ctx, event)
 	if err != nil {
@@ -44,7 +45,7 @@ func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 	return nil
 }
 
-// prelude reads status and headers, and what came of the body with them.
+// prelude reads status and headers, and the part of the body that came with them.
 func prelude(a *runtime.Answer) (*head, []byte, error) {
 	if a.ContentType != streamMedia {
 		return nil, nil, fmt.Errorf("%w: it does not stream, and its media type is %q", errMalformed, a.ContentType)
@@ -71,7 +72,8 @@ func prelude(a *runtime.Answer) (*head, []byte, error) {
 	}
 }
 
-// cutWith ends a write that waits for the client when the function has failed, until the returned function is called.
+// cutWith ends a write that waits for the client when the function has failed, until the returned
+// function is called.
 func (x *exchange) cutWith(a *runtime.Answer) (stop func()) {
 	passed := make(chan struct{})
 	var watch sync.WaitGroup

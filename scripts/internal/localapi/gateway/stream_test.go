@@ -80,7 +80,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ending ends the process when the runtime asks for no more of an endless body for a while, since it is stuck in a write.
+// ending ends the process when the runtime stops asking for an endless body, because the runtime is
+// then stuck in a write.
 type ending struct {
 	io.Reader
 	stuck *time.Timer
@@ -91,7 +92,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return e.Reader.Read(b)
 }
 
-// streaming is a server of a streaming gateway before this test binary.
+// streaming returns a server of a streaming gateway before this test binary.
 func streaming(t *testing.T) *httptest.Server {
 	t.Helper()
 	f := runtime.New(runtime.Config{
@@ -177,8 +178,8 @@ func TestAStreamIsPassedOnPieceByPieceAndCutWhenItBreaks(t *testing.T) {
 	}
 }
 
-// TestAFunctionThatEndsCutsAClientThatReadsNothing has the gateway in a write that waits for the client when the function
-// ends.
+// TestAFunctionThatEndsCutsAClientThatReadsNothing has the gateway in a write that waits for the
+// client when the function ends.
 func TestAFunctionThatEndsCutsAClientThatReadsNothing(t *testing.T) {
 	s := streaming(t)
 	gateway, left := s.Config.Handler, make(chan any, 1)
@@ -209,7 +210,7 @@ func TestAFunctionThatEndsCutsAClientThatReadsNothing(t *testing.T) {
 }
 
 func BenchmarkEvents(b *testing.B) {
-	x := &exchange{gateway: &gateway{Config: Config{API: httpAPI(everything())}}, r: odd(), route: everything()}
+	x := &exchange{gateway: &gateway{Config: Config{API: httpAPI(catchAll())}}, r: oddRequest(), route: catchAll()}
 	for b.Loop() {
 		if _, err := json.Marshal(x.event(nil, nil)); err != nil {
 			b.Fatal(err)

@@ -53,7 +53,7 @@ func TestAStreamThatBreaksOffIsNoWholeAnswer(t *testing.T) {
 			t.Errorf("%s: %v", do, err)
 		}
 	}
-	tell(t, f)
+	newReport(t, f)
 }
 
 func TestSizes(t *testing.T) {
@@ -67,5 +67,5 @@ func TestSizes(t *testing.T) {
 	if _, err := f.Invoke(t.Context(), make([]byte, MaxEvent+1)); !errors.Is(err, ErrEventTooLarge) {
 		t.Errorf("a large event: %v", err)
 	}
-	tell(t, f)
+	newReport(t, f)
 }

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// maxErrorBody is more than any runtime tells about an error.
+// maxErrorBody is more than any runtime sends about an error.
 const maxErrorBody = 1 << 20
 
-// api is the Runtime API, version 2018-06-01, as one process sees it.
+// api serves the Runtime API, version 2018-06-01, to one process.
 func (p *process) api() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", p.handleNext)
@@ -34,7 +34,7 @@ func (p *process) handleNext(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(i.event) // a process that has ended is seen by watch
 }
 
-// invocation is what the process has, if the request names it.
+// invocation returns the process's invocation, if the request names it.
 func (p *process) invocation(w http.ResponseWriter, r *http.Request) *invocation {
 	p.function.mu.Lock()
 	i := p.current
@@ -46,7 +46,7 @@ func (p *process) invocation(w http.ResponseWriter, r *http.Request) *invocation
 	return i
 }
 
-// handleResponse holds the function until its answer is read, so that nothing but a connection is between them.
+// handleResponse blocks the function until its answer is read, so that the answer is not buffered.
 func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
 	i := p.invocation(w, r)
 	if i == nil {

@@ -91,7 +91,7 @@ func stream(c command) any {
 	return &events.APIGatewayProxyStreamingResponse{StatusCode: 200, Body: reader}
 }
 
-// pass goes through a gate: a test server that answers when the test lets it.
+// pass waits at a gate: a test server that answers when the test releases it.
 func pass(gate string) error {
 	response, err := http.Get(gate)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c command) event() []byte {
 	return text
 }
 
-// actAsParent starts a function that never ends, says which process it is, and waits to be killed.
+// actAsParent starts a function that never ends, prints its process id, and waits to be killed.
 func actAsParent() {
 	f := New(Config{
 		Name:        "child",

@@ -14,25 +14,25 @@ import (
 type invocation struct {
 	id    string
 	event []byte
-	begun chan beginning // gets one value
-	left  chan struct{}  // closed when the caller has gone
-	ended chan struct{}  // closed when the process has ended in the middle
+	begun chan answerStart // gets one value
+	left  chan struct{}    // closed when the caller has gone
+	ended chan struct{}    // closed when the process has ended midway
 
 	deadline time.Time
 	timer    *time.Timer // kills the process at the deadline
 
 	mu      sync.Mutex
 	settled bool     // begun has its value
-	failure *Failure // why the process ended in the middle
+	failure *Failure // why the process ended midway
 }
 
-// beginning is an answer that begins, or why there is none.
-type beginning struct {
+// answerStart is an answer that begins, or why there is none.
+type answerStart struct {
 	answer *Answer
 	err    error
 }
 
-// begin tells the caller, once; it reports whether this was the first time.
+// begin delivers the answer to the caller, once; it reports whether this was the first time.
 func (i *invocation) begin(a *Answer, err error) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -40,11 +40,11 @@ func (i *invocation) begin(a *Answer, err error) bool {
 		return false
 	}
 	i.settled = true
-	i.begun <- beginning{a, err}
+	i.begun <- answerStart{a, err}
 	return true
 }
 
-// fail is the end of the process in the middle of the invocation. The first reason counts.
+// fail ends the invocation because the process ended midway. The first reason counts.
 func (i *invocation) fail(why *Failure) {
 	i.mu.Lock()
 	if i.failure == nil {
@@ -62,15 +62,15 @@ func (i *invocation) failed() *Failure {
 	return i.failure
 }
 
-// Answer is the body that a function sends, as it comes. Read ends with io.EOF only if the answer is whole, and with a
-// *Failure if the function failed in the middle.
+// Answer is the body that a function sends, as it arrives. Read ends with io.EOF only if the answer
+// is complete, and with a *Failure if the function failed midway.
 type Answer struct {
 	ContentType string // as the function's runtime said it
 
 	process    *process
 	request    *http.Request
 	invocation *invocation
-	refused    bool // it is more than the caller takes
+	refused    bool // it is longer than the caller takes
 	closed     chan struct{}
 	close      sync.Once
 }
@@ -81,7 +81,8 @@ const (
 	errorBody = "Lambda-Runtime-Function-Error-Body"
 )
 
-// Failed is closed when the process has ended in the middle of its answer, which Read tells only a caller that reads.
+// Failed returns a channel that closes when the process has ended in the middle of its answer,
+// which Read reports only to a caller that reads.
 func (a *Answer) Failed() <-chan struct{} { return a.invocation.ended }
 
 // Read implements io.Reader.
@@ -109,7 +110,8 @@ func trailerFailure(trailer http.Header) *Failure {
 	return f
 }
 
-// Close lets the function go on; what is left of its answer is thrown away. The answer must be read by nobody then.
+// Close lets the function go on and discards the rest of its answer. It must not be called during
+// Read.
 func (a *Answer) Close() error {
 	a.close.Do(func() {
 		a.process.release()

@@ -9,8 +9,8 @@ import (
 // maxLine is where a line without end is broken.
 const maxLine = 256 << 10
 
-// lines passes output on in whole lines that begin with the name of the function, unless they are JSON objects, which
-// readers of logs want as they are.
+// lines passes output on in whole lines, prefixed with the name of the function, unless they are
+// JSON objects, which log readers parse unchanged.
 type lines struct {
 	prefix string
 	to     io.Writer
@@ -26,7 +26,7 @@ func newLines(name string, to io.Writer) *lines {
 	return &lines{prefix: "[" + name + "] ", to: to}
 }
 
-// Write implements io.Writer; output that cannot be passed on is lost, and the function runs on.
+// Write implements io.Writer. Output that cannot be passed on is dropped, and the function runs on.
 func (l *lines) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// flush passes on what came without an end of line.
+// flush passes on a last line without an end.
 func (l *lines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ func TestNoFunctionOutlivesARunnerThatIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var child told
+	var child report
 	err = json.NewDecoder(stdout).Decode(&child)
 	if err := errors.Join(err, parent.Process.Kill()); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func start(f *Function) (*process, error) {
 	return p, nil
 }
 
-// environment is what Lambda tells a function, and what its settings say.
+// environment returns what Lambda sets for a function, and its settings.
 func (p *process) environment(api string) []string {
 	f := p.function
 	env := []string{
@@ -68,7 +68,7 @@ func (p *process) environment(api string) []string {
 	return env
 }
 
-// take makes the invocation the process's own; its time runs from now. The function's lock is held.
+// take assigns the invocation to the process; its time runs from now. The function's lock is held.
 func (p *process) take(i *invocation) {
 	p.current, i.deadline = i, time.Now().Add(p.function.Timeout)
 	i.timer = time.AfterFunc(p.function.Timeout, func() {
@@ -78,7 +78,7 @@ func (p *process) take(i *invocation) {
 	})
 }
 
-// finish is the end of what the process had. The function's lock is held.
+// finish ends the current invocation of the process. The function's lock is held.
 func (p *process) finish() {
 	if p.current != nil {
 		p.current.timer.Stop()
@@ -86,14 +86,14 @@ func (p *process) finish() {
 	}
 }
 
-// release tells that the answer is read.
+// release marks the answer as read.
 func (p *process) release() {
 	p.function.mu.Lock()
 	defer p.function.mu.Unlock()
 	p.free = true
 }
 
-// wait returns when the process has ended and says why.
+// wait returns when the process has ended, and why.
 func (p *process) wait() *Failure {
 	slow := time.AfterFunc(initTimeout, func() {
 		p.function.mu.Lock()
@@ -119,5 +119,5 @@ func (p *process) wait() *Failure {
 	return &Failure{"Runtime.ExitError", "Runtime exited with error: " + how}
 }
 
-// kill ends the process and what it started. It fails only when they have ended.
+// kill ends the process and its children. It fails only when they have ended.
 func (p *process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) }

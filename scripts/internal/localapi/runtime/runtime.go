@@ -14,15 +14,16 @@ import (
 
 // Config describes a function.
 type Config struct {
-	Name    string // begins its lines in Log, and is in its ARN
+	Name    string // the prefix of its lines in Log, and part of its ARN
 	Program string // the bootstrap
-	// Environment is all that a process is told, beside what Lambda sets itself. The region and the keys belong to it.
+	// Environment is everything that is set for a process, in addition to what Lambda sets. It
+	// includes the region and the keys.
 	Environment map[string]string
 	Timeout     time.Duration // of one invocation
-	MemoryMB    int           // told to the function, not enforced
+	MemoryMB    int           // set for the function, not enforced
 	// Processes is how many invocations run at once, one a process; Waiting is how many more may wait.
 	Processes, Waiting int
-	// Log takes what the processes print, whole lines, several goroutines at once.
+	// Log receives what the processes print, in whole lines, from several goroutines.
 	Log io.Writer
 }
 
@@ -51,7 +52,7 @@ type Failure struct {
 // Error implements error.
 func (f *Failure) Error() string { return f.Type + ": " + f.Message }
 
-// Function is a pool of processes. They start when they are needed, and again after they ended.
+// Function is a pool of processes. They start on demand, and again after they ended.
 type Function struct {
 	Config
 
@@ -65,8 +66,8 @@ type Function struct {
 // New returns a function without a process.
 func New(c Config) *Function { return &Function{Config: c, live: map[*process]bool{}} }
 
-// Invoke hands an event to a process and returns its whole answer. An error is a *Failure, one of the package's, or that
-// of ctx; a function whose caller leaves runs on.
+// Invoke passes an event to a process and returns the complete answer. An error is a *Failure, one
+// of the package's, or that of ctx; a function whose caller leaves runs on.
 func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	a, err := f.Stream(ctx, event)
 	if err != nil {
@@ -88,7 +89,8 @@ var tooLarge = &Failure{
 	"Function.ResponseSizeTooLarge", fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", MaxAnswer),
 }
 
-// Stream hands an event to a process and returns when its answer begins. Its errors are those of Invoke.
+// Stream passes an event to a process and returns when its answer begins. Its errors are those of
+// Invoke.
 func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	if len(event) > MaxEvent {
 		return nil, ErrEventTooLarge
@@ -96,7 +98,7 @@ func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	i := &invocation{
 		id:    newID(),
 		event: event,
-		begun: make(chan beginning, 1),
+		begun: make(chan answerStart, 1),
 		left:  make(chan struct{}),
 		ended: make(chan struct{}),
 	}
@@ -112,7 +114,7 @@ func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	}
 }
 
-// dispatch gives the invocation to a process that is idle, or lets it wait for the next one.
+// dispatch gives the invocation to an idle process, or queues it.
 func (f *Function) dispatch(i *invocation) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +136,8 @@ func (f *Function) dispatch(i *invocation) error {
 	return nil
 }
 
-// grow starts a process for each invocation that waits for none, as far as the pool allows.
+// grow starts a process for each queued invocation that no process will take soon, up to the size
+// of the pool.
 func (f *Function) grow() {
 	coming := f.coming()
 	for !f.closed && coming < len(f.queue) && len(f.live) < f.Processes {
@@ -149,7 +152,7 @@ func (f *Function) grow() {
 	}
 }
 
-// coming counts the processes that will soon ask for an invocation, without being idle yet.
+// coming counts the processes that will soon request an invocation but are not idle yet.
 func (f *Function) coming() (n int) {
 	for p := range f.live {
 		if !p.ready || p.free {
@@ -167,7 +170,7 @@ func (f *Function) failFirst(err error) {
 	}
 }
 
-// leave forgets an invocation whose caller has gone; a process that has it finishes it.
+// leave removes an invocation whose caller has gone; a process that has it finishes it.
 func (f *Function) leave(i *invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,7 +180,8 @@ func (f *Function) leave(i *invocation) {
 	}
 }
 
-// await is the process asking for its next invocation: what it had is done. It returns nil if ctx ends first.
+// await waits for the next invocation of a process whose previous one is done. It returns nil if
+// ctx ends first.
 func (f *Function) await(ctx context.Context, p *process) *invocation {
 	f.mu.Lock()
 	p.finish()
@@ -199,7 +203,7 @@ func (f *Function) await(ctx context.Context, p *process) *invocation {
 	}
 }
 
-// watch waits for the end of a process, fails what it leaves undone, and replaces it if it is needed.
+// watch waits for the end of a process, fails its unfinished invocation, and replaces it if needed.
 func (f *Function) watch(p *process) {
 	failure := p.wait()
 	f.mu.Lock()
@@ -218,7 +222,8 @@ func (f *Function) watch(p *process) {
 	f.grow()
 }
 
-// Close ends all processes at once and fails what waits: whoever wants answers waits for them before.
+// Close ends all processes at once and fails queued invocations. A caller that needs answers waits
+// for them first.
 func (f *Function) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -239,7 +244,7 @@ func (f *Function) Close() {
 	}
 }
 
-// newID is a random UUID.
+// newID returns a random UUID.
 func newID() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails

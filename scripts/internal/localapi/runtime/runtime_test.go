@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// function starts this test binary as a function; change may say what is particular.
+// function starts this test binary as a function; change may adjust its configuration.
 func function(t *testing.T, change ...func(*Config)) *Function {
 	t.Helper()
 	c := Config{
@@ -37,20 +37,20 @@ func function(t *testing.T, change ...func(*Config)) *Function {
 	return f
 }
 
-// told is what the function tells of itself.
-type told struct {
+// report is what the function prints about itself.
+type report struct {
 	PID      int
 	Env      []string
 	Deadline int64
 }
 
-func tell(t *testing.T, f *Function) told {
+func newReport(t *testing.T, f *Function) report {
 	t.Helper()
 	answer, err := f.Invoke(t.Context(), command{Do: "tell"}.event())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out told
+	var out report
 	if err := json.Unmarshal(answer, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestAFunctionIsToldWhatLambdaTellsItAndNothingElse(t *testing.T) {
 	t.Setenv("OF_THE_RUNNER", "must not leak")
 	f := function(t, func(c *Config) { c.Timeout = 28 * time.Second })
 	before := time.Now()
-	got := tell(t, f)
+	got := newReport(t, f)
 	for _, want := range []string{"OWN=setting", "AWS_LAMBDA_FUNCTION_NAME=obey", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "_HANDLER=bootstrap", "TZ=:UTC"} {
 		if !slices.Contains(got.Env, want) {
 			t.Errorf("%q is missing in %q", want, got.Env)
@@ -85,11 +85,11 @@ func TestAFunctionIsToldWhatLambdaTellsItAndNothingElse(t *testing.T) {
 
 func TestAProcessIsUsedAgain(t *testing.T) {
 	f := function(t, func(c *Config) { c.Processes = 4 })
-	first := tell(t, f)
+	first := newReport(t, f)
 	_, err := f.Invoke(t.Context(), command{Do: "fail"}.event())
 	wantFailure(t, err, "errorString", "it went wrong")
 	for range 5 {
-		if again := tell(t, f); again.PID != first.PID {
+		if again := newReport(t, f); again.PID != first.PID {
 			t.Errorf("process %d follows %d", again.PID, first.PID)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAProcessIsUsedAgain(t *testing.T) {
 func TestACallerThatAsksAtOnceAgainIsNotRefused(t *testing.T) {
 	f := function(t, func(c *Config) { c.Waiting = 0 })
 	for range 50 {
-		tell(t, f)
+		newReport(t, f)
 		_, err := f.Invoke(t.Context(), command{Do: "fail"}.event())
 		wantFailure(t, err, "errorString", "it went wrong")
 	}
@@ -111,10 +111,10 @@ func TestAProcessThatEndsFailsItsInvocationAndIsReplaced(t *testing.T) {
 	} {
 		t.Run(do, func(t *testing.T) {
 			f := function(t)
-			first := tell(t, f)
+			first := newReport(t, f)
 			_, err := f.Invoke(t.Context(), command{Do: do}.event())
 			wantFailure(t, err, want.kind, want.message)
-			if second := tell(t, f); second.PID == first.PID {
+			if second := newReport(t, f); second.PID == first.PID {
 				t.Error("the process lives on")
 			}
 		})
@@ -145,7 +145,7 @@ func TestAtItsDeadlineAFunctionIsKilled(t *testing.T) {
 	_, err = io.ReadAll(a)
 	a.Close()
 	wantFailure(t, err, "Sandbox.Timedout", "Task timed out")
-	tell(t, f)
+	newReport(t, f)
 }
 
 func TestNoMoreRunAtOnceThanThereAreProcesses(t *testing.T) {
@@ -178,7 +178,7 @@ func TestNoMoreRunAtOnceThanThereAreProcesses(t *testing.T) {
 	}
 }
 
-// queued runs act, which makes one more invocation wait, and returns how many do.
+// queued runs act, which adds one more waiting invocation, and returns how many wait.
 func queued(t *testing.T, f *Function, act func()) int {
 	t.Helper()
 	act()
@@ -208,7 +208,7 @@ func waitUntil(t *testing.T, what string, done func() bool) {
 
 func TestACallerThatLeavesDoesNotStopTheFunction(t *testing.T) {
 	f := function(t)
-	first := tell(t, f)
+	first := newReport(t, f)
 	for _, do := range []string{"pass", "stream"} {
 		g := newGate(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -231,7 +231,7 @@ func TestACallerThatLeavesDoesNotStopTheFunction(t *testing.T) {
 		}
 		cancel(nil)
 		g.open(1)
-		if again := tell(t, f); again.PID != first.PID {
+		if again := newReport(t, f); again.PID != first.PID {
 			t.Errorf("%s: the process did not go on", do)
 		}
 	}
@@ -254,11 +254,11 @@ func TestAnInvocationThatWaitsIsGivenUpWithItsCaller(t *testing.T) {
 	cancel()
 	g.open(1)
 	running.Wait()
-	tell(t, f)
+	newReport(t, f)
 }
 
 func TestWhatAFunctionPrintsIsPassedOnInLines(t *testing.T) {
-	out := new(book)
+	out := new(lockedBuffer)
 	f := function(t, func(c *Config) { c.Log = out })
 	_, err := f.Invoke(t.Context(), command{Do: "print"}.event())
 	wantFailure(t, err, "Runtime.ExitError", "exit status 0")
@@ -344,19 +344,19 @@ func (g *gate) open(n int) {
 	}
 }
 
-// book keeps what is written.
-type book struct {
+// lockedBuffer keeps what is written.
+type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (b *book) Write(p []byte) (int, error) {
+func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-func (b *book) String() string {
+func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()

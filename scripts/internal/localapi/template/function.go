@@ -11,7 +11,7 @@ import (
 
 const functionType = "AWS::Lambda::Function"
 
-// What AWS takes where a template says nothing.
+// Defaults of AWS for what a template leaves out.
 const (
 	defaultTimeout = 3 * time.Second
 	defaultMemory  = 128 // MB
@@ -28,8 +28,8 @@ type functionProperties struct {
 	ReservedConcurrentExecutions, RecursiveLoop, DeadLetterConfig, RuntimePolicy any
 }
 
-// functions reads the functions of a stack by logical id. Those of other runtimes, as the CDK brings for its own ends,
-// are left out.
+// functions reads the functions of a stack by logical id. It skips those of other runtimes, which
+// the CDK adds for its own purposes.
 func (s *stack) functions() (map[string]*Function, error) {
 	all := map[string]*Function{}
 	for _, id := range s.ofType(functionType) {
@@ -73,7 +73,7 @@ func (s *stack) function(id string) (*Function, error) {
 	}, nil
 }
 
-// placeholders names the variables that only a deployment could fill.
+// placeholders returns the variables whose values only a deployment could provide.
 func (s *stack) placeholders(id string) (names []string) {
 	environment, _ := s.Resources[id].Properties["Environment"].(map[string]any)
 	variables, _ := environment["Variables"].(map[string]any)

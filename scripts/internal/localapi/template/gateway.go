@@ -15,7 +15,7 @@ type gateways struct {
 	apis      map[string]*API
 }
 
-// How long gateways wait where a template says nothing.
+// Default time limits of gateways.
 const (
 	httpTimeout = 30 * time.Second
 	restTimeout = 29 * time.Second
@@ -72,7 +72,7 @@ func (g *gateways) api(of, id string) (*API, error) {
 	return nil, g.stack.wrong(of, fmt.Errorf("%q is no gateway of this template", id))
 }
 
-// domain gives a gateway a name of its own. Named is the resource of the name, or the name itself.
+// domain gives a gateway a custom domain. named is the resource of the name, or the name itself.
 func (g *gateways) domain(id, api, named, path string) error {
 	a, err := g.api(id, api)
 	if err != nil {

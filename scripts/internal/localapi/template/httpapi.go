@@ -139,7 +139,7 @@ func (p parameters) mappings(status string) (all []Mapping, err error) {
 	return all, nil
 }
 
-// reserved tells the headers that API Gateway does not let mappings touch.
+// reserved reports whether API Gateway forbids mapping a header.
 func reserved(header string) bool {
 	name := strings.ToLower(header)
 	return slices.ContainsFunc([]string{"access-control-", "apigw-", "x-amz-", "x-amzn-"}, func(prefix string) bool {

@@ -12,20 +12,21 @@ import (
 	"strings"
 )
 
-// pseudo are the parameters that CloudFormation itself gives; the account and the region are made up.
+// pseudo are the pseudo parameters of CloudFormation; the account and the region are made up.
 var pseudo = map[string]string{
 	"AWS::Region": "us-east-1", "AWS::AccountId": "000000000000", "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com",
 }
 
-// resolver replaces intrinsic functions by their values. What only a deployment knows becomes a placeholder: the logical
-// id for Ref, "id.Attribute" for Fn::GetAtt, and a whole ARN for that of a function.
+// resolver replaces intrinsic functions by their values. Values that only a deployment has become
+// placeholders: the logical id for Ref, "id.Attribute" for Fn::GetAtt, and a complete ARN for that
+// of a function.
 type resolver struct {
 	stack  *stack
 	placed bool // a placeholder is among the values so far
 }
 
-// nothing is the value of AWS::NoValue: the property is as good as absent.
-type nothing struct{}
+// noValue is the value of AWS::NoValue: the property counts as absent.
+type noValue struct{}
 
 func (r *resolver) value(v any) (any, error) {
 	switch v := v.(type) {
@@ -51,7 +52,7 @@ func (r *resolver) list(in []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v != (nothing{}) {
+		if v != (noValue{}) {
 			out = append(out, v)
 		}
 	}
@@ -65,7 +66,7 @@ func (r *resolver) object(in map[string]any) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if v != (nothing{}) {
+		if v != (noValue{}) {
 			out[name] = v
 		}
 	}
@@ -90,7 +91,7 @@ func (r *resolver) call(name string, argument any) (any, error) {
 func (r *resolver) ref(argument any) (any, error) {
 	name, _ := argument.(string)
 	if name == "AWS::NoValue" {
-		return nothing{}, nil
+		return noValue{}, nil
 	}
 	if v, known := pseudo[name]; known {
 		return v, nil
@@ -134,7 +135,7 @@ func (r *resolver) attribute(argument any) (any, error) {
 	return id + "." + attribute, nil
 }
 
-// arn is the address of a function by which functionAt finds it again.
+// arn returns the ARN of a function, by which functionAt finds it again.
 func (s *stack) arn(id string) string {
 	return "arn:aws:lambda:" + pseudo["AWS::Region"] + ":" + pseudo["AWS::AccountId"] + ":function:" + s.name + "-" + id
 }
@@ -212,7 +213,7 @@ func (r *resolver) substitute(argument any) (any, error) {
 	}), failed
 }
 
-// imported looks for the export in all templates of the folder.
+// imported looks up the export in all templates of the folder.
 func (r *resolver) imported(argument any) (any, error) {
 	name, err := r.text(argument)
 	if err != nil {
@@ -270,8 +271,9 @@ func (r *resolver) texts(v any) ([]string, error) {
 	return out, nil
 }
 
-// properties resolves a resource into a struct that names every property which is understood or does not matter here:
-// one that it lacks is an error, because nobody knows what the gateway would do with it.
+// properties resolves a resource into a struct that names every property which is understood or
+// does not matter here. A property that the struct lacks is an error, because its effect on the
+// gateway would be unknown.
 func (s *stack) properties(id string, into any) error {
 	r := s.Resources[id]
 	if r.Condition != "" {

@@ -97,7 +97,7 @@ func (g *gateways) restRoute(i restIntegration) (*Route, error) {
 	return &Route{Function: f, Stream: stream, Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond}, err
 }
 
-// restPath follows a resource up to the root.
+// restPath returns the path of a resource, by following its parents.
 func (g *gateways) restPath(id string) (string, error) {
 	path := ""
 	for g.stack.Resources[id].Type == v1+"Resource" {

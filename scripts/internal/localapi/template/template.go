@@ -1,5 +1,5 @@
-// Package template reads what can run on one machine out of synthesised CloudFormation templates: functions, and the
-// gateways in front of them.
+// Package template reads from synthesised CloudFormation templates what can run on one machine:
+// functions, and the gateways in front of them.
 package template
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Deployment is what the templates of one folder describe together, in the order of stacks and logical ids.
+// Deployment is the content of the templates of one folder, in the order of stacks and logical ids.
 type Deployment struct {
 	Functions []*Function
 	APIs      []*API
@@ -23,8 +23,8 @@ type Function struct {
 	Stack, ID string // ID is the logical id, unique within the stack
 	// Host is the function's metadata "vitrine:host", empty if it has none.
 	Host string
-	// Environment is the function's own variables. Those in Placeholders depend on a deployed resource; their text here
-	// only names it.
+	// Environment is the function's own variables. Those in Placeholders depend on a deployed
+	// resource; their value here only names it.
 	Environment  map[string]string
 	Placeholders []string
 	Asset        string // path of the code, a zip or a folder
@@ -51,7 +51,7 @@ type Route struct {
 	// Path may have parts {name} and end with {name+}. That of "$default" is empty: it takes what is left.
 	Path     string
 	Function *Function
-	Stream   bool          // answers go out while the function makes them
+	Stream   bool          // the answer is sent while the function writes it
 	Timeout  time.Duration // how long the gateway waits
 	Mappings []Mapping     // of answers, in order
 }
@@ -65,7 +65,7 @@ type Mapping struct {
 	Text   string
 }
 
-// Refusal is what a REST API answers by itself.
+// Refusal is an answer that a REST API gives by itself.
 type Refusal struct {
 	Status  int // 0: the status of the type
 	Headers map[string]string
@@ -75,8 +75,8 @@ type Refusal struct {
 // RequestID stands for the id of the request in the body of a Refusal.
 const RequestID = "$context.requestId"
 
-// Read reads the folder into which the CDK synthesised: the stacks of its manifest, for templates of earlier syntheses may
-// lie beside them. Its errors name stack, resource and property.
+// Read reads the folder into which the CDK synthesised: only the stacks of its manifest, because
+// templates of earlier syntheses may be left there. Its errors name stack, resource and property.
 func Read(folder string) (*Deployment, error) {
 	files, err := templatesOf(folder)
 	if err != nil {

@@ -199,7 +199,7 @@ func TestAFolderThatTheCDKDidNotMakeIsNamed(t *testing.T) {
 	}
 }
 
-// changed is a copy of the deployment with a change of one template.
+// changed returns a copy of the deployment with a change of one template.
 func changed(t *testing.T, stack string, change func(resources map[string]any)) string {
 	t.Helper()
 	dir := t.TempDir()

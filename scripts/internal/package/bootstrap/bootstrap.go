@@ -17,8 +17,8 @@ import (
 // Architectures are those that Lambda runs.
 var Architectures = []string{"arm64", "amd64"}
 
-// Tags leave out what no function uses, and what keeps the linker from dropping methods that nobody calls: net/rpc, and
-// HTTP/2, which neither the Runtime API nor the services of AWS that we call speak.
+// Tags exclude what no function uses and what keeps the linker from dropping unused methods:
+// net/rpc, and HTTP/2, which neither the Runtime API nor the AWS services in use speak.
 const Tags = "lambda.norpc,nethttpomithttp2"
 
 // Build writes the program of a host to a file. The same sources give the same bytes, wherever the repository is.

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Budgets are the most bytes that a zip file may have, by architecture and host. A test fails above them; builds and
-// deployments only warn, so that a patch of a dependency does not stop them.
+// Budgets are the largest sizes of a zip file, by architecture and host. A test fails above them;
+// builds and deployments only warn, so that a patch of a dependency does not stop them.
 var Budgets = map[string]map[string]int64{
 	"arm64": {"api": 7e6, "upload": 5e6, "content": 5e6, "app": 9e6, "jobs": 5e6},
 	"amd64": {"api": 7e6, "upload": 5.5e6, "content": 5.5e6, "app": 9e6, "jobs": 5.5e6},
 }
 
-// OverBudget names the zip files that are larger than they may be, in one sentence; empty: none.
+// OverBudget names the zip files above their budget, in one sentence; empty: none.
 func OverBudget(arch string, sizes map[string]int64) string {
 	var over []string
 	for _, host := range slices.Sorted(maps.Keys(sizes)) {

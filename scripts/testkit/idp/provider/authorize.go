@@ -22,10 +22,10 @@ type grant struct {
 
 const (
 	codeLife  = time.Minute
-	grantMost = 1000 // codes, and access tokens, that are kept
+	maxGrants = 1000 // codes, and access tokens, that are kept
 )
 
-// authorize shows the form, or takes it. With login_hint it asks nobody.
+// authorize shows the form, or takes it. With login_hint it skips the form.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		p.refuse(w, "The form cannot be read.")
@@ -74,13 +74,14 @@ func (p *Provider) back(w http.ResponseWriter, r *http.Request, q, answer url.Va
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther)
 }
 
-// keep stores a grant under a fresh name. What has ended goes, and everything if too much lives.
+// keep stores a grant under a fresh name. It removes expired grants, and all grants if there are
+// too many.
 func (p *Provider) keep(in map[string]grant, g grant) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
 	for name, old := range in {
-		if !now.Before(old.ends) || len(in) >= grantMost {
+		if !now.Before(old.ends) || len(in) >= maxGrants {
 			delete(in, name)
 		}
 	}

@@ -18,7 +18,7 @@ const (
 	Fails     Break = "fails"    // answers 500
 	Long      Break = "long"     // answers megabytes
 	Redirects Break = "redirect" // sends to another path of this provider
-	Babbles   Break = "babbles"  // answers something that is no JSON
+	Babbles   Break = "babbles"  // answers with a body that is not JSON
 )
 
 const slowness = 700 * time.Millisecond

@@ -33,7 +33,7 @@ func (k keys) public() jose.JSONWebKeySet {
 	return out
 }
 
-// signing is the key for an algorithm; empty: RS256.
+// signing returns the key for an algorithm; empty: RS256.
 func (k keys) signing(algorithm string) (jose.JSONWebKey, error) {
 	for _, private := range k.Keys {
 		if algorithm == "" || private.Algorithm == algorithm {
@@ -43,7 +43,8 @@ func (k keys) signing(algorithm string) (jose.JSONWebKey, error) {
 	return jose.JSONWebKey{}, fmt.Errorf("there is no key for %q", algorithm)
 }
 
-// fresh are the keys of all providers of this process that find none: making one takes a tenth of a second.
+// fresh are the keys of all providers of this process without stored ones, because making one takes
+// a tenth of a second.
 var fresh = sync.OnceValues(makeKeys)
 
 func makeKeys() (keys, error) {
@@ -100,7 +101,7 @@ func openKeys(folder string) (k keys, err error) {
 	return k, nil
 }
 
-// Secret is the client's secret in a data folder, made where there is none, and the file that holds it.
+// Secret returns the client's secret in a data folder, made if missing, and the file that holds it.
 func Secret(folder string) (secret, file string, err error) {
 	file, err = filepath.Abs(filepath.Join(folder, secretFile))
 	if err != nil {
@@ -110,7 +111,7 @@ func Secret(folder string) (secret, file string, err error) {
 	return strings.TrimSpace(string(data)), file, err
 }
 
-// kept reads a file that only its owner may read, or writes it first, whole or not at all.
+// kept reads a file that only its owner may read, or first writes it atomically.
 func kept(file string, make func() ([]byte, error)) ([]byte, error) {
 	data, err := os.ReadFile(file)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -19,11 +19,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Person is whom the provider vouches for.
+// Person is a person that the provider signs in.
 type Person struct {
 	Email string
-	// Subject is who it is, for people who change their address or share one; empty: it follows from the address, so that
-	// the same address is the same person after a restart.
+	// Subject identifies the person, for people who change their address or share one. If empty it
+	// is derived from the address, so that the same address is the same person after a restart.
 	Subject string
 	// Groups are in the claim cognito:groups; none: there is no claim.
 	Groups []string
@@ -37,10 +37,10 @@ func (p Person) subject() string {
 	return "person-" + hex.EncodeToString(sum[:12])
 }
 
-// Hostile is what is wrong with a token, or with the way to it.
+// Hostile is a defect of a token, or of the endpoints that issue it.
 type Hostile string
 
-// What may be wrong. An honest token is Honest.
+// The defects. A token without one is Honest.
 const (
 	Honest        Hostile = ""
 	WrongNonce    Hostile = "wrong_nonce"
@@ -50,8 +50,8 @@ const (
 	AlgNone       Hostile = "alg_none"
 	SecretSigned  Hostile = "hs256_secret"  // HS256 with the client's secret
 	PublicSigned  Hostile = "hs256_public"  // HS256 with the public key as secret
-	UnknownKey    Hostile = "unknown_kid"   // another key, under a name of its own
-	OtherKey      Hostile = "bad_signature" // another key of the same kind, under the name of ours
+	UnknownKey    Hostile = "unknown_kid"   // another key, under a new id
+	OtherKey      Hostile = "bad_signature" // another key of the same kind, under the provider's key id
 	Expired       Hostile = "expired"
 	FromFuture    Hostile = "future"
 	Old           Hostile = "old" // alive, but issued a while ago
@@ -100,19 +100,20 @@ func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string,
 		}
 		key.Key, key.Algorithm = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), "HS256"
 	case UnknownKey, OtherKey:
-		if key, err = stranger(key, h); err != nil {
+		if key, err = foreignKey(key, h); err != nil {
 			return "", err
 		}
 	}
 	return sign(key, payload)
 }
 
-// strangers are keys that no provider publishes.
-var strangers = sync.OnceValues(makeKeys)
+// foreignKeys are keys that no provider publishes.
+var foreignKeys = sync.OnceValues(makeKeys)
 
-// stranger is one in the place of ours. It suits the algorithm, so that nothing but the signature, or the name, is wrong.
-func stranger(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
-	all, err := strangers()
+// foreignKey replaces the provider's key. It fits the algorithm, so that only the signature, or the
+// key id, is wrong.
+func foreignKey(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
+	all, err := foreignKeys()
 	if err != nil {
 		return jose.JSONWebKey{}, err
 	}
@@ -181,7 +182,7 @@ func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, token)
 }
 
-// groups are those that somebody wants to be in: operators, as a rule.
+// groups returns the requested groups: operators, as a rule.
 func groups(q url.Values) []string {
 	return strings.FieldsFunc(q.Get("groups"), func(r rune) bool { return r == ',' || r == ' ' })
 }

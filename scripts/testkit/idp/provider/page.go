@@ -17,7 +17,7 @@ var styleText []byte
 
 var pages = template.Must(template.New("page").Parse(pageText))
 
-// page is what people see.
+// page is a page for people.
 type page struct {
 	Title  string
 	Text   string
@@ -32,7 +32,8 @@ type page struct {
 
 type field struct{ Name, Value string }
 
-// form asks who it is. What came with the request goes on, so that nothing is kept meanwhile.
+// form asks for the e-mail address. It carries the parameters of the request along, so that no
+// state is kept meanwhile.
 func (p *Provider) form(w http.ResponseWriter, status int, q url.Values, wrong string) {
 	shown := page{
 		Title:  "Sign in",
@@ -62,7 +63,8 @@ func (p *Provider) home(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// page writes a page. Its policy says nothing about form-action: the form's answer leads to the client.
+// page writes a page. Its policy does not restrict form-action, because the form's answer redirects
+// to the client.
 func (p *Provider) page(w http.ResponseWriter, status int, shown page) {
 	var b bytes.Buffer
 	if err := pages.Execute(&b, shown); err != nil {

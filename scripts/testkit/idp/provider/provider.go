@@ -1,5 +1,6 @@
-// Package provider is an identity provider for development and tests: OpenID Connect for one client, on this machine only.
-// It signs in anyone who types an e-mail address, and gives out false tokens and breaks on demand.
+// Package provider is an identity provider for development and tests: OpenID Connect for one
+// client, on this machine only. It signs in any e-mail address, and issues invalid tokens and
+// breaks endpoints on demand.
 package provider
 
 import (
@@ -22,11 +23,12 @@ type Client struct {
 	SignedOut  []string // and after signing out
 }
 
-// Options say what is particular about a provider.
+// Options configure a provider.
 type Options struct {
-	Issuer string // origin under which it is reached, on the loopback interface
+	Issuer string // its origin, on the loopback interface
 	Client Client
-	// Data is the folder that keeps the keys, so that tokens and members outlive a restart; empty: nothing is kept.
+	// Data is the folder that keeps the keys, so that tokens and members survive a restart; empty:
+	// they are not kept.
 	Data string
 	Now  func() time.Time
 }
@@ -77,7 +79,8 @@ func Open(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// ServeHTTP refuses whoever is not on this machine, and pages of other sites that call themselves so.
+// ServeHTTP refuses clients on other machines, and pages of other sites whose names resolve to this
+// one.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !onLoopback(r.Host) || !onLoopback(r.RemoteAddr) {
 		http.Error(w, "this identity provider serves its own machine only", http.StatusForbidden)
@@ -89,7 +92,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.routes.ServeHTTP(w, r)
 }
 
-// onLoopback tells whether host, with or without port, means this machine.
+// onLoopback reports whether host, with or without port, means this machine.
 func onLoopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -104,7 +107,7 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"issuer": p.issuer, "authorization_endpoint": p.issuer + "/authorize", "token_endpoint": p.issuer + "/token",
 		"userinfo_endpoint": p.issuer + "/userinfo", "jwks_uri": p.issuer + "/jwks", "end_session_endpoint": p.issuer + "/logout",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
-		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "HS256", "none"}, // clients must not believe the last two
+		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "HS256", "none"}, // clients must not accept the last two
 		"scopes_supported":                      []string{"openid", "email", "profile"},
 		"token_endpoint_auth_methods_supported": []string{"client_secret_post", "client_secret_basic"},
 		"code_challenge_methods_supported":      []string{"S256"}, "authorization_response_iss_parameter_supported": true,
@@ -119,7 +122,7 @@ func (p *Provider) jwks(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, set)
 }
 
-// userinfo calls the address verified in the way that some providers do: as a text.
+// userinfo reports the address as verified in the way that some providers do: as a string.
 func (p *Provider) userinfo(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	g, ok := p.tokens[bearer(r)]
@@ -132,7 +135,8 @@ func (p *Provider) userinfo(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"sub": g.person.subject(), "email": g.person.Email, "email_verified": "true"})
 }
 
-// logout takes both styles: post_logout_redirect_uri, and logout_uri as Cognito does. There is no session to end.
+// logout supports both styles: post_logout_redirect_uri, and logout_uri as Cognito does. There is
+// no session to end.
 func (p *Provider) logout(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back := q.Get("post_logout_redirect_uri")

@@ -22,17 +22,17 @@ const (
 	verifier = "a-verifier-of-the-client-that-is-long-enough-0123"
 )
 
-// stand is a provider on the loopback interface with a browser that follows no redirects.
-type stand struct {
+// env is a provider on the loopback interface with a browser that follows no redirects.
+type env struct {
 	*Provider
 	url    string
 	client http.Client
 	at     time.Time
 }
 
-func newStand(t testing.TB, data string) *stand {
+func newEnv(t testing.TB, data string) *env {
 	t.Helper()
-	s := &stand{at: time.Now(), client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	s := &env{at: time.Now(), client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Provider.ServeHTTP(w, r) }))
 	s.url = "http://" + server.Listener.Addr().String()
 	var err error
@@ -55,7 +55,7 @@ func newStand(t testing.TB, data string) *stand {
 	return s
 }
 
-func (s *stand) request() url.Values {
+func (s *env) request() url.Values {
 	challenge := sha256.Sum256([]byte(verifier))
 	return url.Values{
 		"client_id": {"vitrine"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid email"}, "state": {"st"}, "nonce": {"n"},
@@ -63,7 +63,7 @@ func (s *stand) request() url.Values {
 	}
 }
 
-func (s *stand) do(t testing.TB, r *http.Request) (*http.Response, string) {
+func (s *env) do(t testing.TB, r *http.Request) (*http.Response, string) {
 	t.Helper()
 	response, err := s.client.Do(r)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *stand) do(t testing.TB, r *http.Request) (*http.Response, string) {
 	return response, string(body)
 }
 
-func (s *stand) get(t testing.TB, path string, q url.Values) (*http.Response, string) {
+func (s *env) get(t testing.TB, path string, q url.Values) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, s.url+path+"?"+q.Encode(), nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *stand) get(t testing.TB, path string, q url.Values) (*http.Response, st
 	return s.do(t, r)
 }
 
-func (s *stand) post(t testing.TB, path string, q url.Values) (*http.Response, string) {
+func (s *env) post(t testing.TB, path string, q url.Values) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, s.url+path, strings.NewReader(q.Encode()))
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *stand) post(t testing.TB, path string, q url.Values) (*http.Response, s
 	return s.do(t, r)
 }
 
-// back is where the provider sent the browser.
+// back returns where the provider sent the browser.
 func back(t testing.TB, response *http.Response) url.Values {
 	t.Helper()
 	u, err := response.Location()
@@ -114,7 +114,7 @@ func redemption(code string) url.Values {
 }
 
 func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
-	s := newStand(t, "")
+	s := newEnv(t, "")
 	q := s.request()
 	q.Set("state", `"><script>x</script>`)
 	response, form := s.get(t, "/authorize", q)
@@ -159,7 +159,7 @@ func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
 }
 
 // verified checks a token against the published keys.
-func (s *stand) verified(t testing.TB, token string) map[string]any {
+func (s *env) verified(t testing.TB, token string) map[string]any {
 	t.Helper()
 	_, body := s.get(t, "/jwks", nil)
 	var set jose.JSONWebKeySet
@@ -182,7 +182,7 @@ func (s *stand) verified(t testing.TB, token string) map[string]any {
 }
 
 func TestACodeIsForItsClientOnce(t *testing.T) {
-	s := newStand(t, "")
+	s := newEnv(t, "")
 	q := s.request()
 	q.Set("login_hint", "ada@example.org")
 	for name, c := range map[string]struct {
@@ -212,7 +212,7 @@ func TestACodeIsForItsClientOnce(t *testing.T) {
 }
 
 func TestNobodyIsSentWhereTheClientIsNot(t *testing.T) {
-	s := newStand(t, "")
+	s := newEnv(t, "")
 	for name, change := range map[string]func(url.Values){
 		"another callback": func(v url.Values) { v.Set("redirect_uri", "https://evil.example/") },
 		"no callback":      func(v url.Values) { v.Del("redirect_uri") },
@@ -251,12 +251,12 @@ func TestNobodyIsSentWhereTheClientIsNot(t *testing.T) {
 
 func TestMintPrintsATokenThatLastsOverARestart(t *testing.T) {
 	data := t.TempDir()
-	first := newStand(t, data)
+	first := newEnv(t, data)
 	response, token := first.get(t, "/mint", url.Values{"email": {"ada@example.org"}})
 	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
 		t.Fatal(response.Status, token)
 	}
-	again := newStand(t, data)
+	again := newEnv(t, data)
 	a, b := again.verified(t, token), again.verified(t, first.minted(t))
 	if a["sub"] == nil || a["sub"] != b["sub"] {
 		t.Errorf("the same address is %v and %v", a["sub"], b["sub"])
@@ -276,7 +276,7 @@ func TestMintPrintsATokenThatLastsOverARestart(t *testing.T) {
 	}
 }
 
-func (s *stand) minted(t testing.TB) string {
+func (s *env) minted(t testing.TB) string {
 	t.Helper()
 	token, err := s.Mint(Person{Email: "ADA@example.org"}, "", "ES256", Honest)
 	if err != nil {
@@ -298,7 +298,7 @@ func TestADamagedKeyFileIsNotReplaced(t *testing.T) {
 }
 
 func TestOnlyThisMachineIsServed(t *testing.T) {
-	s := newStand(t, "")
+	s := newEnv(t, "")
 	for name, change := range map[string]func(*http.Request){
 		"a page of another site": func(r *http.Request) { r.Host = "evil.example" },
 		"another machine":        func(r *http.Request) { r.RemoteAddr = "192.0.2.1:1" },
@@ -321,11 +321,11 @@ func TestOnlyThisMachineIsServed(t *testing.T) {
 }
 
 func TestKeptGrantsStayFew(t *testing.T) {
-	s := newStand(t, "")
-	for range grantMost + 10 {
+	s := newEnv(t, "")
+	for range maxGrants + 10 {
 		s.keep(s.codes, grant{ends: s.at.Add(time.Hour)})
 	}
-	if n := len(s.codes); n > grantMost {
+	if n := len(s.codes); n > maxGrants {
 		t.Errorf("%d are kept", n)
 	}
 }

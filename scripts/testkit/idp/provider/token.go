@@ -60,7 +60,7 @@ func (p *Provider) redeem(code string) (grant, bool) {
 	return g, ok && p.now().Before(g.ends)
 }
 
-// authentic tells whether the client shows its secret, in the form or by Basic.
+// authentic reports whether the client presents its secret, in the form or by Basic.
 func (p *Provider) authentic(r *http.Request) bool {
 	name, secret := r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
 	if n, s, ok := r.BasicAuth(); ok {

@@ -1,5 +1,5 @@
-// Command gate opens a new deployment for ephemeral workspaces: it stores how many may be made in a minute, unless
-// somebody has set that already. Without the setting nobody passes.
+// Command quota opens a new deployment for ephemeral workspaces: it stores how many may be made in
+// a minute, unless that is set already. Without the setting every provision is refused.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	table := flag.String("table", "", "`NAME` of table core, as the stack Data gives it out")
 	flag.Parse()
 	if err := open(context.Background(), *table); err != nil {
-		fmt.Fprintln(os.Stderr, "the provision gate cannot be set:", err)
+		fmt.Fprintln(os.Stderr, "the provision quota cannot be set:", err)
 		os.Exit(1)
 	}
 }
@@ -37,5 +37,5 @@ func open(ctx context.Context, table string) error {
 		return err
 	}
 	store := dynamo.New(dynamodb.NewFromConfig(cfg), dynamo.Tables{Core: table})
-	return store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionGate}, time.Now())
+	return store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 }

@@ -23,24 +23,24 @@ func deployed(t *testing.T) (dynamo.Stores, dynamo.Tables) {
 		t.Setenv(name, value)
 	}
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	tables := dynamo.Named("gate-" + string(id.NewPublic()))
+	tables := dynamo.Named("quota-" + string(id.NewPublic()))
 	if err := dynamo.CreateTables(t.Context(), client, tables); err != nil {
 		t.Fatal(err)
 	}
 	return dynamo.New(client, tables), tables
 }
 
-func TestOpenSetsTheGateOfANewDeployment(t *testing.T) {
+func TestOpenSetsTheQuotaOfANewDeployment(t *testing.T) {
 	store, tables := deployed(t)
 	if err := open(t.Context(), tables.Core); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != limits.ProvisionGate {
-		t.Errorf("the gate is %+v, %v; want %d a minute", got, err, limits.ProvisionGate)
+	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != limits.ProvisionQuota {
+		t.Errorf("the quota is %+v, %v; want %d a minute", got, err, limits.ProvisionQuota)
 	}
 }
 
-func TestOpenLeavesAGateThatIsSet(t *testing.T) {
+func TestOpenLeavesAQuotaThatIsSet(t *testing.T) {
 	store, tables := deployed(t)
 	if err := store.Workspaces.SetQuota(t.Context(), ephemeral.Quota{PerMinute: 3}, time.Now()); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestOpenLeavesAGateThatIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := store.Workspaces.Quota(t.Context()); err != nil || got.PerMinute != 3 {
-		t.Errorf("the gate is %+v, %v; want the 3 that were set", got, err)
+		t.Errorf("the quota is %+v, %v; want the 3 that were set", got, err)
 	}
 }
 
