@@ -34,7 +34,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// stand is a content host over ports that live in this file: they hold one artifact, and do what the test says.
+// env is a content host over fakes in this file. They hold one artifact, and do what the test says.
 type stand struct {
 	t        testing.TB
 	host     host.Host
@@ -52,7 +52,7 @@ type stand struct {
 	storeErr error
 	mu       sync.Mutex
 	counts   map[string]int
-	streams  map[rate.Stream]int64 // that are open, by streams without Until
+	streams  map[rate.Stream]int64 // open streams, by streams without Until
 	numbers  limits.Limits
 }
 
@@ -97,7 +97,7 @@ func (s *stand) add(path, body string) {
 	s.bodies[o] = body
 }
 
-// serve makes the host anew, for origins.
+// serve replaces the host by one with these origins.
 func (s *stand) serve(contentOrigin, app string) {
 	s.t.Helper()
 	var err error
@@ -213,7 +213,7 @@ func (s *stand) token() string {
 	return text
 }
 
-// get reads a path under a fresh token; headers come in pairs.
+// get reads a path with a new token; headers come in pairs.
 func (s *stand) get(path string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	return s.ask("GET", "/v/"+s.token()+"/"+path, headers...)
@@ -244,7 +244,7 @@ func shown(t testing.TB, w *httptest.ResponseRecorder, body string) {
 	}
 }
 
-// refused checks a refusal and that it tells nothing beyond its code.
+// wantRefused checks an error response, and that it tells no more than its code.
 func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) {
 	t.Helper()
 	var e struct {
@@ -286,7 +286,7 @@ func TestFileIsServed(t *testing.T) {
 		}
 	}
 	shown(t, s.get("data/t%C3%A4ble%201.csv"), "a,b")
-	shown(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // one decode of the whole path
+	shown(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // the whole path is decoded once
 }
 
 func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
@@ -298,7 +298,7 @@ func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
 				t.Errorf("%s: %d with %d bytes", path, head.Code, head.Body.Len())
 			}
 			if get.Code != http.StatusOK {
-				continue // HEAD knows no ranges
+				continue // HEAD ignores ranges
 			}
 			get.Header().Del("X-Request-Id")
 			head.Header().Del("X-Request-Id")

@@ -14,7 +14,7 @@ import (
 const tall = `<!doctype html><style>body{margin:0}div{height:3000px}</style><div></div>
 <p id=out>still</p><script>out.textContent = "moving"</script><img src=pixel.svg>`
 
-// frames is a content host beside two sites that may frame it: the app and a stranger.
+// frames is a content host beside two sites that may frame it: the app and another one.
 type frames struct {
 	*stand
 	app, stranger *httptest.Server
@@ -41,7 +41,7 @@ func (f *frames) url(path string) string {
 	return f.host.Origins.Content + "/v/" + f.token() + "/" + path
 }
 
-// told waits for the first height and returns it.
+// waitHeight waits for the first height and returns it.
 func told(p *browser.Page) (origin, kind string, height float64) {
 	p.Wait("heights.length > 0")
 	first := browser.Eval[[]any](&p.Document, "heights[0]")

@@ -52,8 +52,8 @@ func TestT55DamagedTokens(t *testing.T) {
 	shown(t, s.ask("GET", "/v/"+good+"/x"), "1")
 }
 
-// TestNamesThatOtherSystemsReadOtherwiseAreServedApart: this host reads no name as anything but bytes. One that begins as a
-// disk's may be in a revision from before it was refused.
+// TestNamesThatOtherSystemsReadOtherwiseAreServedApart shows that this host takes every name as bytes. A name that
+// begins like a Windows drive may be in a revision from before such names were refused.
 func TestNamesThatOtherSystemsReadOtherwiseAreServedApart(t *testing.T) {
 	names := []string{"a:b", "ab:stream", "con", "aux.txt", "trail.", "trail", "a", "a/b", "A.txt", "a.txt", "%C3%A9", "e%CC%81"}
 	var files []string
@@ -72,7 +72,7 @@ func TestNamesThatOtherSystemsReadOtherwiseAreServedApart(t *testing.T) {
 	}
 }
 
-// next is the neighbour of a base64url character: in the last place it decodes to the same bytes.
+// next returns the neighbour of a base64url character, which in the last place decodes to the same bytes.
 func next(c byte) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[(strings.IndexByte(alphabet, c)+1)%len(alphabet)])
@@ -157,7 +157,8 @@ func TestF58LimitBeatsEverythingAfterTheGates(t *testing.T) {
 	shown(t, s.get("x"), "1")
 }
 
-// TestT57WhoIsRefusedUsesUpNothing floods an artifact with what its gates refuse, as somebody may whose link was ended.
+// TestT57WhoIsRefusedUsesUpNothing sends an artifact many requests that the host refuses, as the holder of a revoked
+// link may.
 func TestT57WhoIsRefusedUsesUpNothing(t *testing.T) {
 	for name, refuse := range map[string]func(*stand){
 		"link revoked": func(s *stand) {

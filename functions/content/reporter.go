@@ -1,7 +1,8 @@
 package content
 
-// reporterScript tells the page around a viewer frame how tall the document is: {type, height} on DOMContentLoaded, load
-// and every change of size. Heights that did not change, that are not above 0 or exceed 50,000,000 are not told.
+// reporterScript posts the height of the document to the page around a viewer frame: {type, height} on
+// DOMContentLoaded, load and every change of size. It omits heights that did not change, are not above 0 or exceed
+// 50,000,000.
 const reporterScript = `(()=>{` +
 	`let told=0;` +
 	`const tell=()=>{` +

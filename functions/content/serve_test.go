@@ -135,11 +135,11 @@ func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
 	if text := s.log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
 		t.Errorf("logged: %s", text)
 	}
-	s.openErr = fault.NewCode(fault.NotFound) // a deletion overtook the read
+	s.openErr = fault.NewCode(fault.NotFound) // the file is deleted during the read
 	refused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
 }
 
-// breaking gives some bytes and then fails, or just ends.
+// breaking returns some bytes and then fails, or just ends.
 type breaking struct {
 	left int
 	err  error
@@ -156,7 +156,7 @@ func (b *breaking) Read(p []byte) (int, error) {
 
 func (b *breaking) Close() error { return nil }
 
-// listen serves the stand over TCP, where answers can break off.
+// listen serves the host over TCP, where responses can break off.
 func (s *stand) listen(t testing.TB) *httptest.Server {
 	server := httptest.NewUnstartedServer(s.handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -209,7 +209,7 @@ func TestClientThatLeavesIsNoError(t *testing.T) {
 	}
 }
 
-// sink is a client that keeps nothing.
+// sink is a client that discards the response.
 type sink struct {
 	header http.Header
 	status int

@@ -20,7 +20,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// newLargeStand holds a file of 10 MB, beside a small one and two whose sizes are just at the cap and above it.
+// newLargeEnv holds a file of 10 MB, beside a small one and two with sizes just at the cap and above it.
 func newLargeStand(t testing.TB) *stand {
 	s := newStand(t)
 	for n, f := range []struct {
@@ -33,7 +33,7 @@ func newLargeStand(t testing.TB) *stand {
 	return s
 }
 
-// open has so many answers on their way when it returns, in a bubble. The end sends them.
+// open starts n responses in a bubble and returns while they are in progress. end finishes them.
 func (s *stand) open(n int) (end func()) {
 	release := make(chan struct{})
 	var wait sync.WaitGroup
@@ -100,7 +100,7 @@ func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
 	})
 }
 
-// TestARangeReaderIsNeverRefused reads a file piece after piece, as players of videos do.
+// TestARangeReaderIsNeverRefused reads a file in pieces, as video players do.
 func TestARangeReaderIsNeverRefused(t *testing.T) {
 	s := newLargeStand(t)
 	for n := range 40 {
@@ -115,7 +115,7 @@ func TestARangeReaderIsNeverRefused(t *testing.T) {
 	}
 }
 
-// TestAStreamIsGivenBackHoweverItsRequestEnds counts the slots that are taken after each ending.
+// TestAStreamIsGivenBackHoweverItsRequestEnds counts the open streams after each ending.
 func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(s *stand)
@@ -170,7 +170,7 @@ func (o outOfReach) AcquireStream(context.Context, rate.Stream, int, time.Time) 
 	return nil, false, errors.New("out of reach")
 }
 
-// closing tells that it was closed.
+// closing records that it was closed.
 type closing struct {
 	breaking
 	closed bool
@@ -194,7 +194,7 @@ func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 				defer conn.Close()
 				got, err := conn.Ask("GET", "/v/"+s.token()+"/large.bin")
 				if err != nil || got.StatusCode != http.StatusOK {
-					return // one of those that are too many
+					return // one of the surplus ones
 				}
 				for err == nil {
 					<-time.After(time.Second) // of the bubble

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// newHost has a clock that a call of a job moves.
+// newHost returns a host with a clock that a call of a job moves.
 func newHost(jobs ...Job) (h *Host, clock *time.Time, log *bytes.Buffer) {
 	now, log := time.Unix(1_800_000_000, 0), new(bytes.Buffer)
 	return &Host{Jobs: jobs, Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}, &now, log

@@ -1,4 +1,4 @@
-// Package upload is the host that opens and ends upload sessions; the bytes go to the object store by presigned URL.
+// Package upload is the host that opens and ends upload sessions. The bytes go to the object store by presigned URL.
 package upload
 
 import (
@@ -13,14 +13,14 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Host is what the upload host needs.
+// Host is the upload host.
 type Host struct {
 	Surface   *web.Server
 	Creator   *upload.Creator
 	Finalizer *upload.Finalizer
 }
 
-// Handler serves the host.
+// Handler returns the handler.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
 
 func (h *Host) routes() []web.Route {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// all has every page, empty or with hostile text wherever people can put some.
+// all returns every page, empty or with hostile text in every field that users control.
 func all(zero bool) map[string]Page {
 	if zero {
 		return map[string]Page{
@@ -236,7 +236,7 @@ func all(zero bool) map[string]Page {
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`
 
-// spoofing is a text of strangers that would turn the direction of what follows.
+// spoofing is a text that would change the writing direction of what follows it.
 const spoofing = "\u202Egpj\u2066" + hostile
 
 func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
@@ -269,7 +269,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
-// The policies of the host allow no inline script or style and no other origin, so templates must not hold any.
+// The host's policies forbid inline scripts and styles and other origins, so templates must not contain any.
 func TestTemplatesKeepToThePolicy(t *testing.T) {
 	for name, p := range all(true) {
 		body, _ := Render(p)
@@ -299,7 +299,7 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// Strings that people sent must reach the document as text alone.
+// User-controlled strings must reach the document as text only.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
 	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js"} {

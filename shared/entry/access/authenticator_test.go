@@ -18,10 +18,10 @@ import (
 
 var now = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 
-// fakeStore holds one key and one workspace, and counts what it is asked.
+// fakeStore holds one key and one workspace, and counts its calls.
 type fakeStore struct {
 	found   access.Found
-	source  *workspace.Workspace // that Workspace answers
+	source  *workspace.Workspace // the answer of Workspace
 	reads   int
 	touched []time.Time
 	err     error

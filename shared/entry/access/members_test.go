@@ -40,7 +40,7 @@ func (f *fakeMembers) MemberAndRecord(
 	return f.member, nil, f.errs[1]
 }
 
-// tokenEnv is a member who let the dashboard in.
+// tokenEnv is a member who has granted the dashboard access.
 type tokenEnv struct {
 	*access.Members
 	store  *fakeMembers

@@ -18,15 +18,15 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// lookup is a registration with the person who was asked to claim it.
+// lookup is a registration with the person who is asked to claim it.
 type lookup struct {
 	token        claim.Token
 	registration Registration
 	visitor      visitor
 }
 
-// meet reads the registration that a person was sent to. sent is the token of an attempt, or the claim token. Whatever is
-// wrong with it costs the same, and leaves a visitor who cannot do anything.
+// meet reads the registration of the token of an attempt, or of the claim token. Every invalid token costs the same,
+// and gives a visitor without any rights.
 func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (lookup, error) {
 	t, r, found, err := s.registrationOf(ctx, sent)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential
 	return m, nil
 }
 
-// codeFits compares a code with that of an attempt; one that there is not costs the same.
+// codeFits compares a code with that of an attempt. An attempt that does not exist costs the same.
 func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	stored := a.Code
 	if len(stored.MAC) == 0 {
@@ -52,7 +52,7 @@ func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	return credential.MatchesCode(stored, s.Peppers, codeUse, claim, code) && len(a.Code.MAC) > 0
 }
 
-// member refuses callers who cannot let an agent in: it gets the rights to read and publish.
+// requireMember refuses callers who cannot accept an agent, which gets the scopes to read and publish.
 func (s *Service) member(by credential.Actor) error {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return fault.New(fault.NotAuthenticated, "only a member can answer an agent: sign in")
@@ -65,7 +65,7 @@ func (s *Service) member(by credential.Actor) error {
 	return nil
 }
 
-// attemptOf reads the token of an attempt; a text of another form is errWrong like any other.
+// attemptOf parses the token of an attempt. A malformed text is errWrong like every other invalid token.
 func (s *Service) attemptOf(text string) (credential.Token, error) {
 	sent, err := credential.Parse(text, credential.ClaimAttempt, s.Environment)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *Service) attemptOf(text string) (credential.Token, error) {
 	return sent, nil
 }
 
-// Preview tells a person who wants to be let in; the same invalid_request for whatever is wrong. Nothing changes.
+// Preview returns what a person sees before they answer. Every invalid token is the same invalid_request error. It
+// writes no item.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
 	if err := s.member(by); err != nil {
 		return Request{}, err
@@ -111,7 +112,7 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken
 
 var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
-// Complete lets an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
+// Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
 // against attempt, registration and member.
 func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
 	if err := s.member(by); err != nil {
@@ -146,7 +147,7 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 	return done, nil
 }
 
-// settle commits what a person's code does.
+// commitCode commits the effect of the code that a person typed.
 func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) error {
 	now := s.now()
 	st := m.registration.complete(m.visitor, now)
@@ -172,7 +173,7 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) err
 	return st.refusal
 }
 
-// move is the claim of a registration with everything that its agent published.
+// move returns the claim of a registration with all artifacts of its agent.
 func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move {
 	r := m.registration
 	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
@@ -190,12 +191,12 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 	}
 }
 
-// guesses counts the codes that a member typed wrong.
+// codeLimiter limits the wrong codes that a member may type.
 func (s *Service) guesses() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "agentcode"}
 }
 
-// Refuse ends an attempt because the caller does not know the agent, which learns it at its next poll.
+// Refuse ends an attempt because the caller does not know the agent. The agent's next poll reports it.
 func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken string) error {
 	if err := s.member(by); err != nil {
 		return err

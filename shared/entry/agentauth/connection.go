@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -32,7 +33,7 @@ func (s *Service) Connections(
 	})
 }
 
-// Connection is one of them; not_found if there is none, or it has ended.
+// Connection returns one of them. It fails with not_found if there is none, or it has ended.
 func (s *Service) Connection(
 	ctx context.Context, by credential.Actor, registration id.Registration,
 ) (Registration, error) {
@@ -52,13 +53,13 @@ func (s *Service) Connection(
 	return *r, nil
 }
 
-// works tells whether the agent works in the caller's workspace.
+// worksFor reports whether the agent works in the caller's workspace.
 func (r Registration) works(by credential.Actor, now time.Time) bool {
 	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
-// Unlink takes an agent's access to the caller's workspace away, from this commit on: its assertions and its claim token
-// give nothing any more, and its access tokens are revoked.
+// Unlink ends an agent's access to the caller's workspace at its commit: assertions and the claim token are invalid,
+// and the access tokens are revoked.
 func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration id.Registration) error {
 	if by.Member == "" {
 		return fault.New(fault.NotAuthenticated, "only a member can disconnect an agent: sign in")
@@ -69,7 +70,7 @@ func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration 
 	return race(func() error {
 		r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
 		if err != nil || r == nil {
-			return either(err, unconnected())
+			return cmp.Or(err, unconnected())
 		}
 		now := s.now()
 		st := r.unlink(by.Workspace.ID)

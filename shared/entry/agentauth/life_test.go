@@ -26,7 +26,7 @@ func TestARefusalIsToldOnceAndAnotherAttemptMayFollow(t *testing.T) {
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
 	w.ok(w.Refuse(ctx, p, s.AttemptToken))
-	w.ok(w.Refuse(ctx, p, s.AttemptToken)) // a repetition, after a lost answer
+	w.ok(w.Refuse(ctx, p, s.AttemptToken)) // a retry after a lost answer
 	w.refused(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
 	_, err := w.poll(a.ClaimToken)
 	w.refused(err, "access_denied")
@@ -182,7 +182,7 @@ func TestALockedWorkspaceGetsNoTokensUntilItIsLifted(t *testing.T) {
 	}
 }
 
-// set alters a stored workspace, as an operator does; nil takes the attribute away.
+// set changes an attribute of a stored workspace, as an operator does; nil removes it.
 func (w *world) set(of id.Workspace, attribute string, value types.AttributeValue) {
 	w.Helper()
 	expression, v := "REMOVE #a", map[string]types.AttributeValue(nil)
@@ -223,7 +223,7 @@ func TestManyExchangesAtOnceAllGetLiveTokens(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatIsNotAdmittedChangesNothing has every way in refused behind its reads.
+// TestAnAddressThatIsNotAdmittedChangesNothing refuses each route after its reads.
 func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent()

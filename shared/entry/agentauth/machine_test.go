@@ -24,7 +24,7 @@ var (
 	owner  = id.NewMember()
 )
 
-// fresh is an anonymous registration that nobody claimed, changed by edits.
+// newRegistration returns an anonymous unclaimed registration, changed by edits.
 func fresh(edits ...func(*Registration)) Registration {
 	claim := id.NewPublic()
 	r := Registration{
@@ -46,7 +46,7 @@ func fresh(edits ...func(*Registration)) Registration {
 
 func mac(text string) credential.Hash { return credential.Hash{Pepper: 1, MAC: []byte(text)} }
 
-// asking has an attempt that was made at birth.
+// withAttempt adds an attempt that was started at registration.
 func asking(r *Registration) {
 	r.State, r.Starts = ClaimPending, 1
 	r.Attempt = Attempt{
@@ -57,7 +57,7 @@ func asking(r *Registration) {
 	}
 }
 
-// claimed was claimed at birth.
+// claimed makes r a registration that was claimed at once.
 func claimed(r *Registration) {
 	asking(r)
 	r.State = Verified
@@ -67,7 +67,7 @@ func claimed(r *Registration) {
 	r.Generation = 2
 }
 
-// vouched waits for the person that a provider named.
+// withProvider makes r wait for the person that a provider identified.
 func vouched(r *Registration) {
 	asking(r)
 	r.Kind = Provider
@@ -79,7 +79,7 @@ func vouched(r *Registration) {
 func locked(r *Registration)  { r.Locked = true }
 func revoked(r *Registration) { claimed(r); r.State, r.Generation = Revoked, 3 }
 
-// shown is what the newest assertion of r says.
+// claimsOf returns the claims of the newest assertion of r.
 func shown(r Registration) assertion.Claims {
 	return assertion.Claims{
 		Registration: r.ID,
@@ -90,7 +90,7 @@ func shown(r Registration) assertion.Claims {
 	}
 }
 
-// place is the workspace of r: open, and claimed if r is.
+// workspaceOf returns the workspace of r: open, and claimed if r is.
 func place(r Registration) *workspace.Workspace {
 	w := &workspace.Workspace{ID: r.Workspace, CreatedAt: born}
 	if r.Workspace == home || r.Kind == Provider {
@@ -124,7 +124,7 @@ func codeOf(err error) string {
 	return string(fault.CodeOf(err))
 }
 
-// the events of the state machine, as functions of a registration.
+// events are the events of the state machine, as functions of a registration.
 type events map[string]func(Registration, time.Time) step
 
 var machine = events{
@@ -183,7 +183,7 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 		row    string
 		from   Registration
 		event  string
-		after  time.Duration // of birth
+		after  time.Duration // since registration
 		answer string
 		to     State
 	}{

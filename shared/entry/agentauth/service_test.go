@@ -37,7 +37,7 @@ var ctx = context.Background()
 
 const origin = "https://api.vitrine.test"
 
-// world is the service on tables of its own, with a clock that tests turn.
+// env is the service on tables of its own, with a clock that tests move.
 type world struct {
 	testing.TB
 	*agentauth.Service
@@ -138,7 +138,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// refused checks the code of a refusal, of either kind; "" is none.
+// wantCode checks the code of a failure, of either kind; "" is none.
 func (w *world) refused(err error, code string) {
 	w.Helper()
 	if got := codeOf(err); got != code {
@@ -153,7 +153,7 @@ func codeOf(err error) string {
 	return string(fault.CodeOf(err))
 }
 
-// agent registers an agent. The gate is passed anew each time.
+// agent registers an agent, beyond the rate limits of the agents before.
 func (w *world) agent() contract.RegisteredAgent {
 	w.Helper()
 	a, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "test-request")
@@ -161,7 +161,7 @@ func (w *world) agent() contract.RegisteredAgent {
 	return a
 }
 
-// person makes a member with a workspace.
+// person creates a member with a workspace.
 func (w *world) person() credential.Actor {
 	w.Helper()
 	at, public := w.now(), id.NewPublic()
@@ -217,7 +217,7 @@ func (w *world) complete(by credential.Actor, attempt, code string) error {
 	return err
 }
 
-// claimed is an agent that a person let in.
+// claimed registers an agent that a person accepts.
 func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
 	w.Helper()
 	a, p := w.agent(), w.person()
@@ -226,7 +226,7 @@ func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
 	return a, p
 }
 
-// welcome admits every address.
+// admitAll admits every address.
 func welcome() error { return nil }
 
 func (w *world) poll(claimToken string) (contract.Token, error) {
@@ -237,7 +237,7 @@ func (w *world) exchange(text string) (contract.Token, error) {
 	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, welcome)
 }
 
-// works tells in which workspace a bearer secret opens the door; empty: in none.
+// works returns the workspace in which a bearer secret authenticates; empty: it does not.
 func (w *world) works(secret string) id.Workspace {
 	w.Helper()
 	o, err := w.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
@@ -248,7 +248,7 @@ func (w *world) works(secret string) id.Workspace {
 	return o.Actor.Workspace.ID
 }
 
-// registration reads what is stored of an agent.
+// registration reads the stored registration of an agent.
 func (w *world) registration(r id.Registration) agentauth.Registration {
 	w.Helper()
 	found, _, err := w.store.Registration(ctx, r, id.NoWorkspace)
@@ -259,7 +259,7 @@ func (w *world) registration(r id.Registration) agentauth.Registration {
 	return *found
 }
 
-// another is a code of six digits that is not code.
+// otherCode returns a code of six digits that is not code.
 func another(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
 
 func command() idempotency.Command {
@@ -362,7 +362,7 @@ func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
 
 func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 	w := newWorld(t)
-	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the gate's minute begins
+	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the start of a minute of the rate limit
 	register := func(n int) error {
 		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
 		return err

@@ -52,7 +52,7 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 		t.Fatal("nobody won", answers)
 	}
 	got, err := w.poll(a.ClaimToken)
-	if winner%2 == 1 { // nobody typed the code
+	if winner%2 == 1 { // the claim token alone
 		w.refused(err, "invalid_grant")
 		return
 	}
@@ -62,8 +62,8 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 	}
 }
 
-// TestAStrangersClaimLinkLetsNobodyIn has somebody register, and send the claim token to a person who takes it for a
-// gift: what the agent published becomes theirs, and no way leads the agent into their workspace.
+// TestAStrangersClaimLinkLetsNobodyIn has an attacker register, and send the claim token to a person who takes it for
+// a gift. The artifacts become the person's, and the agent gets no access to their workspace.
 func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 	for name, started := range map[string]bool{"without an attempt": false, "with an open attempt": true} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 	w.refused(err, "invalid_grant")
 }
 
-// secretSigned is an assertion with the public key as the secret of its signature.
+// secretSigned returns an assertion that uses the public key as an HMAC secret.
 func secretSigned(t testing.TB, jwks []byte, parts []string) string {
 	t.Helper()
 	var set struct{ Keys []json.RawMessage }
@@ -145,7 +145,7 @@ func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
 	}
 }
 
-// events are what the record of a workspace holds, in no order but sorted by action.
+// events returns the recorded actions of a workspace, sorted.
 func (w *world) events(of id.Workspace) (actions []event.Action) {
 	w.Helper()
 	condition := "pk = :pk"

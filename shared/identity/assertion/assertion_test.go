@@ -59,7 +59,7 @@ func sign(t testing.TB, s *Signer, c Claims) string {
 	return text
 }
 
-// kidOf is the key id of the active key.
+// kidOf returns the key id of the active key.
 func kidOf(t testing.TB, s *Signer) string {
 	t.Helper()
 	header, err := base64.RawURLEncoding.DecodeString(strings.Split(sign(t, s, someClaims()), ".")[0])
@@ -78,7 +78,7 @@ func part(v any) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// body is the payload of an assertion with some members replaced.
+// body returns the payload of an assertion with some members replaced.
 func body(t testing.TB, s *Signer, replaced map[string]any) map[string]any {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(sign(t, s, someClaims()), ".")[1])
@@ -178,7 +178,7 @@ func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 	}
 }
 
-// listen counts who comes.
+// listen counts connections.
 func listen(t testing.TB) (origin string, connections *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -24,7 +24,7 @@ func TestAWorkspaceIsCalledAfterThePerson(t *testing.T) {
 }
 
 func TestAnIdentityWithoutAPersonEntersNowhere(t *testing.T) {
-	r := Service{Now: time.Now} // without a store: nothing may be asked
+	r := Service{Now: time.Now} // without a store: an invalid identity must not reach it
 	for _, who := range []Identity{{}, {Issuer: "i", Subject: "s"}, {Issuer: "i", Email: "a@b"}, {Subject: "s", Email: "a@b"}} {
 		if _, err := r.SignIn(t.Context(), who, "req"); err == nil {
 			t.Errorf("%+v enters", who)

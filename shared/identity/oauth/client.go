@@ -13,19 +13,19 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Clients keeps the clients that registered themselves.
+// Clients stores the clients that registered themselves.
 type Clients interface {
-	// Client reads a client; nil if there is none.
+	// Client reads a client. It returns nil if there is none.
 	Client(ctx context.Context, c id.Client) (*Client, error)
-	// AddClient writes a new client, which leaves the store at an instant unless it is used.
+	// AddClient writes a new client, which expires at an instant unless it is used.
 	AddClient(ctx context.Context, c Client, until time.Time) error
-	// TouchClient stamps the use of a client that is still there unless a stamp younger than since is, and moves its end.
+	// TouchClient records the use of an existing client, and its new expiry, unless a use after since is recorded.
 	TouchClient(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
 const clientNameRunes = 80
 
-// firstParty are our own clients. Their redirect goes to whatever port they listen on.
+// firstParty holds our own clients. They are redirected to any port.
 var firstParty = map[id.Client]Client{
 	CLI: {
 		ID:         CLI,
@@ -43,7 +43,7 @@ var firstParty = map[id.Client]Client{
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
 
-// client finds a client; nil if there is none, or it was unused for too long.
+// client reads a client. It returns nil if there is none, or it was unused for too long.
 func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return &c, nil
@@ -58,7 +58,7 @@ func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	return c, nil
 }
 
-// touch keeps a client alive that gets tokens; once a day is enough, and losing a stamp is harmless.
+// touch extends the life of a client that gets tokens. Once a day is enough, and losing an update is harmless.
 func (s *Server) touch(ctx context.Context, c id.Client) {
 	if _, ours := firstParty[c]; ours {
 		return
@@ -67,8 +67,8 @@ func (s *Server) touch(ctx context.Context, c id.Client) {
 	_ = s.Clients.TouchClient(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
 }
 
-// Register takes a client in that registers itself (RFC 7591): public, with redirects that are safe to answer at. It
-// gets what it asked for where this server knows it.
+// Register registers a public client (RFC 7591) whose redirect URIs are safe. Of the requested metadata the client
+// gets the values that this server supports.
 func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from netip.Addr) (contract.RegisteredClient, error) {
 	if err := s.limit(ctx, "client", from, s.Limits.Registration); err != nil {
 		return contract.RegisteredClient{}, err
@@ -93,7 +93,7 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
 }
 
-// room refuses more clients than anybody may register together.
+// checkQuota fails if all networks together have registered too many clients.
 func (s *Server) room(ctx context.Context) error {
 	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
 	if err == nil && wait > 0 {
@@ -102,7 +102,7 @@ func (s *Server) room(ctx context.Context) error {
 	return err
 }
 
-// accepted is the metadata of a client as this server takes it.
+// accepted returns the metadata of a client as this server registers it.
 func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if n := len(r.RedirectURIs); n == 0 || n > redirectsMost {
 		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", redirectsMost)
@@ -131,7 +131,7 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	return r, nil
 }
 
-// offered are those of the asked values that there are, all of them if none was asked.
+// supported returns the requested values that are known, or all known ones if none was requested.
 func offered(asked []string, known ...string) []string {
 	if len(asked) == 0 {
 		return known

@@ -16,12 +16,12 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Codes keeps authorization codes.
+// Codes stores authorization codes.
 type Codes interface {
-	// Code reads a code, strongly; nil if there is none.
+	// Code reads a code with strong consistency. It returns nil if there is none.
 	Code(ctx context.Context, public id.Public) (*Code, error)
-	// RedeemCode turns an unused code into a grant in one transaction. If the code was used before, it writes nothing and
-	// returns the public id of the grant that was made then, with ErrGone.
+	// RedeemCode turns an unused code into a grant in one transaction. If the code was used before, it writes no item and
+	// returns ErrGone with the public id of the grant that was made then.
 	RedeemCode(ctx context.Context, c Code, g Grant) (made id.Public, err error)
 }
 
@@ -38,10 +38,10 @@ type Code struct {
 	Member    id.Member
 	Workspace id.Workspace
 	Epoch     int64
-	Operator  time.Time // of the Grant
-	CreatedAt time.Time // when the member agreed
+	Operator  time.Time // see Grant
+	CreatedAt time.Time // when the member consented
 	ExpiresAt time.Time
-	Grant     id.Public // that it became; empty: not used
+	Grant     id.Public // that the code was redeemed for; empty: unused
 }
 
 func (c Code) agreement() agreement {
@@ -60,7 +60,8 @@ func (c Code) agreement() agreement {
 
 var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// redeemCode exchanges an authorization code, once. A second use tells that the code leaked: what it became is revoked.
+// redeemCode exchanges an authorization code once. A second use means that the code leaked, so the grant that it was
+// redeemed for is revoked.
 func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
@@ -111,7 +112,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	return out, nil
 }
 
-// replayed ends what a code became, and refuses.
+// replayed revokes the grant that a code was redeemed for, and returns the error.
 func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID string) error {
 	e := s.record(c.Workspace, event.BySystem(), event.GrantRevoked, target(c.Client), requestID)
 	e.Detail = "its authorization code was used twice"
@@ -121,7 +122,7 @@ func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID
 	return badGrant()
 }
 
-// proves tells whether a PKCE verifier belongs to a challenge (RFC 7636, S256).
+// verifies reports whether a PKCE verifier matches a challenge (RFC 7636, S256).
 func proves(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1

@@ -76,7 +76,7 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 	}
 }
 
-// wrong are requests that are refused, and what the client is to learn of it.
+// wrong holds invalid requests, and the error that the client gets.
 var wrong = map[string]struct {
 	change func(*oauth.Authorization)
 	want   fault.OAuthCode
@@ -93,7 +93,7 @@ var wrong = map[string]struct {
 	"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
 }
 
-// told holds an answer at a redirect against the error that a client is to learn of.
+// wantError checks the redirect that reports an error to a client.
 func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
 	t.Helper()
 	u, _ := url.Parse(to)
@@ -106,7 +106,7 @@ func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuth
 	}
 }
 
-// judges asks for what a person is told whom the authorization endpoint sent away with an error.
+// refusal returns what the refusal page shows after the authorization endpoint sent the browser there.
 func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
 	t.Helper()
 	to, err := s.Authorize(ctx, a)
@@ -215,7 +215,7 @@ func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 	}
 }
 
-// What older versions registered and would not be registered today.
+// Older versions registered redirects that would not be registered today.
 func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	s := newStand(t)
 	const old = "search-ms://evil.example"
@@ -303,7 +303,7 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
 }
 
-// forge makes a token with the same public id and another secret.
+// forge returns a token with the same public id and another secret.
 func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
 	t.Helper()
 	token, err := credential.Parse(text, kind, credential.Preview)

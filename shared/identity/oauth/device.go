@@ -21,31 +21,32 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Flows keeps device authorizations for the person who answers them.
+// Flows stores device authorizations for the person who answers them.
 type Flows interface {
-	// AddFlow writes a new flow under the MAC of its user code too.
+	// AddFlow writes a new flow, also under the MAC of its user code.
 	AddFlow(ctx context.Context, f Flow, mac []byte) error
-	// FlowOf finds, strongly, the flow that has one of the MACs; nil if none has.
+	// FlowOf reads, with strong consistency, the flow that has one of the MACs. It returns nil if none has.
 	FlowOf(ctx context.Context, macs [][]byte) (*Flow, error)
-	// AnswerDevice writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
-	// transaction; ErrGone if it does not wait any more.
+	// AnswerDevice writes the person's answer to a pending flow that has not expired, and records the event, in one
+	// transaction. It returns ErrGone if the flow is not pending any more.
 	AnswerDevice(ctx context.Context, f Flow, e event.Event) error
 }
 
-// PollStore keeps them for the device that asks.
+// PollStore stores device authorizations for the device that polls.
 type PollStore interface {
-	// Flow reads a flow, strongly; nil if there is none.
+	// Flow reads a flow with strong consistency. It returns nil if there is none.
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
-	// RecordPoll writes how many polls are left of f and since when, if that is still as it was; false: another poll came first.
+	// RecordPoll writes the poll tokens of f if those stored are still as in was. It returns false if another poll came
+	// first.
 	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
-	// RedeemFlow turns an approved flow into a grant in one transaction; ErrGone if that was done before.
+	// RedeemFlow turns an approved flow into a grant in one transaction. It returns ErrGone if that was done before.
 	RedeemFlow(ctx context.Context, f Flow, g Grant) error
 }
 
-// Answer is what became of a device authorization.
+// Answer is the person's answer to a device authorization.
 type Answer string
 
-// The answers.
+// Answers.
 const (
 	Pending  Answer = "pending"
 	Approved Answer = "approved"
@@ -58,14 +59,14 @@ type Flow struct {
 	Public    id.Public
 	Hash      credential.Hash // of the device code
 	Client    id.Client
-	Device    string // what the device calls itself
+	Device    string // the name that the device gives itself
 	Network   string
 	Scopes    []credential.Scope
 	Answer    Answer
 	CreatedAt time.Time
 	ExpiresAt time.Time
 
-	Member    id.Member // who answered
+	Member    id.Member // the member who answered
 	Workspace id.Workspace
 	Epoch     int64
 	SettledAt time.Time
@@ -75,26 +76,26 @@ type Flow struct {
 }
 
 const (
-	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and nothing that looks like a digit
+	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // without vowels, so that no words arise, and without letters that look like digits
 	userCodeLen     = 20
 	userCodeGroup   = 4
 	deviceNameRunes = 64
 )
 
-// newUserCode are 86 random bits.
+// newUserCode returns a code of 86 random bits.
 func newUserCode() string {
 	out := make([]byte, 0, userCodeLen)
 	for len(out) < userCodeLen {
 		var b [1]byte
 		rand.Read(b[:])
-		if n := int(b[0]) & 31; n < len(userLetters) { // rejection keeps all letters equally likely
+		if n := int(b[0]) & 31; n < len(userLetters) { // rejection sampling keeps all letters equally likely
 			out = append(out, userLetters[n])
 		}
 	}
 	return string(out)
 }
 
-// grouped is a user code as people see it.
+// formatUserCode returns a user code as it is shown.
 func grouped(code string) string {
 	var parts []string
 	for ; len(code) > 0; code = code[userCodeGroup:] {
@@ -103,8 +104,8 @@ func grouped(code string) string {
 	return strings.Join(parts, "-")
 }
 
-// typed reads what a person typed: letter case and everything but ASCII letters and digits are left out; "" if that is
-// no user code.
+// parseUserCode reads a user code as a person typed it: it ignores letter case and every character but ASCII letters
+// and digits. It returns "" if that is no user code.
 func typed(text string) string {
 	if len(text) > 200 {
 		return ""
@@ -124,7 +125,7 @@ func typed(text string) string {
 	return code
 }
 
-// codeMACs are what the store may know a user code by: one for each pepper.
+// codeMACs returns the MACs under which the store may know a user code: one for each pepper.
 func (s *Server) codeMACs(code string) (macs [][]byte) {
 	for _, key := range s.Peppers.All() {
 		macs = append(macs, codeMAC(key, code))
@@ -138,7 +139,7 @@ func codeMAC(key []byte, code string) []byte {
 	return m.Sum(nil)
 }
 
-// StartDevice begins a device authorization for one of our own clients. name is what the device calls itself.
+// StartDevice begins a device authorization for a first-party client. name is what the device calls itself.
 func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, from netip.Addr) (contract.DeviceAuthorization, error) {
 	if err := s.limit(ctx, "device", from, s.Limits.Device); err != nil {
 		return contract.DeviceAuthorization{}, err
@@ -183,8 +184,8 @@ func deviceName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), deviceNameRunes)]))
 }
 
-// Device is what a person sees before they answer. All that is wrong with a code is one not_found; a member who typed too
-// many wrong ones has to wait.
+// Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who
+// typed too many wrong codes has to wait.
 func (s *Server) Device(ctx context.Context, by credential.Actor, userCode string) (Device, error) {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
@@ -199,12 +200,12 @@ func (s *Server) Device(ctx context.Context, by credential.Actor, userCode strin
 	}, nil
 }
 
-// ApproveDevice lets the device in, in the member's name.
+// ApproveDevice grants the device access in the member's name.
 func (s *Server) ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error {
 	return s.settle(ctx, by, userCode, Approved, event.DeviceApproved)
 }
 
-// DenyDevice turns the device away.
+// DenyDevice refuses the device.
 func (s *Server) DenyDevice(ctx context.Context, by credential.Actor, userCode string) error {
 	return s.settle(ctx, by, userCode, Denied, event.DeviceDenied)
 }
@@ -229,7 +230,7 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	return nil
 }
 
-// flow finds the flow that a person means, and counts those that there are not.
+// flow reads the flow of a user code, and counts unknown codes as failures.
 func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string) (*Flow, error) {
 	if err := person(by); err != nil {
 		return nil, err
@@ -249,7 +250,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 	return nil, s.guesses().Record(ctx, by.Member, unknownCode())
 }
 
-// guesses counts the codes that a member typed wrong.
+// codeLimiter limits the wrong codes that a member may type.
 func (s *Server) guesses() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "devicecode"}
 }

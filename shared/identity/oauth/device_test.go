@@ -144,7 +144,7 @@ func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
 	won := 0
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for n := range 8 { // approvals and denials race, one counts
+	for n := range 8 { // approvals and denials race; one counts
 		wg.Go(func() {
 			answer := s.ApproveDevice
 			if n%2 == 1 {

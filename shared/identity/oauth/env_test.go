@@ -49,7 +49,7 @@ const (
 	request   = "request-of-a-test"
 )
 
-// stand is an authorization server on tables of its own, with one member who is signed in.
+// env is an authorization server on tables of its own, with one member who is signed in.
 type stand struct {
 	*oauth.Server
 	store   *dynamo.Store
@@ -60,7 +60,7 @@ type stand struct {
 	by      credential.Actor
 	mu      sync.Mutex
 	at      time.Time
-	secrets []string // all that were handed out
+	secrets []string // every secret that was issued
 }
 
 func newStand(t *testing.T) *stand {
@@ -121,7 +121,7 @@ func (s *stand) later(d time.Duration) {
 	s.at = s.at.Add(d)
 }
 
-// join makes a member with a workspace, signed in, who may do everything or what is given.
+// join creates a signed-in member with a workspace. The member has all scopes unless some are given.
 func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
 	at := s.now()
@@ -170,7 +170,7 @@ func challenge() string {
 
 const loopback = "http://127.0.0.1:4711/callback"
 
-// asks is an authorization of the CLI that is in order.
+// authorization returns a valid authorization request of the CLI.
 func asks() oauth.Authorization {
 	return oauth.Authorization{
 		ResponseType:    "code",
@@ -199,7 +199,7 @@ func (s *stand) consent(t testing.TB, a oauth.Authorization) string {
 	return req
 }
 
-// code walks through an authorization that the member allows.
+// code runs an authorization that the member allows.
 func (s *stand) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	t.Helper()
 	to, err := s.Allow(ctx, s.by, s.consent(t, a))
@@ -251,7 +251,7 @@ func refreshing(client string, token contract.Token) oauth.TokenRequest {
 	return oauth.TokenRequest{GrantType: contract.GrantRefresh, ClientID: client, RefreshToken: token.RefreshToken}
 }
 
-// works tells whether an access token is accepted on the api, or on the MCP host.
+// works reports whether an access token is accepted on the api, or on the MCP host.
 func (s *stand) works(token, audience string) bool {
 	_, err := s.opens(token, audience)
 	return err == nil
@@ -271,7 +271,7 @@ func (s *stand) opens(token, audience string) (access.Authenticated, error) {
 	return m.Authenticate(ctx, token, access.Request{}, request)
 }
 
-// refused holds a failure of the token endpoint against its code.
+// wantRefused checks the code of a failure of the token endpoint.
 func refused(t testing.TB, what string, err error, want fault.OAuthCode) {
 	t.Helper()
 	if r, ok := errors.AsType[*fault.OAuthError](err); !ok || r.Code != want {
@@ -279,14 +279,14 @@ func refused(t testing.TB, what string, err error, want fault.OAuthCode) {
 	}
 }
 
-// refuses sends a token request that has to fail.
+// refuses sends a token request that must fail.
 func (s *stand) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
 	t.Helper()
 	_, err := s.Token(ctx, r, from, request)
 	refused(t, what, err, want)
 }
 
-// clientOf registers a client.
+// register registers a client and returns its id.
 func (s *stand) register(t testing.TB, redirect string) string {
 	t.Helper()
 	c, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
@@ -298,7 +298,7 @@ func (s *stand) register(t testing.TB, redirect string) string {
 
 const elsewhere = "https://robot.example.com/callback"
 
-// robot is an authorization of a client that registered itself.
+// robot returns an authorization request of a client that registered itself.
 func (s *stand) robot(t testing.TB) oauth.Authorization {
 	t.Helper()
 	a := asks()
@@ -322,7 +322,7 @@ func (s *stand) items(t testing.TB, table string) (all []map[string]types.Attrib
 	return all
 }
 
-// events counts the records of an action.
+// events counts the recorded events of an action.
 func (s *stand) events(t testing.TB, action event.Action) (n int) {
 	t.Helper()
 	for _, i := range s.items(t, s.tables.Events) {
@@ -352,7 +352,7 @@ func (s *stand) raiseEpoch(t testing.TB) {
 	t.Fatal("the workspace is not in the table")
 }
 
-// keepsSecrets scans all tables for what was handed out.
+// checkSecrets searches all tables for issued secrets.
 func (s *stand) keepsSecrets(t testing.TB) {
 	t.Helper()
 	var text strings.Builder

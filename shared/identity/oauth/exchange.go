@@ -16,21 +16,21 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Provider vouches for people.
+// Provider verifies ID tokens.
 type Provider interface {
-	// Verify checks an ID token that was made for this deployment not longer than limits.ProviderTokenLife ago, of somebody
-	// with a verified address. A provider that does not answer is a fault of the kind unavailable.
+	// Verify checks an ID token that was issued to this deployment at most limits.ProviderTokenLife ago for a person with
+	// a verified address. A provider that does not answer is a fault of the kind unavailable.
 	Verify(ctx context.Context, idToken string) (member.Identity, error)
 }
 
-// Registrar knows people.
+// Registrar maps identities to members.
 type Registrar interface {
-	// SignIn finds the member behind an identity, or makes one with a workspace.
+	// SignIn returns the member of an identity, or creates one with a workspace.
 	SignIn(ctx context.Context, who member.Identity, requestID string) (member.SignedIn, error)
 }
 
-// exchange gives one of our own clients an access token for the person whom an ID token names (RFC 8693). No refresh
-// token goes with it: the client has the provider for that.
+// exchange gives a first-party client an access token for the person that an ID token names (RFC 8693). It issues no
+// refresh token, because the client can get a new ID token from the provider.
 func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	c, err := ours(t.ClientID)
 	if err != nil {
@@ -99,20 +99,21 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	}, nil
 }
 
-// Proof is an ID token that was exchanged. It is known until the provider's word is too old to be taken anyway.
+// Proof identifies an exchanged ID token. It is stored until the ID token would be too old to be accepted anyway.
 type Proof struct {
 	Digest string
 	Until  time.Time
 }
 
-// proofOf names an ID token by what its signature covers, because one signature may have several spellings.
+// proofOf identifies an ID token by what its signature covers, because one signature may have several spellings.
 func proofOf(idToken string, now time.Time) Proof {
 	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
 	sum := sha256.Sum256([]byte(signed))
 	return Proof{Digest: base64.RawURLEncoding.EncodeToString(sum[:]), Until: now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway)}
 }
 
-// unverified tells a token that is refused (RFC 8693, section 2.2.2) from a provider that could not be asked.
+// unverified returns the error for an ID token that is refused (RFC 8693, section 2.2.2), and passes on the error of a
+// provider that could not be asked.
 func unverified(err error) error {
 	f := fault.Of(err)
 	switch f.Code.Kind() {

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// operates tells whether an access token is an operator's.
+// operates reports whether an access token is an operator's.
 func (s *stand) operates(t testing.TB, token, audience string) bool {
 	t.Helper()
 	m := &access.Members{

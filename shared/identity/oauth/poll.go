@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// poll tells a device what the person answered, and hands out the grant of an approval once.
+// poll returns the person's answer to a polling device, and issues the grant of an approval once.
 func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.DeviceCode == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send device_code")
@@ -80,7 +80,7 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 	return out, nil
 }
 
-// pending tells a device to go on asking, and one that asks too often to slow down.
+// pending returns authorization_pending, or slow_down to a device that polls too often.
 func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 	was := f
 	left, wait := rate.PollBucket{Left: f.PollTokens, At: f.PolledAt}.Take(now)

@@ -102,7 +102,7 @@ func FuzzRedirect(f *testing.F) {
 	})
 }
 
-// sameButPort compares as parsed, not as text, so that it does not repeat the matcher.
+// sameButPort compares the parsed URIs, so that it does not repeat the matcher.
 func sameButPort(t *testing.T, registered string, u *url.URL) bool {
 	r, err := url.Parse(registered)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
 func TestAnAnswerOfTheStoreThatIsLostCostsNobodyTheirGrant(t *testing.T) {
 	s := newStand(t)
 	first := s.signIn(t, asks())
-	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Timeout) // the repetition finds its own write
+	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Timeout) // the retry finds its own write
 	second := s.token(t, refreshing("cli", first))
 	if !s.works(second.AccessToken, apiOrigin) {
 		t.Error("the token is not the one that was stored")

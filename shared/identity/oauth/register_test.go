@@ -121,7 +121,8 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 	}
 }
 
-// TestAClientThatNobodyLetInLeavesSoon has one that only asks, for ever, and one that was let in once.
+// TestAClientThatNobodyLetInLeavesSoon has one client that only asks, again and again, and one that was granted access
+// once.
 func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
 	s := newStand(t)
 	asking, let := s.robot(t), s.robot(t)
@@ -149,10 +150,10 @@ func TestAClientInUseStays(t *testing.T) {
 	s.consent(t, robot)
 }
 
-// idToken is another one each time.
+// idToken returns a new ID token.
 func idToken() string { return "id." + string(id.NewPublic()) + ".signature" }
 
-// provider is an identity provider in the test's hand.
+// fakeProvider is an identity provider that a test controls.
 type provider struct {
 	who member.Identity
 	err error
@@ -191,7 +192,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if s.works(first.AccessToken, mcpOrigin) {
 		t.Error("it works on the MCP host")
 	}
-	again := s.token(t, exchanging()) // of another ID token
+	again := s.token(t, exchanging()) // from another ID token
 	a, _ := credential.Parse(first.AccessToken, credential.AccessToken, credential.Preview)
 	b, _ := credential.Parse(again.AccessToken, credential.AccessToken, credential.Preview)
 	if a.Workspace != b.Workspace || a.Public == b.Public {
@@ -233,7 +234,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 		t.Fatalf("one ID token became %d access tokens", len(made))
 	}
 	signed := r.SubjectToken[:strings.LastIndexByte(r.SubjectToken, '.')]
-	r.SubjectToken = signed + ".otherwise" // a signature may be spelled in several ways
+	r.SubjectToken = signed + ".otherwise" // one signature has several spellings
 	s.refuses(t, "with another spelling of its signature", r, fault.OAuthInvalidRequest)
 	r.ClientID = "cli"
 	s.refuses(t, "by another client", r, fault.OAuthInvalidRequest)
@@ -331,7 +332,7 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 	}
 }
 
-// TestCountingAnAddressTakesNoTime counts round trips: the counters are asked beside the first read.
+// TestCountingAnAddressTakesNoTime counts round trips, because the counters are read concurrently with the first read.
 func TestCountingAnAddressTakesNoTime(t *testing.T) {
 	s := newStand(t)
 	out := s.signIn(t, asks())

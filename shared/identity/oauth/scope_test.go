@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// names holds the scope that an answer tells against what its token may do.
+// wantScope checks that the scope of an answer is what its token may do.
 func (s *stand) names(t *testing.T, what string, out contract.Token, audience, want string) {
 	t.Helper()
 	opened, err := s.opens(out.AccessToken, audience)
@@ -25,7 +25,7 @@ func (s *stand) names(t *testing.T, what string, out contract.Token, audience, w
 func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 	for name, member := range map[string]struct {
 		scopes   []credential.Scope
-		own, app string // what tokens of our own clients may, and those of an app that asked for publish and read
+		own, app string // the scopes of tokens of first-party clients, and of an app that asked for publish and read
 	}{
 		"everything": {[]credential.Scope{credential.Publish, credential.Read, credential.Admin}, "publish read admin", "publish read"},
 		"reading":    {[]credential.Scope{credential.Read}, "read", "read"},
@@ -56,7 +56,7 @@ func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 		app := s.signIn(t, robot)
 		s.names(t, name+": an app", app, mcpOrigin, member.app)
 		r := refreshing(robot.ClientID, app)
-		for _, asked := range []string{"", "publish read"} { // what the member allowed it
+		for _, asked := range []string{"", "publish read"} { // what the member allowed the client
 			r.Scope = asked
 			s.names(t, name+": an app's refresh", s.token(t, r), mcpOrigin, member.app)
 		}

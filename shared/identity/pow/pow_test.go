@@ -11,7 +11,8 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// memory burns nonces for the tests of the arithmetic; the store's own tests burn real ones.
+// fakeNonces keeps nonces in memory, because these tests are about the arithmetic; the tests of the store burn real
+// ones.
 type memory map[string]bool
 
 func (m memory) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
@@ -29,7 +30,7 @@ func desk(t *testing.T, now *time.Time) *Service {
 	return &Service{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
 }
 
-// solved asks for a challenge and solves it.
+// solved asks for a challenge and returns it with its solution.
 func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contract.Solution) {
 	t.Helper()
 	var required *Required
@@ -85,7 +86,7 @@ func TestOnlyOurOwnLiveSolvedChallengesPass(t *testing.T) {
 	}
 }
 
-// wrong is a counter that does not solve 8 bits.
+// wrong returns a counter that does not solve 8 bits.
 func wrong(nonce string) (n uint64) {
 	for zeroBits(nonce, n) >= 8 {
 		n++

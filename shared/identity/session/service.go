@@ -22,31 +22,33 @@ import (
 const (
 	secretBytes  = 32
 	browserRunes = 200
-	renewBudget  = 250 * time.Millisecond // how long a request waits for the stamp of its session
+	renewBudget  = 250 * time.Millisecond // how long a request waits for TouchBrowser
 )
 
 // Store keeps sessions.
 type Store interface {
-	// StartBrowser commits a new session with its event.
+	// StartBrowser commits a new session and its event.
 	StartBrowser(ctx context.Context, s Session, e event.Event) error
-	// Browser reads a session, strongly; nil if there is none.
+	// Browser reads a session with strong consistency. It returns nil if there is none.
 	Browser(ctx context.Context, h Hash) (*Session, error)
-	// TouchBrowser stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
+	// TouchBrowser records the last use of a session unless a use after since is recorded. It does not revive an ended
+	// session.
 	TouchBrowser(ctx context.Context, h Hash, now, since time.Time) error
-	// EndBrowser deletes a session and records the event, in one transaction; one that is gone already is left at that.
+	// EndBrowser deletes a session and records the event in one transaction. It changes no item if the session is gone
+	// already.
 	EndBrowser(ctx context.Context, h Hash, e event.Event) error
 }
 
-// People knows the members behind sessions.
+// Members reads the members of sessions and signs them out.
 type People interface {
-	// Member reads a member with the workspace, strongly; nil for what does not exist.
+	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
-	// SignOut moves the instant before which everything of a member ended, forward only, the API keys that they made
-	// included, with its event, in one transaction.
+	// SignOut moves the instant before which a member's sessions, grants and API keys have ended, and records the event,
+	// in one transaction. The instant only moves forward.
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
 
-// Service starts, opens and ends sessions.
+// Service starts, authenticates and ends sessions.
 type Service struct {
 	Store  Store
 	People People
@@ -54,19 +56,19 @@ type Service struct {
 	Now    func() time.Time
 }
 
-// Client is what a member may recognise a session by.
+// Client describes a session to its member.
 type Client struct {
 	Browser string // the User-Agent
 	Network string // address prefix
 }
 
-// Start begins a session and returns its secret, which is always a new one: whatever the browser held before counts for
-// nothing.
+// Start begins a session and returns its secret. The secret is always new, so that a session id that was planted in
+// the browser is useless.
 func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, requestID string) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
 	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
-	if !m.Live(now) { // signed out everywhere in this very moment, and back already
+	if !m.Live(now) { // signed out everywhere in this very millisecond, and signed in again
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	s := Session{
@@ -86,7 +88,8 @@ func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, r
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// Authenticate finds the member behind a secret. Every refusal is the same not_authenticated; a malformed secret costs no read.
+// Authenticate returns the member of a session. Every failure is the same not_authenticated error. A malformed secret
+// costs no read.
 func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	hash, ok := hashOf(secret)
 	if !ok {
@@ -120,7 +123,8 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 	}}, nil
 }
 
-// renew stamps the session's last use, beside the request, if the stamp is old. Losing one is harmless.
+// renew records the session's last use, concurrently with the request, if the recorded one is old. Losing an update is
+// harmless.
 func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	since := now.Add(-limits.SessionSeenEvery)
@@ -137,7 +141,7 @@ func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-
 	return ended
 }
 
-// End ends one session; a secret that opens nothing has ended.
+// End ends one session. It does not fail for a secret without a session.
 func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	hash, ok := hashOf(secret)
 	if !ok {
@@ -150,8 +154,8 @@ func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	return k.Store.EndBrowser(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
-// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
-// from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older are invalid once
+// it has committed. A key that is created meanwhile counts as old as the session or the grant that creates it.
 func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")
@@ -160,7 +164,7 @@ func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
-// Name is a part of the hash, for records: it tells sessions apart and opens none.
+// Name returns a part of the hash that identifies the session in records but does not authenticate.
 func (h Hash) Name() string { return hex.EncodeToString(h[:8]) }
 
 func (s Session) live(now time.Time) bool {
@@ -184,13 +188,13 @@ func hashOf(secret string) (h Hash, ok bool) {
 		return h, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
-	if err != nil || len(raw) != secretBytes { // line breaks are skipped by the decoder
+	if err != nil || len(raw) != secretBytes { // because the decoder skips line breaks
 		return h, false
 	}
 	return sha256.Sum256(raw), true
 }
 
-// shown is what a browser says about itself, without what could disturb a page.
+// cleaned returns what a browser says about itself without invisible characters, and shortened.
 func shown(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -24,7 +24,7 @@ import (
 
 var ctx = context.Background()
 
-// stand keeps sessions of one member on tables of its own, with a clock that a test moves.
+// env keeps sessions of one member on tables of its own, with a clock that a test moves.
 type stand struct {
 	*session.Service
 	db     *dynamodb.Client
@@ -77,7 +77,7 @@ func (s *stand) start(t testing.TB) string {
 	return secret
 }
 
-// opens tells whether a secret opens a session now.
+// opens reports whether a secret authenticates.
 func (s *stand) opens(t testing.TB, secret string) bool {
 	t.Helper()
 	_, err := s.Authenticate(ctx, secret, "req")
@@ -87,7 +87,7 @@ func (s *stand) opens(t testing.TB, secret string) bool {
 	return err == nil
 }
 
-// events counts the records of an action.
+// events counts the recorded events of an action.
 func (s *stand) events(t testing.TB, a event.Action) (n int) {
 	t.Helper()
 	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &s.tables.Events})
@@ -215,7 +215,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	if s.opens(t, one) || !s.opens(t, other) {
 		t.Error("the wrong session ended")
 	}
-	// A stamp that comes late must not bring the session back.
+	// A late update of the last use must not bring the session back.
 	if err := s.Store.TouchBrowser(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
@@ -246,7 +246,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if !s.opens(t, back) {
 		t.Error("who signs in again is out")
 	}
-	s.at = s.at.Add(-time.Minute) // another host, whose clock is behind
+	s.at = s.at.Add(-time.Minute) // another host with a slow clock
 	if err := s.EndAll(ctx, o.Actor); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
 	s := newStand(t)
 	live := s.start(t)
-	s.who.Workspace.Epoch++ // than the stored one
+	s.who.Workspace.Epoch++ // one ahead of the stored one
 	if other := s.start(t); s.opens(t, other) || !s.opens(t, live) {
 		t.Error("sessions outlive their epoch, or all end")
 	}

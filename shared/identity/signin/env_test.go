@@ -44,7 +44,7 @@ const (
 	clientSecret = "a secret of the client, long enough for HS256"
 )
 
-// stand is a desk on tables of its own, with the development provider on the loopback interface.
+// env is a Service on tables of its own, with the development provider on the loopback interface.
 type stand struct {
 	*signin.Service
 	idp    *provider.Provider
@@ -91,7 +91,7 @@ func newStand(t testing.TB) *stand {
 	return s
 }
 
-// employ starts the identity provider and makes it the desk's.
+// startProvider starts the identity provider and connects the service to it.
 func (s *stand) employ(t testing.TB) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.idp.ServeHTTP(w, r) }))
@@ -111,7 +111,7 @@ func (s *stand) employ(t testing.TB) {
 	s.Provider = s.relyOn(t, s.Issuer)
 }
 
-// relyOn makes our side of a provider.
+// relyOn returns the client of a provider.
 func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	t.Helper()
 	p, err := oidc.New(oidc.Config{
@@ -142,7 +142,8 @@ func (s *stand) later(d time.Duration) {
 	s.at = s.at.Add(d)
 }
 
-// visit begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the provider.
+// authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
+// provider.
 func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callback {
 	t.Helper()
 	begun, err := s.Begin(ctx, "/artifacts?a=b", from)
@@ -189,7 +190,7 @@ func (s *stand) enter(t testing.TB, email string, extra ...string) signin.Finish
 	return done
 }
 
-// silent listens and never answers.
+// silent returns an address that accepts connections and never answers.
 func silent(t testing.TB) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -200,7 +201,7 @@ func silent(t testing.TB) (address string) {
 	return listener.Addr().String()
 }
 
-// printed is a stored item as text.
+// printed returns a stored item as text.
 func printed(i map[string]types.AttributeValue) string {
 	var b strings.Builder
 	for name, v := range i {
@@ -214,7 +215,7 @@ func printed(i map[string]types.AttributeValue) string {
 	return b.String()
 }
 
-// lock closes a workspace as an operator does.
+// lock locks a workspace as an operator does.
 func (s *stand) lock(t testing.TB, w id.Workspace) {
 	t.Helper()
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

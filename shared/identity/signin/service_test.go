@@ -137,7 +137,7 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // whose token was old but alive
+	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // the one with an old but valid token
 		t.Errorf("%d members were made", n)
 	}
 }
@@ -287,7 +287,7 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 	}
 }
 
-// count tells how many items of a table hold a text.
+// count counts the items of a table that contain a text.
 func (s *stand) count(t testing.TB, table, text string) (n int) {
 	t.Helper()
 	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
