@@ -12,7 +12,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// execute runs the command that the arguments name. What cobra itself finds wrong is a usage failure.
+// execute runs the command that the arguments name. An error that cobra itself finds is a usage failure.
 func (a *app) execute(ctx context.Context) error {
 	root := a.root()
 	root.SetArgs(a.args)
@@ -26,13 +26,13 @@ func (a *app) execute(ctx context.Context) error {
 	return a.usage(root, err)
 }
 
-// finished marks an error of a command's own work, to tell it from cobra's.
+// commandError wraps the error of a command, to tell it from cobra's own errors.
 type finished struct{ err error }
 
 func (f finished) Error() string { return f.err.Error() }
 func (f finished) Unwrap() error { return f.err }
 
-// does adapts a command's work to cobra.
+// runE adapts a command to cobra.
 func (a *app) does(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.open()
@@ -47,7 +47,8 @@ func (a *app) does(work func(ctx context.Context, args []string) error) func(*co
 	}
 }
 
-// empty refuses a flag that was given without a text: an unset variable in a script must not pass for a flag left out.
+// rejectEmpty refuses a flag with an empty value, because an unset variable in a script must not count as an omitted
+// flag.
 func empty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
@@ -89,7 +90,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// helpCommand shows the guide of a command, the same that --help shows.
+// helpCommand shows the guide of a command, like --help.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -105,16 +106,16 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// help prints the guide of a command. Commands that cobra brings along have none, but a usage.
+// help prints the guide of a command. Cobra's own commands have only a usage.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	text := strings.TrimSpace(cmd.Long) + "\n"
 	if !strings.HasPrefix(text, "vitrine ") {
 		text += "\n" + cmd.UsageString()
 	}
-	_ = a.screen.Text(text) // cobra leaves no way to report it
+	_ = a.screen.Text(text) // cobra has no way to report the error
 }
 
-// usage is the failure of arguments that cobra does not accept.
+// usage returns the failure for arguments that cobra does not accept.
 func (a *app) usage(root *cobra.Command, err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	f := failure.New(failure.Invalid, failure.Usage, "%s", message)
@@ -127,7 +128,7 @@ func (a *app) usage(root *cobra.Command, err error) error {
 	return f.Advise("vitrine help lists the commands, vitrine help COMMAND its flags.")
 }
 
-// flagError names all unknown flags at once; cobra stops at the first.
+// flagError names all unknown flags at once, because cobra stops at the first.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	message := err.Error()
 	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {

@@ -32,7 +32,7 @@ type deleted struct {
 }
 
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
-	if !yes && !a.terminal { // nobody there is no consent
+	if !yes && !a.terminal { // without a terminal there is no consent
 		return failure.New(failure.Invalid, failure.Unconfirmed, "nobody can be asked whether this is meant: there is no terminal").
 			Advise("Give --yes if it is.")
 	}
@@ -54,11 +54,11 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 	})
 }
 
-// confirm asks the person in front of the terminal.
+// confirm asks the person at the terminal.
 func (a *app) confirm(ctx context.Context, question string) error {
 	a.screen.Prompt(question)
 	typed := make(chan string, 1)
-	go func() { // a read from a terminal cannot be broken off; it ends with the program
+	go func() { // a read from a terminal cannot be cancelled; it ends with the program
 		line, _ := bufio.NewReader(a.in).ReadString('\n') // without a line the answer is no
 		typed <- line
 	}()

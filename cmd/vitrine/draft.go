@@ -10,11 +10,12 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// grace is how long a publish goes on after an interrupt, once the server makes a draft of it.
+// interruptGrace is how long a publish continues after an interrupt once the server may have created a draft.
 const grace = 30 * time.Second
 
-// uninterruptible is ctx, but it outlives an interrupt by grace. A draft that nobody publishes stands in the way of every later
-// publish for a day, so what makes one comes to its end. A ctx that has ended stays so.
+// uninterruptible returns a context that outlives an interrupt of ctx by interruptGrace. An unpublished draft blocks
+// every later publish for a day, so the calls that create one are completed. If ctx has ended already, so has the
+// returned context.
 func (p *publication) uninterruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return ctx, func() {}
@@ -30,14 +31,14 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 	}
 }
 
-// release publishes a draft.
+// publish publishes a draft.
 func (p *publication) release(ctx context.Context, draft contract.Finalized) (err error) {
 	p.result, err = p.account.Publish(ctx, p.idem, draft)
 	return p.leftBehind(err, draft)
 }
 
-// leftBehind tells, with a failure after which the draft is still there, how to publish it. A draft of a new artifact
-// stands in nobody's way: the command can be run again.
+// draftLeft adds to a failure, after which the draft still exists, how to publish it. The draft of a new artifact
+// blocks no other publish, so the command can simply be repeated.
 func (p *publication) leftBehind(err error, draft contract.Finalized) error {
 	if err == nil || p.fresh {
 		return err
@@ -56,5 +57,5 @@ func (p *publication) leftBehind(err error, draft contract.Finalized) error {
 	return &f
 }
 
-// draftLife is how long a draft stays.
+// draftLife is how long an unpublished draft is kept.
 var draftLife = screen.Count(int(limits.DraftLife/time.Hour), "hour")

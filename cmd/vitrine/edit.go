@@ -58,7 +58,7 @@ func (a *app) editCommand() *cobra.Command {
 	return cmd
 }
 
-// readEdits reads the edits, all of them, before anything else happens.
+// readEdits reads all edits before any call.
 func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) {
 	stdin := from == "" || from == "-"
 	if stdin && a.stdinTTY {
@@ -70,7 +70,7 @@ func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) 
 		err  error
 	}
 	done := make(chan read, 1)
-	go func() { // a read from a pipe cannot be broken off; it ends with the program
+	go func() { // a read from a pipe cannot be cancelled; it ends with the program
 		if stdin {
 			text, err := readAll(a.in)
 			done <- read{text, err}
@@ -115,25 +115,25 @@ func readAll(in io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// editing is one edit of a file under way.
+// editing is the edit of one file.
 type editing struct {
 	*artifactContext
 	path    string
 	list    []edits.Edit
 	idem    string
-	secrets bool // the edits may add some
+	secrets bool // allows edits that add secrets
 }
 
-// editTries is how often an edit starts over because somebody published meanwhile.
+// maxEditAttempts is how often an edit starts over because another revision was published meanwhile.
 const editTries = 3
 
-// fileMost is the largest file that there can be, in bytes.
+// maxFile is the largest size of a file, in bytes.
 const fileMost = limits.SchemaFile
 
-// errNewer says that another revision came while an edit was under way.
+// errNewer reports that another revision was published during an edit.
 var errNewer = errors.New("a newer revision is there")
 
-// run edits the newest revision. If somebody publishes another meanwhile, the edits are made anew on that one.
+// run edits the newest revision. It starts over if another revision is published meanwhile.
 func (e *editing) run(ctx context.Context) error {
 	idem := e.idem
 	newer := 0
@@ -147,7 +147,7 @@ func (e *editing) run(ctx context.Context) error {
 					Advise("Run the command again when nobody else publishes this artifact.")
 			}
 			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
-		case failure.IsCode(err, fault.DraftRevisionConflict): // somebody is about to publish
+		case failure.IsCode(err, fault.DraftRevisionConflict): // another publish is in progress
 			waits++
 			if again, interrupted := e.account.Pause(ctx, waits); interrupted != nil {
 				return interrupted
@@ -157,11 +157,11 @@ func (e *editing) run(ctx context.Context) error {
 		default:
 			return err
 		}
-		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // the same key with another body would be refused
+		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // because the server refuses the same key with another body
 	}
 }
 
-// once edits one revision and publishes the result on it, or tells with errNewer that it is not the newest any more.
+// once edits one revision and publishes the result. It returns errNewer if the revision is no longer the newest.
 func (e *editing) once(ctx context.Context) error {
 	base, err := e.account.View(ctx, e.artifact, "")
 	if err != nil {
@@ -196,7 +196,7 @@ func (e *editing) adviceFor(err error) string {
 	return "See what is there: vitrine pull " + string(e.artifact) + " " + failure.Quoted(e.path)
 }
 
-// read is the text of the file in a revision.
+// read returns the text of the file in a revision.
 func (e *editing) read(ctx context.Context, base contract.AgentView) (string, error) {
 	if _, err := fileOf(base, e.path); err != nil {
 		return "", err
@@ -212,8 +212,8 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 	return *f.Body, nil
 }
 
-// send carries the new text to a published revision: as a diff where that is smaller. Before the draft is made, and again
-// before it is published, the base must still be the newest revision; from the draft on nobody else can publish.
+// send publishes the new text, as a diff where that is smaller. Before the draft is created, and again before it is
+// published, the base must still be the newest revision; a draft blocks other publishes.
 func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
 	manifest, body := e.manifest(base, before, after)
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
@@ -264,7 +264,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stats counts the whole revision; what is not uploaded is reused.
+// stats counts the whole revision. What is not uploaded is reused.
 func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
 	s := client.UploadStats{TotalFiles: len(base.Files), UploadedFiles: sent.UploadedFiles, UploadedBytes: sent.UploadedBytes}
 	for _, f := range base.Files {
@@ -280,7 +280,7 @@ func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size i
 	return s
 }
 
-// outdated takes a server's word that it cannot build on the base for what it means: there is a newer one.
+// outdated maps the server's refusal of the base to errNewer.
 func outdated(err error) error {
 	if unbuildable(err) {
 		return errNewer
@@ -296,7 +296,7 @@ func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
 	return err
 }
 
-// leave ends an edit whose draft must not be published: it would undo what somebody has just published.
+// abandon ends an edit whose draft must not be published, because it would revert a newer revision.
 func (e *editing) leave(p *publication, err error, draft contract.Finalized) error {
 	if !errors.Is(err, errNewer) {
 		return p.leftBehind(err, draft)
@@ -306,7 +306,7 @@ func (e *editing) leave(p *publication, err error, draft contract.Finalized) err
 			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 
-// unchanged is the JSON result of a command that had nothing to change.
+// unchanged is the JSON result of a command that had no change to make.
 type unchanged struct {
 	SchemaVersion string      `json:"schema_version"`
 	ArtifactID    id.Artifact `json:"artifact_id"`

@@ -1,6 +1,6 @@
 package main
 
-// The guides are what agents read first: plain text, at most 100 columns, commands that work as they stand.
+// The guides are written for agents: plain text, at most 100 columns, commands that work as they stand.
 
 const guide = `vitrine publishes files as Artifacts and shares them by URL.
 

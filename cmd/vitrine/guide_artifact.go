@@ -1,6 +1,6 @@
 package main
 
-// targetNote tells what every command accepts as ARTIFACT.
+// targetNote describes the ARTIFACT argument.
 const targetNote = `
 ARTIFACT is an id (art_...) or the address of a page of the artifact`
 

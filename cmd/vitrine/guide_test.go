@@ -27,7 +27,7 @@ func TestGuidesFitATerminalAndAContext(t *testing.T) {
 	}
 }
 
-// TestGuidesHoldWorkingCommands parses every command that a guide shows with the real flags.
+// TestGuidesHoldWorkingCommands parses every command in a guide with the real flags.
 func TestGuidesHoldWorkingCommands(t *testing.T) {
 	shown := 0
 	for name, text := range guides {

@@ -17,13 +17,13 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// process is a real run of the program, which gets real signals.
+// process is a run of the program in its own process, with real signals.
 type process struct {
 	*exec.Cmd
 	out   bytes.Buffer
 	lines []string // of stderr, complete when done is closed
 	done  chan struct{}
-	waits chan struct{} // closed when it says that an interrupt waits
+	waits chan struct{} // closed when the program says that it delays an interrupt
 }
 
 func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
@@ -52,7 +52,7 @@ func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
 	return run
 }
 
-// end waits for the process, which must have this exit code, and gives what it told.
+// end waits for the process, which must have this exit code, and returns the lines of stderr.
 func (run *process) end(t *testing.T, code failure.Exit) []string {
 	t.Helper()
 	<-run.done
@@ -144,7 +144,7 @@ func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
 	defer out.Close()
 	defer in.Close()
 	run := start(t, p, out, "edit", artifact, "index.html")
-	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe holds: it is being read
+	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe buffers, so that the program is reading
 		t.Fatal(err)
 	}
 	if err := run.Process.Signal(os.Interrupt); err != nil {

@@ -23,7 +23,7 @@ const (
 	revisionLink = "revision"
 )
 
-// one accepts a single argument and says what it is otherwise.
+// one accepts a single argument, and describes it in the failure.
 func one(command, what string) cobra.PositionalArgs { return exactly(1, command, what) }
 
 func exactly(n int, command, what string) cobra.PositionalArgs {
@@ -62,7 +62,7 @@ func (a *app) linkCommand() *cobra.Command {
 	return cmd
 }
 
-// madeLink is an access link with a URL that was just made.
+// madeLink is an access link with a new URL.
 type madeLink struct {
 	SchemaVersion string      `json:"schema_version"`
 	ID            id.Link     `json:"access_link_id"`
@@ -70,19 +70,20 @@ type madeLink struct {
 	ArtifactID    id.Artifact `json:"artifact_id"`
 	RevisionID    id.Revision `json:"revision_id,omitempty"`
 	URL           string      `json:"url"`
-	// ExpiresAt is the end of the link, if it has one.
+	// ExpiresAt is the end of the link, if known and set.
 	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
 
-	endless bool // it is known that the link has no end
+	endless bool // the link is known to have no end
 }
 
-// urlLife is how long a URL of a link opens; the link itself lives on.
+// urlLife is how long a URL of a link works; the link itself may live longer.
 const urlLife = limits.LinkURLLife
 
-// linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
+// linkTo creates a link, or finds the existing share link, and returns it with a URL. Its end is never later than
+// requested.
 func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
-	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // for what it has, or for the link that is there
+	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // refused for the requested end, or because of the existing link
 		err = cmp.Or(lasting(ctx, by, artifact, want.ExpiresAt.Time), err)
 	}
 	if err != nil {
@@ -96,7 +97,7 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 		RevisionID:    want.RevisionID,
 		ExpiresAt:     want.ExpiresAt,
 	}
-	if made.Type == shareLink { // else it was made just now
+	if made.Type == shareLink { // other links are always new
 		if err := l.learn(ctx, by); err != nil {
 			return madeLink{}, err
 		}
@@ -108,8 +109,8 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 	return l, err
 }
 
-// learn finds out when the link ends: one that was there already may have another end than was asked for. One that is not
-// listed yet was made just now, and has that.
+// fetchEnd reads when the link ends, because an existing link may have another end than requested. A link that is not
+// listed yet is new, and has the requested end.
 func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
 	list, err := by.Links(ctx, l.ArtifactID)
 	if err != nil {
@@ -124,8 +125,8 @@ func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
 	return nil
 }
 
-// lasting fails if the artifact has a share link that ends later than end: there is one such link at a time, and asking
-// for another gives that one.
+// checkShareEnd fails if the artifact has a share link that ends later than end, because there is one share link at a
+// time, and asking for another returns that one.
 func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
 	list, err := by.Links(ctx, artifact)
 	if err != nil {
@@ -139,7 +140,7 @@ func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end 
 	return nil
 }
 
-// lasts is the failure of a share link that is there and ends at end, nil for never.
+// errLasts returns the failure for an existing share link that ends at end; nil is never.
 func lasts(l id.Link, end *contract.Time) error {
 	when := "never ends by itself"
 	if end != nil {
@@ -182,7 +183,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 	})
 }
 
-// linkRows tell people how long a link opens.
+// linkRows say how long a link works.
 func (a *app) linkRows(l madeLink) []screen.Row {
 	shows := "the newest revision"
 	if l.RevisionID != "" {
@@ -195,7 +196,7 @@ func (a *app) linkRows(l madeLink) []screen.Row {
 	return rows
 }
 
-// opens says how long the URL opens, and how to get another.
+// lifetime says how long the URL works, and how to get another.
 func (a *app) opens(l madeLink) string {
 	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
@@ -241,7 +242,7 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 	return h.screen.Table(rows)
 }
 
-// standing tells whether a link opens.
+// state describes whether a link works.
 func (h *artifactContext) standing(l contract.LinkRow) string {
 	switch {
 	case l.RevokedAt != nil:

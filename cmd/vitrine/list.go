@@ -12,14 +12,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.
+// Limits of list: the default, the size of one call, and the most that one command shows.
 const (
 	listUsual = limits.PageDefault
 	listPage  = limits.PageMax
 	listMost  = 10000
 )
 
-// paging says which part of a list to show.
+// paging selects the part of a list to show.
 type paging struct {
 	limit  int
 	all    bool
@@ -71,7 +71,7 @@ func (a *app) list(ctx context.Context, p paging) error {
 	return a.showList(l)
 }
 
-// pages reads as many pages as it takes.
+// pages reads as many pages as needed.
 func pages(ctx context.Context, by *client.Account, p paging) (contract.ArtifactList, error) {
 	all := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
 	for {

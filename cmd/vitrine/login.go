@@ -20,7 +20,7 @@ import (
 	"vitrine/cmd/vitrine/vault"
 )
 
-// cleanTime bounds what is done after an interrupt or a login, so that no key is left that nobody has.
+// cleanupTimeout bounds the cleanup after an interrupt or a login, so that no unused key is left.
 const cleanTime = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
@@ -62,7 +62,7 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 	return e.report()
 }
 
-// entry is one login under way.
+// loginFlow is one login.
 type entry struct {
 	app        *app
 	server     string
@@ -71,7 +71,7 @@ type entry struct {
 
 	record   vault.Record
 	place    vault.Place   // "" until the record is stored
-	replaced *vault.Record // what was stored before
+	replaced *vault.Record // the previous record
 }
 
 func (e *entry) stored() bool { return e.place != "" }
@@ -83,7 +83,8 @@ func (e *entry) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// byBrowser waits for a browser of this machine to come back. Its page is answered last, so that it tells the outcome.
+// byBrowser waits for the redirect in a browser of this machine. It answers the browser last, so that the page shows
+// the outcome.
 func (e *entry) byBrowser(ctx context.Context) error {
 	state := rand.Text()
 	l, err := loopback.Listen(state)
@@ -117,7 +118,7 @@ func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.
 	return e.keep(ctx, tokens)
 }
 
-// page is what the browser shows in the end.
+// page returns what the browser shows in the end.
 func (e *entry) page(ctx context.Context, err error) loopback.Page {
 	switch {
 	case ctx.Err() != nil && !e.stored():
@@ -128,7 +129,7 @@ func (e *entry) page(ctx context.Context, err error) loopback.Page {
 	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(e.record) + "."}
 }
 
-// byDevice shows a code and waits until a person has typed it somewhere.
+// byDevice shows a code and waits until the person has typed it on another device.
 func (e *entry) byDevice(ctx context.Context) error {
 	d, err := e.authority.StartDevice(ctx, hostname())
 	if err != nil {
@@ -146,8 +147,8 @@ func (e *entry) byDevice(ctx context.Context) error {
 	return e.keep(ctx, tokens)
 }
 
-// keep makes the key and stores it. From the call that makes it on an interrupt waits, so that what was made is known and
-// can be undone: a login that is not stored leaves nothing behind at the server either.
+// keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
+// is known and can be revoked: a login that is not stored leaves no key at the server.
 func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
 	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer stop()
@@ -165,7 +166,8 @@ func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
 	return err
 }
 
-// mint asks who signed in and makes an API key for this machine. A server that cannot tell does not hinder a login.
+// createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
+// tell who signed in.
 func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
 	member := e.deployment.As(tokens.Access)
 	who, err := member.Workspace(ctx)
@@ -180,10 +182,10 @@ func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.
 	return key, nil
 }
 
-// unfit explains a refusal to somebody who has just signed in.
+// explainForbidden explains a refusal right after a sign-in.
 func unfit(err error) error {
 	if f := failure.Of(err); f.Exit == failure.Auth {
-		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // err holds f
+		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // f points into err
 	}
 	return err
 }
@@ -199,7 +201,7 @@ func (e *entry) store(ctx context.Context) (err error) {
 	return err
 }
 
-// undo ends what a login got that is not stored.
+// undo revokes the tokens and the key of a login that is not stored.
 func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer stop()
@@ -216,7 +218,7 @@ func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) 
 	}
 }
 
-// retire ends the login that was replaced.
+// retire revokes the login that was replaced.
 func (e *entry) retire(ctx context.Context) {
 	if e.replaced == nil {
 		return
@@ -228,7 +230,7 @@ func (e *entry) retire(ctx context.Context) {
 	}
 }
 
-// environment tell whether and how a browser can be opened.
+// environment describes whether and how a browser can be opened.
 func (a *app) environment() browser.Environment {
 	return browser.Environment{
 		OS:       runtime.GOOS,
@@ -238,7 +240,7 @@ func (a *app) environment() browser.Environment {
 	}
 }
 
-// hostname is this machine as its owner knows it, short enough for the name of a key.
+// hostname returns the name of this machine, short enough for the name of a key.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {

@@ -31,12 +31,12 @@ type loggedOut struct {
 	Status        string    `json:"status"`
 	PublicID      id.Public `json:"public_id,omitempty"`
 	RemoteRevoked *bool     `json:"remote_revoked,omitempty"`
-	// Reason tells why the server did not end the login.
+	// Reason says why the server did not end the login.
 	Reason string `json:"reason,omitempty"`
 }
 
-// logout ends the stored login at the server and deletes it here, in any case and after an interrupt too. Nobody else
-// uses the login meanwhile, so that a token which is just being replaced does not survive.
+// logout revokes the stored login at the server and deletes it here, even after a failure or an interrupt. It keeps
+// other processes from using the login meanwhile, so that a token that is just being replaced does not survive.
 func (a *app) logout(ctx context.Context) error {
 	server, err := a.server()
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *app) loggedOut(r loggedOut, line string) error {
 	return a.screen.Result(line)
 }
 
-// endTime bounds what logout asks of the server.
+// logoutTimeout bounds the calls of logout.
 const endTime = 20 * time.Second
 
 func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) {
@@ -98,7 +98,7 @@ func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) 
 	return a.end(ctx, deployment, r)
 }
 
-// end revokes the key and the tokens of a login, and tells why that failed, or "".
+// end revokes the key and the tokens of a login, and returns why that failed, or "".
 func (a *app) end(ctx context.Context, d *client.Deployment, r *vault.Record) (reason string) {
 	if err := atHome(r, d); err != nil {
 		return string(failure.Moved)
@@ -130,7 +130,7 @@ func endTokens(ctx context.Context, d *client.Deployment, refresh secret.Text) e
 	return authority.Revoke(ctx, refresh)
 }
 
-// recordOf is what a login stores.
+// recordOf returns the record that a login stores.
 func recordOf(server string, d *client.Deployment, made contract.CreatedKey, tokens client.Tokens, email string) vault.Record {
 	r := vault.Record{
 		BaseURL:      server,

@@ -24,7 +24,7 @@ import (
 // epoch is the time of the tested program.
 var epoch = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// TestMain lets scripts run the real program as a process of its own; only its clock is set and its patience short.
+// TestMain lets scripts run the real program as its own process, with a fixed clock and short timeouts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"vitrine": func() {
@@ -52,12 +52,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// haste divides the times of a sign-in on another device, on both sides.
+// clockDivisor divides the times of a sign-in on another device, on both sides.
 const haste = 1000
 
 type peerKey struct{}
 
-// TestScripts runs testdata, each script against a peer of its own.
+// TestScripts runs testdata, each script against its own fake server.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -69,7 +69,7 @@ func TestScripts(t *testing.T) {
 			env.Values[peerKey{}] = p
 			addProxy(env, p)
 			env.Setenv("VITRINE_URL", p.api.URL)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process of a race-detecting binary ends a second late
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
 			env.Setenv("MEMBER_KEY", memberKey)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
@@ -80,7 +80,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE PROGRAM ARG... runs a program that must end with CODE. The peer must have no objection to what it did.
+// exits CODE PROGRAM ARG... runs a program that must end with CODE. It also fails if the fake server found a fault in
+// the requests.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
@@ -128,7 +129,8 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// make NAME SIZE|link TARGET|pipe|secret creates what a txtar archive cannot hold; NAME is a Go string literal without its quotes.
+// make NAME SIZE|link TARGET|pipe|secret creates what a txtar archive cannot contain. NAME is a Go string literal
+// without its quotes.
 func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: make NAME SIZE, or make NAME link TARGET, or make NAME pipe|secret")
@@ -271,7 +273,7 @@ func (p *peer) setCap(name string, n int) {
 	}
 }
 
-// takeCalls lists the calls; PUTs run side by side, so neighbours are put in order.
+// takeCalls lists the calls. It sorts neighbouring PUTs, because they run concurrently.
 func (p *peer) takeCalls() string {
 	calls := p.calls
 	p.calls = nil

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// member acts for the person of the stored login, with an access token that was made just now. A key in the environment
-// is no person: it stands for itself alone, so it does not count here.
+// member acts for the person of the stored login, with a new access token. It ignores a key in the environment, which
+// does not act for a person.
 func (a *app) member(ctx context.Context) (*client.Member, error) {
 	server, err := a.server()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// inProcess is an invocation within this process, whose keyring cannot be reached.
+// inProcess returns an invocation within this process, without a keyring.
 func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *bytes.Buffer) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 	return a, &out
 }
 
-// TestMemberActsWithAFreshToken walks through the life of a login's refresh token.
+// TestMemberActsWithAFreshToken runs the life of a login's refresh token.
 func TestMemberActsWithAFreshToken(t *testing.T) {
 	p, config := newPeer(), t.TempDir()
 	defer p.close()
@@ -54,7 +54,7 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 			t.Errorf("after refresh %d there are %s", want+1, left)
 		}
 	}
-	p.plan("token", 1, misdeed{drop: true}) // an answer that is lost is asked for again
+	p.plan("token", 1, misdeed{drop: true}) // a lost response is requested again
 	a, _ = inProcess(t, p, config)
 	if _, err := a.member(t.Context()); err != nil {
 		t.Error(err)

@@ -17,21 +17,21 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// world is what the workspace of the peer holds: one artifact with its revisions and links, and names of others.
+// world is the workspace of the fake server: one artifact with its revisions and links, and the names of others.
 type world struct {
 	title     string
-	revisions []snapshot     // the oldest first
-	draft     *snapshot      // that stands in the way of others, nil without one
-	yields    int            // refusals after which somebody publishes it; 0 for never
-	drafts    map[string]int // routes before whose next call somebody makes a draft, with yields
+	revisions []snapshot     // oldest first
+	draft     *snapshot      // blocks other drafts; nil without one
+	yields    int            // refusals after which another client publishes it; 0 for never
+	drafts    map[string]int // routes before whose next call another client makes a draft, with yields
 	deleted   bool
 	pinned    bool
-	others    int // artifacts that are in the list alone
+	others    int // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
-	lenient   bool                  // a share link that is there is given whatever end was asked for
-	lists     string                // changes what a page says about the next, if not empty
-	meanwhile map[string][]snapshot // published by others before the next calls of a route are answered
+	lenient   bool                  // returns an existing share link for every requested end
+	lists     string                // changes the cursor of the next page, if not empty
+	meanwhile map[string][]snapshot // revisions that other clients publish before the next calls of a route are answered
 }
 
 // snapshot is a published revision.
@@ -62,10 +62,10 @@ func newWorld() world {
 	return w
 }
 
-// theirDraft is the id of a draft that somebody else makes.
+// theirDraft is the id of another client's draft.
 const theirDraft = "rev_00000000000000000000000099"
 
-// overtake publishes what somebody else is meant to publish at this moment, and makes their draft.
+// overtake publishes what another client publishes at this moment, and makes its draft.
 func (w *world) overtake(route string) {
 	if yields, made := w.drafts[route]; made {
 		delete(w.drafts, route)
@@ -96,7 +96,7 @@ func (w *world) release(draft *snapshot) {
 	}
 }
 
-// refuses tells whether a draft stands in the way, which its owner may publish after this.
+// refuses reports whether a draft blocks the call, which its owner may publish after this.
 func (w *world) refuses() (draft id.Revision, yes bool) {
 	if w.draft == nil {
 		return "", false
@@ -108,7 +108,7 @@ func (w *world) refuses() (draft id.Revision, yes bool) {
 	return draft, true
 }
 
-// ends is when the artifact expires: of one that is pinned, when it would have.
+// ends returns when the artifact expires, or would have if it is pinned.
 func (w *world) ends() time.Time {
 	if w.pinned {
 		return epoch.Add(-time.Hour)
@@ -127,7 +127,7 @@ func (w *world) revision(r id.Revision) *snapshot {
 	return nil
 }
 
-// find is the world if the artifact is there.
+// find returns the world if the artifact exists.
 func (w *world) find(a id.Artifact) *world {
 	if a != artifact || w.deleted {
 		return nil
@@ -184,7 +184,7 @@ func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.H
 	}
 }
 
-// decode reads a strict body.
+// decode decodes a strict body.
 func (p *peer) decode(r *http.Request, into any) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -270,7 +270,7 @@ func typeOf(text string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// largest is the longest text that the peer answers as JSON.
+// largest is the longest text that the fake server returns as JSON.
 const largest = 4000
 
 func (p *peer) file(w http.ResponseWriter, r *http.Request) {
@@ -303,7 +303,7 @@ func has(files map[string]string, path string) bool {
 	return ok
 }
 
-// serve is the content host: the URL is the permission, and nothing else comes with it.
+// serve is the content host. It refuses credentials, because the URL is the permission.
 func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// active is the share link that opens, nil without one.
+// active returns the working share link, nil without one.
 func (w *world) active() *contract.LinkRow {
 	for i := range w.links {
 		if l := &w.links[i]; l.Type == "share" && l.RevokedAt == nil && (l.ExpiresAt == nil || l.ExpiresAt.After(epoch)) {
@@ -44,7 +44,7 @@ func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *
 	return &w.links[len(w.links)-1]
 }
 
-// url makes a fresh URL of a link.
+// url returns a new URL of a link.
 func (w *world) url(l *contract.LinkRow) string {
 	w.minted++
 	public, _ := l.ID.Public()
@@ -154,7 +154,7 @@ func (p *peer) resolve(w http.ResponseWriter, r *http.Request) {
 	misdeed{status: 404, code: "not_found"}.answer("", w)
 }
 
-// tellWorld does the part of tellPeer that is about the artifact.
+// tellWorld handles the commands of tellPeer about the artifact.
 func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
 	unquoted := func(text string) string {
 		text, err := strconv.Unquote(`"` + text + `"`)

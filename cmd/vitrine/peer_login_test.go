@@ -21,19 +21,19 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// people is the side of the peer where people sign in.
+// people is the part of the fake server that signs people in.
 type people struct {
-	keys    map[string]bool                // that count
+	keys    map[string]bool                // the valid ones
 	made    map[string]contract.CreatedKey // by Idempotency-Key
 	access  map[string]bool
 	refresh map[string]bool
 	serial  int
 
-	asked    url.Values // the authorization under way
+	asked    url.Values // the pending authorization
 	twist    string
 	pending  int           // polls before the person approves
 	interval time.Duration // between polls
-	polled   time.Time     // the last poll, or the start
+	polled   time.Time     // time of the last poll, or of the start
 	ends     time.Time     // expiry of new keys
 	metadata map[string]any
 	device   map[string]any
@@ -79,7 +79,7 @@ func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
 
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// authorize answers a browser at once, as if the person had signed in and allowed it.
+// authorize redirects a browser at once, as if the person had signed in and allowed it.
 func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := url.Values{
@@ -107,7 +107,7 @@ func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, redirect.String(), http.StatusSeeOther)
 }
 
-// strangers are pages in the same browser that try the port before the answer comes.
+// attack makes other pages in the same browser call the port before the redirect does.
 func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
 	for _, q := range []url.Values{
 		{}, {"code": {"x"}, "state": {"y"}}, {"code": {"x"}}, {"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]}, {"error": {"access_denied"}},
@@ -126,7 +126,7 @@ func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
 	}
 }
 
-// twists are what goes wrong on the way back from a sign-in.
+// twists change the parameters of the redirect.
 var twists = map[string]func(url.Values){
 	"no iss":      func(q url.Values) { q.Del("iss") },
 	"foreign iss": func(q url.Values) { q.Set("iss", "http://other.test") },
@@ -152,7 +152,7 @@ var forms = map[string][]string{
 	contract.GrantDevice: {"device_code", "grant_type"}, contract.GrantRefresh: {"grant_type", "refresh_token"},
 }
 
-// checkForm objects to any parameter that is missing, twice or too many, and to a poll that comes too early.
+// checkForm reports parameters that are missing, repeated or unknown, and polls that come too early.
 func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
 	if route != "token" && route != "device" && route != "revoke" {
 		return
@@ -250,7 +250,7 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// revoke ends both tokens of a sign-in, whichever is shown.
+// revoke ends both tokens of a sign-in; either one may be sent.
 func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +259,7 @@ func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
 	delete(p.people.refresh, "ap_rt_"+tail)
 }
 
-// member tells whether the bearer is an access token of a person.
+// member reports whether the bearer token is a person's access token.
 func (p *peer) member(w http.ResponseWriter, r *http.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -319,7 +319,7 @@ func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, contract.RevokedKey{RevokedAt: contract.At(epoch)})
 }
 
-// tellPeople does the part of tellPeer that is about sign-ins.
+// tellPeople handles the commands of tellPeer about sign-ins.
 func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
 	s, value := &p.people, any(args[len(args)-1])
 	if n, err := strconv.Atoi(args[len(args)-1]); err == nil {
@@ -347,7 +347,7 @@ func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// left lists the keys and tokens of logins that count.
+// left lists the valid keys and tokens of logins.
 func (p *peer) left() string {
 	var lines []string
 	for _, k := range slices.Sorted(maps.Keys(p.people.keys)) {

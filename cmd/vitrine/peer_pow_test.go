@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// provision makes a workspace; with p.bits it asks for a proof of work first and burns each nonce once.
+// provision creates a workspace. With bits it asks for a proof of work first and burns each nonce once.
 func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Challenge json.RawMessage
@@ -44,7 +44,7 @@ func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// challenge has a part that only a byte-exact echo brings back. Its nonce is that of the request that asks.
+// challenge returns a challenge that only a byte-exact echo preserves. Its nonce is that of the request that asks.
 func (p *peer) challenge() string {
 	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
 	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`, len(p.calls), p.bits, expires)
@@ -55,7 +55,7 @@ func pow401(w http.ResponseWriter) http.ResponseWriter {
 	return w
 }
 
-// solves checks a solution in its own way: by the digest written out in binary.
+// solves checks a solution independently, by the digest written out in binary.
 func solves(nonce string, counter uint64, bits int) bool {
 	var text strings.Builder
 	for _, b := range sha256.Sum256(fmt.Appendf(nil, "%s:%d", nonce, counter)) {

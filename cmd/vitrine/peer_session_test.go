@@ -59,14 +59,14 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, p.sign())
 }
 
-// repeats tells whether a call opens the session that is open.
+// repeats reports whether a call repeats the one that opened the session.
 func (p *peer) repeats(call string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return call == p.last
 }
 
-// sign answers the session with fresh URLs; those before end.
+// sign returns the session with new URLs; the previous ones expire.
 func (p *peer) sign() contract.Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *peer) sign() contract.Session {
 	return out
 }
 
-// isInTheWay answers 409 if the artifact that a session is for has a draft; the text may name it.
+// isInTheWay answers 409 if the artifact of a session has a draft; the text may name it.
 func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +96,8 @@ func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
 	return refused
 }
 
-// checkBase objects to a manifest that no careful client sends: on the wrong base, with nothing in it, or with an
-// entrypoint that does not come out.
+// checkBase reports a manifest that no careful client sends: on the wrong base, empty, or with an entrypoint that
+// would not exist.
 func (p *peer) checkBase(s contract.CreateSession) {
 	has := func(path string) bool {
 		return slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == path })
@@ -132,7 +132,7 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// begin opens a session for the declared files; empty ones and those of the newest revision are there already.
+// begin opens a session for the declared files. Empty files and those of the newest revision are stored already.
 func (p *peer) begin(s contract.CreateSession, last string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,7 +176,7 @@ func (p *peer) begin(s contract.CreateSession, last string) {
 	p.signed = 0
 }
 
-// nextRevision is the id of the revision under way.
+// nextRevision returns the id of the next revision.
 func (p *peer) nextRevision() id.Revision {
 	if p.opened.ArtifactID == "" {
 		return revision
@@ -211,7 +211,7 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// mode is how what comes out is shown: the one that was asked for, else that of the base.
+// mode returns the rendering mode of the result: the requested one, else that of the base.
 func (p *peer) mode() string {
 	if base := p.world.revision(p.opened.BaseRevisionID); base != nil && p.opened.RenderMode == "" {
 		return base.mode
@@ -219,7 +219,7 @@ func (p *peer) mode() string {
 	return p.opened.RenderMode
 }
 
-// merge is what comes out of the session on its base.
+// merge returns the files of the session on top of its base.
 func (p *peer) merge() map[string]string {
 	out := map[string]string{}
 	base := p.world.revision(p.opened.BaseRevisionID)
@@ -249,7 +249,7 @@ func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	draft := p.world.draft
-	if draft == nil { // of an artifact that is new
+	if draft == nil { // of a new artifact
 		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil, ""}
 	}
 	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(draft.id) {

@@ -15,7 +15,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Credentials and ids of the peer; the same in every answer, so that scripts can compare whole outputs.
+// Credentials and ids of the fake server. They are the same in every response, so that scripts can compare whole
+// outputs.
 const (
 	memberKey = "ap_pk_preview_0123456789ABCDEF_memberkeymemberkeymemberkeymemberkeymemberk"
 	trialKey  = "ap_pk_preview_FEDCBA9876543210_trialkeytrialkeytrialkeytrialkeytrialkeytria"
@@ -27,33 +28,33 @@ const (
 	peerID    = "req_of_the_server"
 )
 
-// peer is a server that the CLI is tested against: it answers as the contract says, and objects to every request that
-// is not exactly what a careful server would want. Scripts tell it to misbehave.
+// fakeServer is the server of the CLI's tests. It answers by the contract, and records every request that a strict
+// server would not accept. Scripts tell it to misbehave.
 type peer struct {
 	api, upload, content *httptest.Server
 
 	mu      sync.Mutex
 	calls   []string               // routes in the order of their requests
 	wrong   []string               // what the CLI did wrong
-	faults  map[string][]misdeed   // answers that replace the next ones of a route
+	faults  map[string][]misdeed   // responses that replace the next ones of a route
 	files   map[string]*stored     // of the session
 	order   []string               // paths of the session as declared
-	opened  contract.CreateSession // the last one asked for
+	opened  contract.CreateSession // the last request
 	keys    map[string]string      // bodies of this invocation by route and Idempotency-Key
 	request string                 // X-Request-Id of this invocation
 	bearer  string
 	policy  contract.UsagePolicy
-	bits    int // difficulty of the proof of work, 0 for none
+	bits    int // difficulty of the proof of work; 0 for none
 	burnt   map[string]bool
 	onStart func()           // runs before a session is answered
 	onCall  func(string)     // runs before a route is answered, if not nil
-	arrived chan string      // gets the path of every PUT, if not nil
-	session contract.Session // that was opened, by last
-	last    string           // Idempotency-Key and body of the call that opened it
+	arrived chan string      // receives the path of every PUT, if not nil
+	session contract.Session // opened by last
+	last    string           // Idempotency-Key and body of the call that opened session
 	signed  int              // how often its URLs were signed
-	stale   int              // so many first signings of a session end before they are used
+	stale   int              // so many first signings of a session expire before they are used
 	gate    chan struct{}    // PUTs wait until it is closed, if not nil
-	opens   int              // opens the gate when so many PUTs wait
+	opens   int              // closes gate when so many PUTs wait
 	putting int
 	most    int
 	hosts   map[string]string // changes to the discovery document
@@ -62,14 +63,14 @@ type peer struct {
 	world   world
 }
 
-// stored is a declared file and, once it is there, its bytes.
+// stored is a declared file with its bytes, once uploaded.
 type stored struct {
 	declared contract.DeclaredFile
 	bytes    []byte
 	there    bool
 }
 
-// misdeed is a misbehaviour: drop the connection, or answer with this.
+// plannedFault is a misbehaviour: drop the connection, or answer with this.
 type misdeed struct {
 	drop   bool
 	status int
@@ -115,7 +116,7 @@ func newPeer() *peer {
 	p.api = httptest.NewUnstartedServer(api)
 	p.upload = httptest.NewUnstartedServer(upload)
 	p.content = httptest.NewUnstartedServer(content)
-	p.upload.Start() // first: the api host names its address
+	p.upload.Start() // first, because the api host announces its address
 	p.content.Start()
 	p.api.Start()
 	return p
@@ -135,7 +136,7 @@ func (p *peer) object(format string, args ...any) {
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
 }
 
-// route notes the call, checks its headers, and answers with a planned fault or the handler.
+// route records the call, checks its headers, and answers with a planned fault or the handler.
 func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		line := name
@@ -201,7 +202,7 @@ var (
 
 func (p *peer) checkHeaders(route string, r *http.Request) {
 	if route == "authorize" {
-		return // a browser asks
+		return // requested by a browser
 	}
 	h := r.Header
 	if !agentForm.MatchString(h.Get("User-Agent")) {
@@ -221,7 +222,7 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id := h.Get("X-Request-Id"); route == "discovery" && requestForm.MatchString(id) {
-		p.request, p.keys = id, map[string]string{} // an invocation begins
+		p.request, p.keys = id, map[string]string{} // a new invocation
 	} else if id != p.request {
 		p.wrong = append(p.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, p.request))
 	}
@@ -230,7 +231,7 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 	}
 }
 
-// checkKey objects to a key that comes with another body than before, and to keys of one invocation that are strangers.
+// checkKey reports a key that is reused with another body, and keys of one invocation that do not belong together.
 func (p *peer) checkKey(route, idem, body string) {
 	if before, again := p.keys[route+idem]; again && before != body {
 		p.wrong = append(p.wrong, route+": the same Idempotency-Key with another body")
@@ -243,7 +244,7 @@ func (p *peer) checkKey(route, idem, body string) {
 	}
 }
 
-// allowed tells whether the bearer is a key of the peer, and remembers it.
+// allowed reports whether the bearer token is a key of the server, and records it.
 func (p *peer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	p.mu.Lock()

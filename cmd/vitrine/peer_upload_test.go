@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// pathOf is the file that a PUT is for.
+// pathOf returns the file of a PUT.
 func (p *peer) pathOf(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,9 +40,9 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 		p.mu.Unlock()
 	}()
 	path := p.pathOf(r)
-	body, err := io.ReadAll(r.Body) // to the end, else the server would not notice that the client goes away
+	body, err := io.ReadAll(r.Body) // to the end, because otherwise the server would not notice a disconnect
 	if err != nil {
-		return // the client broke off; what it says about that is asserted by the script
+		return // the client disconnected; the script checks what it says about that
 	}
 	if arrived != nil {
 		arrived <- path
@@ -61,7 +61,7 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 	p.store(w, r, path, body)
 }
 
-// ended tells whether the URL is one of those that end before they are used.
+// ended reports whether the URL is one of those that expire before they are used.
 func (p *peer) ended(r *http.Request) bool {
 	var i, round int
 	_, err := fmt.Sscanf(r.URL.RawQuery, "X-Amz-Signature=s3cret%d.%d", &i, &round)
@@ -98,7 +98,7 @@ func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body [
 	f.bytes, f.there = body, true
 }
 
-// same compares what was stored with a folder on disk.
+// same compares the stored files with a folder on disk.
 func (p *peer) same(dir *os.Root) error {
 	if len(p.files) == 0 {
 		return errors.New("nothing was stored")

@@ -36,7 +36,7 @@ type pinned struct {
 	contract.WebArtifact
 }
 
-// pin acts for the person of the stored login: an API key may not do that.
+// pin acts for the person of the stored login, because an API key may not pin.
 func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	t, err := parseOwn(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	}
 	w, err := member.Pin(ctx, "cli_pin_"+a.newUUID(), t.artifact, keep)
 	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
-		_ = f.Advise("Sign in again: vitrine login.") // err holds f
+		_ = f.Advise("Sign in again: vitrine login.") // f points into err
 	}
 	switch {
 	case err != nil:

@@ -20,14 +20,14 @@ import (
 // publishFlags are the flags of publish.
 type publishFlags struct {
 	ephemeral  bool
-	artifact   string // to make a revision of, "" for a new one
-	unlisted   bool   // with a link that opens without sign-in
-	expires    string // end of that link, "" for none
+	artifact   string // to make a revision of; "" for a new one
+	unlisted   bool   // with a link that works without sign-in
+	expires    string // end of that link; "" for none
 	titled     bool   // a title was given
 	title      string
 	entrypoint string
 	renderMode string
-	noIgnore   bool     // ignore files do not count
+	noIgnore   bool     // ignore files are not applied
 	secrets    []string // files to publish although they look like secrets
 
 	of  target    // of artifact
@@ -59,7 +59,7 @@ func (a *app) publishCommand() *cobra.Command {
 	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore leave out, too")
 	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
 	f.String("claim-code", "", "accepted for old instructions, and ignored")
-	_ = f.MarkHidden("claim-code") // fails only for a flag that is not there
+	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
 	return cmd
 }
 
@@ -67,13 +67,13 @@ func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("publish takes one PATH, a file or a folder; %d were given", len(args))
 	}
-	if args[0] == "" { // it would be taken for the folder that one is in
+	if args[0] == "" { // it would mean the current folder
 		return errors.New("PATH is empty; vitrine publish . publishes this folder")
 	}
 	return nil
 }
 
-// publish turns a path into a published revision. All that can be wrong here is found before the first call.
+// publish turns a path into a published revision. It finds every local error before the first call.
 func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.check(a.now()); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	return a.report(p)
 }
 
-// again are the flags without which the next publish of the same path would have other files.
+// repeat returns the flags without which the next publish of the same path would have other files.
 func (w *publishFlags) again() (flags string) {
 	if w.noIgnore {
 		flags = " --no-ignore"
@@ -126,7 +126,7 @@ func (w *publishFlags) again() (flags string) {
 	return flags
 }
 
-// check refuses what cannot be, and reads what stands in texts.
+// check refuses invalid combinations, and parses the texts.
 func (w *publishFlags) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
 	switch n := utf8.RuneCountInString(w.title); {
@@ -159,10 +159,10 @@ func (w *publishFlags) check(now time.Time) (err error) {
 	return err
 }
 
-// maxSecretsNamed is how many refused files are named; more of them are a folder that nobody meant to publish.
+// maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.
 const maxSecretsNamed = 200
 
-// tellSkipped says what stays behind, so that nobody misses a file silently.
+// noteSkipped lists what is not published, so that no file is missing silently.
 func (a *app) tellSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
 		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// order is what pull is asked for.
+// pullRequest is what pull is asked for.
 type order struct {
 	path     string
 	revision id.Revision
@@ -55,7 +55,7 @@ func (a *app) pullCommand() *cobra.Command {
 	return cmd
 }
 
-// pulled is the JSON result of pull. Body is there for text that fits, Output if it was saved.
+// pulled is the JSON result of pull. Body is set for text that fits, Output if the file was saved.
 type pulled struct {
 	SchemaVersion string `json:"schema_version"`
 	Path          string `json:"path"`
@@ -100,10 +100,10 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	return a.screen.Verbatim([]byte(*p.Body))
 }
 
-// missing says which of two things is not there, when the server only says that something is not.
+// missing says whether the artifact or the file does not exist, because the server does not tell.
 func missing(err error, path string) error {
 	if f := failure.Of(err); err != nil && f.Code == "not_found" {
-		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // err holds f
+		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // f points into err
 	}
 	return err
 }
@@ -125,10 +125,10 @@ func unprintable(p pulled, t target, o order) error {
 		Advise("Save it: %s", command)
 }
 
-// stdout is the name of a file that is written to standard output.
+// stdout is the file name that stands for standard output.
 const stdout = "-"
 
-// pullOut writes a file of any kind to stdout, once all of it has arrived as it was announced.
+// pullOut writes a file of any kind to stdout, once all of it has arrived as announced.
 func (a *app) pullOut(ctx context.Context, t target, o order) error {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err 
 	return p, nil
 }
 
-// lookFor finds the file that is asked for, the revision that it is in, and who serves it.
+// lookFor returns the requested file, its revision, and the deployment that serves it.
 func (a *app) lookFor(ctx context.Context, t target, o order) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
 	if v, d, err = a.look(ctx, t, o.revision); err == nil {
 		f, err = fileOf(v, o.path)

@@ -14,7 +14,7 @@ import (
 // published is the JSON result of publish.
 type published struct {
 	SchemaVersion string `json:"schema_version"`
-	// URL is the best link to hand over: without sign-in if there is one.
+	// URL is the best link to share: one that works without sign-in if there is one.
 	URL string `json:"url"`
 	contract.Published
 	AccessLinkID id.Link `json:"access_link_id,omitempty"`
@@ -57,7 +57,7 @@ func (a *app) report(p *publication) error {
 	return a.screen.Result(r.URL, a.rows(r, p)...)
 }
 
-// link is the best URL of a published revision, "" if the server named none.
+// link returns the best URL of a published revision, "" if the server sent none.
 func link(p contract.Published) string {
 	for _, u := range []string{p.URL, p.UnlistedURL, p.PrivateURL} {
 		if u != "" {
@@ -67,8 +67,7 @@ func link(p contract.Published) string {
 	return ""
 }
 
-// check refuses a result that lacks its link, or whose links would give away the secrets of the new workspace to
-// everyone who gets them.
+// check refuses a result without a link, and links that contain the secrets of the new workspace.
 func (r published) check(trial *contract.Provisioned) error {
 	why := ""
 	if r.URL == "" {
@@ -87,7 +86,7 @@ func (r published) check(trial *contract.Provisioned) error {
 	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to whoever runs the server.")
 }
 
-// rows are what people are told below the link.
+// rows returns the lines below the link.
 func (a *app) rows(r published, p *publication) []screen.Row {
 	s := r.UploadStats
 	files := fmt.Sprintf("%s, %s", screen.Count(s.TotalFiles, "file"), screen.Bytes(s.TotalBytes))

@@ -23,7 +23,7 @@ func (a *app) restoreCommand() *cobra.Command {
 	}
 }
 
-// restore publishes the files of an older revision as a new one. They are inherited, so no bytes are sent for them.
+// restore publishes the files of an older revision as a new one. It sends no bytes, because the files are inherited.
 func (h *artifactContext) restore(ctx context.Context, name string) error {
 	list, err := h.account.Revisions(ctx, h.artifact)
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *artifactContext) restore(ctx context.Context, name string) error {
 	return h.report(p)
 }
 
-// finish publishes a draft that was left behind, as it is.
+// finish publishes a draft that was left, as it is.
 func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
 	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
 	p.stats = client.UploadStats{
@@ -71,8 +71,8 @@ func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary
 	return h.report(p)
 }
 
-// again publishes an old tree. A manifest has to declare something: the file that opens first, which goes over the wire
-// only if the server does not know its bytes by their digest any more.
+// again publishes an old tree. A manifest has to declare at least one file, so it declares the entrypoint, which is
+// sent only if the server has no object with its digest any more.
 func (h *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)
 	if err != nil {

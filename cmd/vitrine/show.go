@@ -23,7 +23,7 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-// shown is the JSON result of show; PrivateURL is for members and absent for a share URL.
+// shown is the JSON result of show. PrivateURL is for members, and absent for a share URL.
 type shown struct {
 	SchemaVersion string `json:"schema_version"`
 	contract.PublicAgentView
@@ -56,10 +56,10 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	return a.screen.Table(files)
 }
 
-// outlives tells whether an artifact that is there should have expired: then it is pinned.
+// outlives reports whether an artifact that still exists should have expired, which means that it is pinned.
 func (a *app) outlives(expires contract.Time) bool { return !expires.After(a.now()) }
 
-// expiry says when an artifact that is there expires.
+// expiry says when an existing artifact expires.
 func (a *app) expiry(at contract.Time) string {
 	if a.outlives(at) {
 		return "never, while it is pinned"

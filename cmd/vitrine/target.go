@@ -13,10 +13,10 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// target is an artifact as a person names it: by its id, by the address of a page of it, or by a share URL.
+// target is an artifact as a person names it: by its id, by the address of one of its pages, or by a share URL.
 type target struct {
 	artifact id.Artifact
-	revision id.Revision // that an address names, "" for the newest
+	revision id.Revision // from an address; "" for the newest
 	app      string      // host of an address, "" for an id
 	public   id.Public   // of a share URL
 	blob     string      // its secret
@@ -27,7 +27,7 @@ var (
 	blobForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,500}$`)
 )
 
-// parseTarget reads an argument. What it refuses is not repeated: it may hold the secret of a link.
+// parseTarget parses an argument. A failure does not repeat it, because it may contain the secret of a link.
 func parseTarget(text string) (target, error) {
 	if _, err := id.Artifact(text).Bits(); err == nil {
 		return target{artifact: id.Artifact(text)}, nil
@@ -55,7 +55,7 @@ func parseTarget(text string) (target, error) {
 	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")
 }
 
-// revisionIn is the revision that the address of a page names.
+// revisionIn returns the revision that the address of a page names.
 func revisionIn(u *url.URL) (id.Revision, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	named := query["revision"]
@@ -70,7 +70,7 @@ func revisionIn(u *url.URL) (id.Revision, error) {
 	return "", unnamed("the address does not say which revision it means")
 }
 
-// parseWhole reads an argument that stands for an artifact with all its revisions.
+// parseWhole parses an argument that names an artifact with all its revisions.
 func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
@@ -94,10 +94,10 @@ func unnamed(message string) error {
 		Advise("An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
 }
 
-// isShare tells whether the target is a share URL.
+// isShare reports whether the target is a share URL.
 func (t target) isShare() bool { return t.public != "" }
 
-// at refuses an address of another server than the one that is asked.
+// checkServer refuses an address of another server than d.
 func (t target) at(d *client.Deployment) error {
 	if t.app == "" {
 		return nil
@@ -111,14 +111,14 @@ func (t target) at(d *client.Deployment) error {
 		Advise("Set VITRINE_URL to the server of the address, or give an id.")
 }
 
-// artifactContext is an artifact together with the credential that acts on it.
+// artifactContext is an artifact with the credential for it.
 type artifactContext struct {
 	*app
 	account  *client.Account
 	artifact id.Artifact
 }
 
-// own finds the artifact for a command that changes it: a share URL is not enough to name it.
+// withOwnArtifact finds the artifact for a command that changes it, which a share URL must not name.
 func (a *app) own(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
 	t, err := parseOwn(text)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *app) own(ctx context.Context, text string, work func(context.Context, *
 	return a.hold(ctx, t, work)
 }
 
-// parseOwn reads an argument that names a whole artifact to change.
+// parseOwn parses an argument that names a whole artifact to change.
 func parseOwn(text string) (target, error) {
 	t, err := parseWhole(text)
 	if err == nil && t.isShare() {
@@ -141,7 +141,7 @@ func shareIsForReading() error {
 		Advise("Give the id of the artifact; vitrine list shows it.")
 }
 
-// hold finds the artifact with a credential. For a share URL it is asked which artifact it opens.
+// withArtifact finds the artifact and a credential for it. It resolves a share URL to its artifact.
 func (a *app) hold(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a *app) hold(ctx context.Context, t target, work func(context.Context, *ar
 	return by.refusedBy(work(ctx, h))
 }
 
-// look gives the view of a revision, "" the newest one. A share URL needs no credential; it shows one revision.
+// look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
 func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
 	if !t.isShare() {
 		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
@@ -185,7 +185,7 @@ func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contr
 	return v, d, err
 }
 
-// of is the revision that --revision-id names, else the one that the target names, else "".
+// of returns the revision that --revision-id names, else the one that the target names, else "".
 func (t target) of(flag string) (id.Revision, error) {
 	if flag == "" {
 		return t.revision, nil
@@ -193,7 +193,7 @@ func (t target) of(flag string) (id.Revision, error) {
 	return parseRevision(flag)
 }
 
-// parseRevision checks the value of a flag; "" passes.
+// parseRevision parses the value of a flag; "" is valid.
 func parseRevision(text string) (id.Revision, error) {
 	if _, err := id.Revision(text).Bits(); text != "" && err != nil {
 		return "", failure.New(failure.Invalid, failure.Usage, "this is no id of a revision").

@@ -33,10 +33,11 @@ type visibility struct {
 	contract.Visibility
 }
 
-// linkOf is the link that an unlisted artifact has. When it ends is not worth a failure: it opens already.
+// linkOf returns the link of an unlisted artifact. It ignores a failure to read the end, because the link works
+// already.
 func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) madeLink {
 	l := madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL}
-	_ = l.learn(ctx, by) // then it stays open when it ends
+	_ = l.learn(ctx, by) // then the end is unknown
 	return l
 }
 

@@ -13,7 +13,7 @@ func TestCommand(t *testing.T) {
 	for _, tt := range []struct {
 		name, os, env string
 		pipe          bool   // no terminal
-		installed     string // beside the system's own
+		installed     string // in addition to the system's own
 		want          string
 	}{
 		{"Linux with X", "linux", "DISPLAY=:0", false, "xdg-open", "xdg-open " + page},

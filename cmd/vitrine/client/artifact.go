@@ -13,7 +13,7 @@ import (
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
 
-// read asks the api host with the key for something about an artifact.
+// read reads a resource of an artifact at the api host.
 func (a *Account) read(ctx context.Context, path string, out any) error {
 	k := call{
 		method: http.MethodGet,
@@ -25,7 +25,7 @@ func (a *Account) read(ctx context.Context, path string, out any) error {
 	return a.caller.do(ctx, k, out)
 }
 
-// View is a revision of an artifact with its files, "" the newest one. What it says is checked, see checkView.
+// View returns a revision of an artifact with its files; "" is the newest one. checkView has checked it.
 func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Revision) (view contract.AgentView, err error) {
 	path := artifactPath(artifact)
 	if revision != "" {
@@ -39,8 +39,8 @@ func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Re
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// checkView refuses a view that is not of the wanted revision, or that cannot be built upon: an artifact without title
-// or files, a malformed id or digest.
+// checkView refuses a view of another revision than requested, and one that cannot be built upon: an artifact without
+// title or files, or a malformed id or digest.
 func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact, revision id.Revision) error {
 	_, malformed := v.RevisionID.Bits()
 	why := ""
@@ -63,7 +63,7 @@ func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact,
 	return d.caller.senseless(d.Hosts.APIURL, "%s", why)
 }
 
-// Text is one file of a revision, "" the newest one; its body is there if it is text that fits.
+// Text returns one file of a revision; "" is the newest one. The body is set if it is text that fits.
 func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Revision, path string) (f contract.FileContent, err error) {
 	q := url.Values{"path": {path}}
 	if revision != "" {
@@ -78,7 +78,7 @@ func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Re
 	return f, err
 }
 
-// List is a page of the workspace's artifacts, newest first.
+// List returns a page of the workspace's artifacts, newest first.
 func (a *Account) List(ctx context.Context, cursor string, limit int) (l contract.ArtifactList, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if cursor != "" {
@@ -100,7 +100,7 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 	return l, err
 }
 
-// Revisions lists the revisions of an artifact: drafts, then the newest first.
+// Revisions lists the revisions of an artifact: drafts, then the others, newest first.
 func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contract.RevisionList, err error) {
 	if err = a.read(ctx, artifactPath(artifact)+"/revisions", &l); err == nil && l.ArtifactID != artifact {
 		err = a.caller.senseless(a.Hosts.APIURL, "the revisions are of another artifact")

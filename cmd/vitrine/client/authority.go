@@ -21,21 +21,21 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// clientID is this program at every deployment: a public client, for which PKCE stands in for a secret.
+// clientID is this program at every deployment: a public client, which uses PKCE in place of a secret.
 const clientID = "cli"
 
-// Times of one call to the authorization server, which answers within 3 s whatever hangs behind it. Two attempts to
-// refresh fit into the 10 s in which a server takes a replaced refresh token once more.
+// Timeouts of one call to the authorization server, which answers within 3 s even if its own dependencies hang. Two
+// attempts to refresh fit into the 10 s in which a server accepts a replaced refresh token once more.
 const (
 	tokenTime    = 30 * time.Second
 	refreshTime  = 4 * time.Second
 	refreshTries = 2
 )
 
-// maxToken bounds the body of an answer of the authorization server in bytes.
+// maxToken bounds the body of a response of the authorization server in bytes.
 const maxToken = 64 << 10
 
-// scopes are asked for together; a server drops those that it does not give to a command line.
+// scopes are the requested scopes. A server omits those that it does not grant to a command line.
 var scopes = []string{"publish", "read", "admin"}
 
 // Authority is the authorization server of a deployment.
@@ -44,11 +44,11 @@ type Authority struct {
 	caller *Caller
 }
 
-// Tokens are what a sign-in gives. Refresh may be empty.
+// Tokens are the result of a sign-in. Refresh may be empty.
 type Tokens struct{ Access, Refresh secret.Text }
 
-// Authority asks the deployment how people sign in. All endpoints must be of the api host itself: a document that
-// names others could have codes and tokens sent elsewhere.
+// Authority reads the metadata of the deployment's authorization server. All endpoints must be on the api host itself,
+// because a document with other ones could direct codes and tokens elsewhere.
 func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	a := &Authority{caller: d.caller}
 	k := call{method: http.MethodGet, host: d.Hosts.APIURL, path: "/.well-known/oauth-authorization-server"}
@@ -79,7 +79,7 @@ func (a *Authority) config() *oauth2.Config {
 	}}
 }
 
-// Refresh replaces a refresh token. An answer that was lost is asked for again at once, while the server still gives it.
+// Refresh replaces a refresh token. It retries at once when the response was lost, while the server still repeats it.
 func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens Tokens, err error) {
 	for range refreshTries {
 		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens To
 	return tokens, err
 }
 
-// Revoke ends a token and all that came from the same sign-in.
+// Revoke revokes a token and all tokens of the same sign-in.
 func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
 	form := url.Values{"token": {string(token)}, "client_id": {clientID}}.Encode()
 	return a.caller.retry(ctx, func(ctx context.Context) error {
@@ -122,7 +122,7 @@ var (
 	refreshForm = regexp.MustCompile(`^ap_rt_(production|preview|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
 )
 
-// take checks an answer of the token endpoint.
+// checkTokens checks a response of the token endpoint.
 func (a *Authority) take(t *oauth2.Token, err error) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, err
@@ -134,14 +134,14 @@ func (a *Authority) take(t *oauth2.Token, err error) (Tokens, error) {
 	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken)}, nil
 }
 
-// courier is the transport that x/oauth2 gets: our headers, our limits, and the context of the call, which the library
-// does not always hand on.
+// transport is the http.RoundTripper of x/oauth2. It adds our headers, our limits, and the context of the call, which
+// the library does not always pass on.
 type courier struct {
 	caller *Caller
 	ctx    context.Context
 }
 
-// RoundTrip reads the whole answer, so that one that breaks off is an error of the network to all who read it.
+// RoundTrip reads the whole response, so that a truncated one is a network error to every reader.
 func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.caller.encrypted(r.URL.String()); err != nil {
 		return nil, err
@@ -164,7 +164,8 @@ func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ask runs a call of x/oauth2 and makes a failure of its error, whose text may hold what the server answered.
+// ask runs a call of x/oauth2 and turns its error into a failure, because the text of the error may contain the
+// response.
 func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -184,7 +185,7 @@ func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(cont
 	return a.caller.senseless(a.meta.Issuer, "it says success, but gives no token")
 }
 
-// refused reads a refusal in the form of RFC 6749; anything else is what it is for every other call.
+// refused reads an error response of RFC 6749. Every other response is handled as for other calls.
 func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	var e contract.OAuthError
 	if json.Unmarshal(r.Body, &e) != nil || !codeForm.MatchString(e.Error) {
@@ -197,7 +198,8 @@ func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	return f.Advise("%s", signInHint(f))
 }
 
-// exitOf is the exit code for a refusal of a sign-in: all but a limit, trouble and a person's no are about credentials.
+// exitOf returns the exit code for a refused sign-in: all but a rate limit, a server error and a person's refusal are
+// about credentials.
 func exitOf(code string, status int) failure.Exit {
 	switch {
 	case code == string(fault.OAuthAccessDenied):

@@ -22,7 +22,7 @@ const (
 	refresh = "ap_rt_preview_0123456789ABCDEF_s3cretrefresh012345678901234567890123456"
 )
 
-// meta is a document of the authorization server with one member changed.
+// meta returns a metadata document of the authorization server with one member changed.
 func meta(name, value string) string {
 	text := `{"issuer":"https://api.test","authorization_endpoint":"https://api.test/oauth2/authorize","token_endpoint":"https://api.test/oauth2/token",` +
 		`"revocation_endpoint":"https://api.test/oauth2/revoke","device_authorization_endpoint":"https://api.test/oauth2/device_authorization",` +
@@ -32,7 +32,7 @@ func meta(name, value string) string {
 	return before + `"` + name + `":` + value + `,"` + strings.TrimPrefix(after, `"`)
 }
 
-// authority is the authorization server at the other end of a wire.
+// authority returns the authorization server on a fake network.
 func authority(w *wire, told *[]string) *Authority {
 	return &Authority{caller: caller(w, told), meta: contract.ServerMetadata{
 		Issuer:                      issuer,
@@ -85,7 +85,8 @@ func TestAuthorityIsTheDeploymentsOwn(t *testing.T) {
 	}
 }
 
-// TestAnswersToAnotherLogin holds the defence against mix-up: state and iss of a redirect count before all else in it.
+// TestAnswersToAnotherLogin tests the defence against mix-up: state and iss of a redirect are checked before the other
+// parameters.
 func TestAnswersToAnotherLogin(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -198,7 +199,7 @@ func TestRefreshAsksAgainAtOnce(t *testing.T) {
 	}{
 		{"a success", in(grant()), 1, 0, "", 0},
 		{"a lost answer", in(no(503, "server_error"), grant()), 2, 0, "", 0},
-		{"a server that hangs", hang, 2, 8 * time.Second, failure.Network, failure.Server}, // within the 10 s of grace
+		{"a server that hangs", hang, 2, 8 * time.Second, failure.Network, failure.Server}, // within the grace period of 10 s
 		{"a refusal", in(no(400, "invalid_grant")), 1, 0, "invalid_grant", failure.Auth},
 		{"a limit", in(no(429, "slow_down", "Retry-After: 1")), 1, 0, "slow_down", failure.Quota},
 	} {

@@ -11,17 +11,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Attempt is a sign-in through a browser of this machine (RFC 8252), from its URL to its code.
+// Attempt is a sign-in through a browser of this machine (RFC 8252).
 type Attempt struct {
-	URL string // to open
+	URL string // to open in the browser
 
 	authority       *Authority
 	config          *oauth2.Config
 	state, verifier string
 }
 
-// Begin starts an attempt that ends with a redirect to the given address, which brings this state back. The state must be
-// one that nobody can guess.
+// Begin starts a sign-in that ends with a redirect to the given address with this state. The state must be
+// unguessable.
 func (a *Authority) Begin(redirect, state string) *Attempt {
 	t := &Attempt{
 		authority: a,
@@ -34,8 +34,8 @@ func (a *Authority) Begin(redirect, state string) *Attempt {
 	return t
 }
 
-// Finish takes the parameters of the redirect and exchanges their code. The exchange is not repeated: to the server a
-// code that comes twice is a stolen one.
+// Finish checks the parameters of the redirect and exchanges the code. It does not retry the exchange, because the
+// server takes a repeated code for a stolen one.
 func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
 	code, err := t.code(q)
 	if err != nil {
@@ -49,8 +49,8 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 	return tokens, err
 }
 
-// code reads the parameters: first whether this attempt is meant, then whether our server speaks (RFC 9207), then what
-// it says. Of an answer that is not ours nothing is repeated.
+// code returns the code of the redirect. It first checks that the redirect belongs to this sign-in, then that it comes
+// from our server (RFC 9207), and only then reads the result. It does not repeat the text of a foreign redirect.
 func (t *Attempt) code(q url.Values) (string, error) {
 	if !secret.Same(q["state"], t.state) {
 		return "", mismatch("the browser brought the answer to another login")
@@ -72,7 +72,7 @@ func mismatch(format string, args ...any) error {
 		Advise("Nothing was stored. Close other sign-in pages and run vitrine login again.")
 }
 
-// told is the refusal that came with the redirect.
+// refusal returns the failure for an error in the redirect.
 func (a *Authority) told(code, description string) error {
 	if !codeForm.MatchString(code) {
 		return mismatch("the browser brought an error that is none of this protocol")

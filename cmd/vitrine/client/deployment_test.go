@@ -11,12 +11,12 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// discoveryOf is a document whose api_url and upload_url are given.
+// discoveryOf returns a document with these api_url and upload_url.
 func discoveryOf(api, upload string) string {
 	return strings.Replace(discovery(api), "https://up.test", upload, 1)
 }
 
-// discovery is a document whose api_url is given.
+// discovery returns a document with this api_url.
 func discovery(api string) string {
 	return fmt.Sprintf(`{"api_url":%q,"upload_url":"https://up.test","content_url":"https://c.test","app_url":"https://app.test/","mcp_url":"https://mcp.test","version":"0.1.0"}`, api)
 }
@@ -57,7 +57,7 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentInPlainHTTPToAnotherMachine asks all kinds of hosts, those that only a server names among them.
+// TestNothingIsSentInPlainHTTPToAnotherMachine tries all kinds of hosts, also those that the server names.
 func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 	for host, loopback := range map[string]bool{
 		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.1.2.3": true, "[::1]": true, "[::ffff:127.0.0.1]": true,

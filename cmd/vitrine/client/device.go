@@ -18,15 +18,15 @@ import (
 
 const (
 	defaultInterval = 5 * time.Second // RFC 8628, section 3.2
-	slower          = 5 * time.Second // what slow_down adds for good, section 3.5
-	longestCode     = time.Hour       // no code is waited for longer
-	longestSilence  = time.Minute     // between two attempts to reach a server that does not answer
+	slower          = 5 * time.Second // added for good by slow_down, section 3.5
+	longestCode     = time.Hour       // the longest life of a code
+	longestSilence  = time.Minute     // between two attempts to reach a server that does not respond
 )
 
 // Device is a sign-in that a person finishes on another device (RFC 8628).
 type Device struct {
-	URI      string // where to type the code
-	Complete string // the same with the code in it, "" if the server does not offer it
+	URI      string // where the person types the code
+	Complete string // URI with the code in it; "" if the server does not offer it
 	UserCode string
 	Life     time.Duration // of the code
 
@@ -37,7 +37,7 @@ type Device struct {
 
 var userCodeForm = regexp.MustCompile(`^[A-Z0-9]+(-[A-Z0-9]+)*$`)
 
-// StartDevice begins a sign-in. The name of this machine tells the person what asks for it.
+// StartDevice begins a sign-in. name is the name of this machine, which the person sees.
 func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err error) {
 	var got *oauth2.DeviceAuthResponse
 	err = a.caller.retry(ctx, func(ctx context.Context) error {
@@ -70,15 +70,15 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 	return d, nil
 }
 
-// isPage tells whether a person may be sent to an address: http or https, as safe as the server's own, and without a
-// user, behind which the real host hides.
+// isPage reports whether a person may be sent to an address: http or https, as well protected as the server's own, and
+// without user information, which can disguise the real host.
 func (a *Authority) isPage(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && noStepDown(address, a.meta.Issuer)
 }
 
-// Await polls until the person has answered or the code has ended. The last poll may end later than the code: the
-// server decides whether it still counts.
+// Await polls until the person has answered or the code has expired. The last poll may end after the expiry, because
+// the server decides whether it still counts.
 func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	interval, silence := d.interval, time.Duration(0)
 	for {
@@ -111,7 +111,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	}
 }
 
-// jitter spreads the polls of many clients, always to the later side.
+// jitter spreads the polls of many clients. It only adds time.
 func jitter(wait time.Duration) time.Duration { return rand.N(wait/10 + 1) }
 
 func ended() error {
@@ -119,8 +119,9 @@ func ended() error {
 		Advise("Nothing was stored. Run vitrine login --device-code again for a new code.")
 }
 
-// poll asks once. The library's own loop forgets a slow_down when the network fails, and ends with the code's life a
-// poll that is under way; a client credentials request with another grant type is its only way to ask once.
+// poll polls once. The library's own loop forgets a slow_down when the network fails, and cancels a running poll when
+// the code expires. A client credentials request with another grant type is the only way to poll once with the
+// library.
 func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err error) {
 	once := clientcredentials.Config{
 		ClientID:       clientID,

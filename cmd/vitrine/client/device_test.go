@@ -25,10 +25,10 @@ func ask(ctx context.Context, a *Authority) error {
 	return err
 }
 
-// lost is an attempt that the network ate.
+// lost is the response of an attempt that failed in the network.
 var lost *http.Response
 
-// polls answers the start, then one poll after another; the last answer stays.
+// polls returns a handler that answers the start, then one poll after another; the last response repeats.
 func polls(answers ...*http.Response) func(*http.Request) (*http.Response, error) {
 	next := 0
 	return func(r *http.Request) (*http.Response, error) {
@@ -48,7 +48,7 @@ func TestAwaitKeepsThePace(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		answers []*http.Response
-		gaps    []int // seconds from one call to the next, without the jitter
+		gaps    []int // seconds between calls, without the jitter
 	}{
 		{"the interval", []*http.Response{wait, wait, grant()}, []int{5, 5, 5}},
 		{"slow_down counts for good", []*http.Response{wait, no(400, "slow_down"), wait, wait, grant()}, []int{5, 5, 10, 10, 10}},
@@ -69,7 +69,7 @@ func TestAwaitKeepsThePace(t *testing.T) {
 				}
 				for i, seconds := range tt.gaps {
 					least := time.Duration(seconds) * time.Second
-					// Backing off starts from a wait that had its own jitter.
+					// Each wait has its own jitter.
 					if gap := w.at[i+1].Sub(w.at[i]); gap < least || gap > least+least/4+time.Second {
 						t.Errorf("poll %d came after %v, want %v", i+1, gap, least)
 					}
@@ -107,7 +107,7 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// TestATokenThatArrivesLateCounts lets the last poll begin before the code ends and answer after it.
+// TestATokenThatArrivesLateCounts begins the last poll before the code expires and answers after it.
 func TestATokenThatArrivesLateCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -8,23 +8,23 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// subject is what a call is about; it decides what helps when the server refuses it.
+// subject is what a call is about. It selects the hint for a refusal.
 type subject uint8
 
 const (
-	aPublish   subject = iota // and everything around it
-	anArtifact                // that is there
+	aPublish   subject = iota // and what belongs to it
+	anArtifact                // an existing artifact
 	aLink                     // by its id
 	aShare                    // a share URL
 	aFile                     // its signed URL
 )
 
-// NoArtifact is what helps when a publish finds no artifact to revise.
+// NoArtifact is the hint when a publish finds no artifact to revise.
 const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
 
 const noFile = "vitrine show with the id of the artifact lists its files."
 
-// nothing is what helps when the server does not know a subject.
+// notFoundHints are the hints when the server does not know a subject.
 var nothing = map[subject]string{
 	aPublish:   "Check that VITRINE_URL names a Vitrine server.",
 	anArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
@@ -33,7 +33,7 @@ var nothing = map[subject]string{
 	aFile:      "Run the command again; the file may have been deleted meanwhile.",
 }
 
-// hint says what to do about a refusal.
+// hint returns what to do about a refusal.
 func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
@@ -88,7 +88,7 @@ func hintByExit(f *failure.Failure, k call) string {
 
 var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
-// inTheWay is what helps against the draft of an artifact, which the message may name.
+// draftHint returns the hint for an artifact with a draft, whose id the message may contain.
 func inTheWay(message string, artifact id.Artifact) string {
 	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, publish it: "
 	if draft := revisionForm.FindString(message); draft != "" {
@@ -97,7 +97,7 @@ func inTheWay(message string, artifact id.Artifact) string {
 	return either + "vitrine restore with its id, which is in vitrine revisions " + string(artifact)
 }
 
-// unwelcome is what helps with a credential that does not count, or that was missing.
+// credentialHint returns the hint for a missing or refused credential.
 func unwelcome(k call) string {
 	switch {
 	case k.about == aFile:

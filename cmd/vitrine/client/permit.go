@@ -10,15 +10,15 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// renewals is how often one file gets a new signed URL. The first suffices unless a file takes as long as a URL lives.
+// renewals is how often one file gets a new signed URL. One is enough unless a file takes as long as a URL is valid.
 const renewals = 3
 
-// errForbidden marks the refusal of a signed URL, which ends some time after it was made.
+// errForbidden marks a refused signed URL, because such a URL expires soon.
 type errForbidden struct{ *failure.Failure }
 
 func (e errForbidden) Unwrap() error { return e.Failure }
 
-// permits are the upload targets of a session that were signed anew, for all senders together.
+// renewed holds the upload targets of a session that were signed again, for all workers together.
 type permits struct {
 	account *Account
 	session id.Session
@@ -29,7 +29,7 @@ type permits struct {
 	targets map[string]contract.UploadTarget // of the last round
 }
 
-// deliver sends a file, with a new URL if its own has ended.
+// uploadFile sends a file, with a new URL if its own has expired.
 func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func(int64)) error {
 	round := 0
 	for try := 0; ; try++ {
@@ -46,7 +46,8 @@ func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func
 	}
 }
 
-// after is the target of a file that was signed after a round, and the round of it. It asks the server if nobody has yet.
+// after returns the target of a file that was signed after a round, and the round of it. It asks the server if no
+// other worker has done so.
 func (all *permits) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -14,17 +14,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// workRounds is how often a refused proof of work is tried anew with a fresh challenge.
+// workRounds is how often a refused proof of work is repeated with a new challenge.
 const workRounds = 2
 
-// solved repeats the request for a workspace with the answer to the server's challenge. The challenge goes back byte
-// for byte, so that its signature holds whatever it signs.
+// solved is the provisioning request with the solution of the server's challenge. It returns the challenge byte for
+// byte, because the server signed those bytes.
 type solved struct {
 	Challenge json.RawMessage `json:"challenge"`
 	Solution  pow.Solution    `json:"solution"`
 }
 
-// Provision makes an ephemeral workspace, with a proof of work if the server asks for one.
+// Provision creates an ephemeral workspace, with a proof of work if the server asks for one.
 func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, error) {
 	var out contract.Provisioned
 	var err error
@@ -66,7 +66,7 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	}
 	var c pow.Challenge
 	if json.Unmarshal(r.body, &asked) != nil || json.Unmarshal(asked.Challenge, &c) != nil || c.Nonce == "" {
-		return nil, r // the server asks for work without saying which
+		return nil, r // a refusal without a challenge
 	}
 	var s pow.Solution
 	note := fmt.Sprintf("The server is busy and asks for a proof of work (%d bits); computing it", c.Difficulty)
@@ -86,7 +86,7 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	return nil, f
 }
 
-// during does some work and, if it lasts, tells what it is.
+// notice runs work and shows a note if it takes long.
 func (c *Caller) during(note string, work func() error) error {
 	lasts := time.AfterFunc(worthTelling, func() { c.Tell("%s", note) })
 	defer lasts.Stop()

@@ -151,7 +151,7 @@ func TestRefusalOfAnotherServer(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfAGateway: what stands before a host refuses in forms of its own.
+// A gateway in front of a host refuses in forms of its own.
 func TestRefusalsOfAGateway(t *testing.T) {
 	const busy, trouble = "https://api.test takes no more requests at the moment (429", "https://api.test has trouble (5"
 	for _, tt := range []struct {

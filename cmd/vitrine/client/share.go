@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// SetVisibility makes an artifact unlisted, which gives its share link, or private, which ends all its links.
+// SetVisibility makes an artifact unlisted, which returns its share link, or private, which revokes all its links.
 func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visibility string) (v contract.Visibility, err error) {
 	k := call{
 		method: http.MethodPut,
@@ -33,7 +33,7 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 	return v, err
 }
 
-// CreateLink makes an access link, or finds the share link that is there. The id in the answer is well-formed.
+// CreateLink creates an access link, or returns the existing share link. The returned id is well-formed.
 func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artifact, want contract.CreateLink) (l contract.CreatedLink, err error) {
 	k := call{
 		method: http.MethodPost,
@@ -53,7 +53,7 @@ func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artif
 	return l, err
 }
 
-// MintLink makes a fresh URL of an access link.
+// MintLink returns a new URL of an access link.
 func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 	var out contract.MintedLink
 	k := call{
@@ -80,7 +80,7 @@ func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.L
 	return l, err
 }
 
-// RevokeLink ends an access link. Repeating it is no error.
+// RevokeLink revokes an access link. Repeating it is no error.
 func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.RevokedLink, err error) {
 	k := call{
 		method: http.MethodPost,
@@ -95,7 +95,7 @@ func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.Revoked
 	return r, err
 }
 
-// Resolve tells what a share URL opens; no credential takes part.
+// Resolve returns what a share URL opens. It sends no credential.
 func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string) (r contract.Resolved, err error) {
 	k := call{
 		method: http.MethodPost,
@@ -113,7 +113,7 @@ func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string)
 	return r, d.checkView(r.AgentView, r.AgentView.ArtifactID, "")
 }
 
-// isLink tells whether a text is a URL that may be handed to a person, as well protected as the deployment itself.
+// isLink reports whether a text is a URL that may be shown to a person, as well protected as the deployment itself.
 func (d *Deployment) isLink(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// tally is a Progress that adds up.
+// tally is a Progress that counts.
 type tally struct{ bytes, files atomic.Int64 }
 
 func (t *tally) Sent(n int64) { t.bytes.Add(n) }
@@ -28,7 +28,7 @@ func account(w *wire) *Account {
 	return d.With(Key{"secret"})
 }
 
-// text is a file with the given bytes.
+// text returns a file with the given bytes.
 func text(path, content string) File {
 	return File{Path: path, Size: int64(len(content)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
@@ -42,7 +42,7 @@ func target(path string, headers map[string]string) contract.UploadTarget {
 	}
 }
 
-// planOf plans files that all have to be sent.
+// planOf returns a plan that sends all files.
 func planOf(t *testing.T, a *Account, files ...File) Plan {
 	t.Helper()
 	var s contract.Session
@@ -176,7 +176,7 @@ func TestUploadBlamesTheFileForItsOwnErrors(t *testing.T) {
 	}
 }
 
-// broken is a file whose reading fails, or fails only once it is closed.
+// broken is a file that fails when it is read, or when it is closed.
 type broken struct {
 	err        error
 	onlyClosed bool

@@ -64,7 +64,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestPatchesApply sends random texts, with and without an end of line at their ends, through the server's reader.
+// TestPatchesApply runs random texts, with and without a final line end, through the server's parser.
 func TestPatchesApply(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	made := 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExitOf holds the exit codes that scripts rely on.
+// TestExitOf pins the exit codes that scripts rely on.
 func TestExitOf(t *testing.T) {
 	for status, want := range map[int]Exit{
 		400: 4, 401: 2, 403: 2, 404: 5, 405: 1, 408: 1, 409: 7, 410: 5, 413: 1, 418: 1, 422: 4, 429: 3, 500: 6, 501: 6, 502: 6, 503: 6, 504: 6, 301: 1,

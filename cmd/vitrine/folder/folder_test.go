@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// lay makes a folder with the given files.
+// writeFiles makes a folder with the given files.
 func lay(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func TestDigestNoticesAnotherSize(t *testing.T) {
 	}
 }
 
-// TestBody reads in pieces of all sizes; a changed file must never come through whole.
+// TestBody reads in pieces of all sizes; a changed file must never be read whole.
 func TestBody(t *testing.T) {
 	const announced = "the announced bytes"
 	for _, tt := range []struct {

@@ -47,7 +47,7 @@ func TestFoldersOfCredentials(t *testing.T) {
 	}
 }
 
-// inside makes a file with a text, and the folders above it.
+// writeFile makes a file with a text, and the folders above it.
 func inside(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	name = filepath.Join(dir, name)
@@ -68,7 +68,7 @@ func symlink(t *testing.T, to, name string) string {
 	return name
 }
 
-// tried opens and reads what a request names, and tells what would be published and what is refused.
+// openAll opens and reads what a request names, and returns what would be published and what is refused.
 func tried(t *testing.T, rq Request) (published, refused []string, err error) {
 	t.Helper()
 	f, err := Open(rq)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// visit asks for an address and gives the answer's status, header and body.
+// visit requests an address and returns the response's status, header and body.
 func visit(t *testing.T, method, address, host string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)

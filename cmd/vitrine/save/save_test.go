@@ -125,7 +125,7 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	demand(t, toFile, "new", 5)
-	demand(t, file, "old", 5) // the link was replaced, not what it leads to
+	demand(t, file, "old", 5) // the link was replaced, not its target
 	later := filepath.Join(dir, "later")
 	if f, err = To(later, true); err != nil {
 		t.Fatal(err)

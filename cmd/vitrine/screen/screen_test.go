@@ -46,7 +46,7 @@ func TestModeOf(t *testing.T) {
 	}
 }
 
-// strange is what a stranger may put into a title or file name.
+// strange is a hostile title or file name.
 const strange = "a\x1b[31mb\x07c\u009bd\u202ee\u2028f\ng"
 
 func TestNothingSteersTheTerminal(t *testing.T) {
@@ -153,7 +153,7 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// paper is a buffer that may be read while a bar is drawn on it.
+// syncBuffer is a buffer that may be read while a bar is drawn on it.
 type paper struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -171,7 +171,7 @@ func (p *paper) String() string {
 	return p.text.String()
 }
 
-// pass lets time of the bubble go by, and all that is due then happen.
+// pass lets time of the bubble pass, and what is due then happen.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

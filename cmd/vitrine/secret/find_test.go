@@ -26,7 +26,7 @@ func find(t *testing.T, r io.Reader) string {
 	return f.Found()
 }
 
-// pemKey is a fresh private key of the shortest kind.
+// pemKey returns a new private key of the shortest kind.
 func pemKey(t *testing.T) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
@@ -49,7 +49,7 @@ func quoted(t *testing.T, text string) string {
 	return string(b)
 }
 
-// wide is a text in UTF-16, as some shells write it.
+// wide returns a text in UTF-16, as some shells write it.
 func wide(text string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune("\uFEFF" + text)) {

@@ -14,7 +14,8 @@ import (
 	"vitrine/cmd/vitrine/secret"
 )
 
-// rotation is a server's side of a login: the one refresh token that counts. Any other ends nothing but its own use.
+// rotation is the server's side of a login: the one valid refresh token. The use of another one fails without other
+// effect.
 type rotation struct {
 	mu      sync.Mutex
 	counts  secret.Text
@@ -38,7 +39,7 @@ func token(n int) secret.Text {
 	return secret.Text(fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", n))
 }
 
-// rotating stores a login and makes its server.
+// rotating stores a login and returns its server.
 func rotating(t *testing.T, v *Vault) *rotation {
 	r := login(server, "a")
 	r.RefreshToken = token(0)
@@ -61,7 +62,7 @@ func TestFreshStoresTheNewTokenFirst(t *testing.T) {
 	}
 }
 
-// TestFreshTakesTurns runs many at once, each as a process of its own would: with its own vault on the same folder.
+// TestFreshTakesTurns runs many at once, each as its own process would: with its own vault on the same folder.
 func TestFreshTakesTurns(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -84,7 +85,7 @@ func TestFreshTakesTurns(t *testing.T) {
 	}
 }
 
-// TestFreshAfterALostRace lets another program, which knows no lock, be faster.
+// TestFreshAfterALostRace lets another program, which does not lock, be faster.
 func TestFreshAfterALostRace(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -138,7 +139,7 @@ func TestFreshFails(t *testing.T) {
 	holds(t, v, before)
 }
 
-// TestFreshIsNotBrokenOff interrupts the command while its token is being replaced.
+// TestFreshIsNotBrokenOff interrupts the command during a refresh.
 func TestFreshIsNotBrokenOff(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -156,7 +157,7 @@ func TestFreshIsNotBrokenOff(t *testing.T) {
 	}
 }
 
-// TestFreshDoesNotUseWhatItCannotStore takes the folder away while the server answers.
+// TestFreshDoesNotUseWhatItCannotStore removes the folder during a refresh.
 func TestFreshDoesNotUseWhatItCannotStore(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -196,7 +197,7 @@ func TestLockWaitsAndGivesUpWithTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
-	second.waiting.Wait() // else the folder may be filled again while it is removed
+	second.waiting.Wait() // otherwise the folder may be filled again while it is removed
 	if _, err := os.Stat(filepath.Join(v.Dir, lockName)); err != nil {
 		t.Error(err)
 	}

@@ -19,9 +19,9 @@ import (
 
 const server, other = "https://v.test", "http://localhost:8701"
 
-// None of these tests runs beside another: the library has one keyring for the process.
+// None of these tests is parallel, because the library has one keyring for the process.
 
-// open makes a vault in a new folder. What it warns of is appended to warnings.
+// open returns a vault in a new folder. Its warnings are appended to warnings.
 func open(t *testing.T, warnings *[]string) *Vault {
 	t.Helper()
 	return &Vault{Dir: filepath.Join(t.TempDir(), "config", "vitrine"), Deadline: KeyringTime, Warn: func(format string, args ...any) {
@@ -33,7 +33,7 @@ func open(t *testing.T, warnings *[]string) *Vault {
 
 func without(t *testing.T) { keyring.MockInitWithError(errors.New("no dbus")) }
 
-// login is a record whose secrets end with the same letter.
+// login returns a record whose secrets end with the same letter.
 func login(server string, letter string) Record {
 	tail := strings.Repeat(letter, 40)
 	at := time.Date(2027, 2, 19, 9, 0, 0, 0, time.UTC)
@@ -67,7 +67,7 @@ func drop(t *testing.T, v *Vault, server string) {
 	}
 }
 
-// holds demands that the vault has just this login for its server.
+// wantLogin checks that the vault has just this login for its server.
 func holds(t *testing.T, v *Vault, want Record) {
 	t.Helper()
 	got := v.Load(want.BaseURL)
@@ -124,7 +124,7 @@ func TestFileIsForItsOwnerAlone(t *testing.T) {
 		return stat.Mode().Perm()
 	}
 	store(t, v, login(server, "a"))
-	for range 2 { // as it was made, and after somebody opened it
+	for range 2 { // as created, and after other users got access
 		if f, d := mode(v.Path()), mode(v.Dir); f != 0o600 || d != 0o700 {
 			t.Errorf("the file has mode %o, its folder %o", f, d)
 		}
@@ -258,7 +258,7 @@ func TestKeyring(t *testing.T) {
 	}
 }
 
-// TestKeyringComesAndGoes walks between both places: the newest login counts, and no older copy of it stays.
+// TestKeyringComesAndGoes alternates between both places: the newest login counts, and no older copy of it stays.
 func TestKeyringComesAndGoes(t *testing.T) {
 	without(t)
 	v := open(t, nil)
