@@ -20,28 +20,28 @@ func (a *app) execute(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if done, ok := errors.AsType[finished](err); ok {
+	if done, ok := errors.AsType[commandError](err); ok {
 		return done.err
 	}
 	return a.usage(root, err)
 }
 
 // commandError wraps the error of a command, to tell it from cobra's own errors.
-type finished struct{ err error }
+type commandError struct{ err error }
 
-func (f finished) Error() string { return f.err.Error() }
-func (f finished) Unwrap() error { return f.err }
+func (f commandError) Error() string { return f.err.Error() }
+func (f commandError) Unwrap() error { return f.err }
 
 // runE adapts a command to cobra.
-func (a *app) does(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) runE(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.open()
-		err := empty(cmd.Flags())
+		err := rejectEmpty(cmd.Flags())
 		if err == nil {
 			err = work(cmd.Context(), args)
 		}
 		if err != nil {
-			return finished{err}
+			return commandError{err}
 		}
 		return nil
 	}
@@ -49,7 +49,7 @@ func (a *app) does(work func(ctx context.Context, args []string) error) func(*co
 
 // rejectEmpty refuses a flag with an empty value, because an unset variable in a script must not count as an omitted
 // flag.
-func empty(flags *pflag.FlagSet) (err error) {
+func rejectEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
 			err = failure.New(failure.Invalid, failure.Usage, "--%s was given without a value", f.Name).
@@ -68,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs, // so that an unknown command is an error
-		RunE:          a.does(func(context.Context, []string) error { return a.screen.Text(guide) }),
+		RunE:          a.runE(func(context.Context, []string) error { return a.screen.Text(guide) }),
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -134,7 +134,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {
 		message = "unknown flags: " + strings.Join(unknown, ", ")
 	}
-	return finished{failure.New(failure.Invalid, failure.Usage, "%s", message).
+	return commandError{failure.New(failure.Invalid, failure.Usage, "%s", message).
 		Advise("%s --help shows the flags.", cmd.CommandPath())}
 }
 

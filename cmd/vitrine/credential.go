@@ -24,16 +24,16 @@ type credential struct {
 	source source
 	key    client.Key
 	record *vault.Record // of a stored login
-	need   need
+	need   purpose
 }
 
 // purpose is why a command wants a credential.
-type need struct{ verb, advice string }
+type purpose struct{ verb, advice string }
 
 // Hints for a missing or refused credential. Publishing works without one.
 var (
-	toPublish = need{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."}
-	toAct     = need{"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY."}
+	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."}
+	toAct     = purpose{"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY."}
 )
 
 // vault opens the stored logins of the current user.
@@ -65,7 +65,7 @@ func (a *app) credential(ctx context.Context) (credential, standing, error) {
 			return credential{}, envMalformed, nil
 		}
 		if stored != nil && !expired {
-			a.screen.Note("VITRINE_API_KEY is used; it goes before the stored login%s", whose(stored))
+			a.screen.Note("VITRINE_API_KEY is used; it goes before the stored login%s", ownerOf(stored))
 		}
 		return credential{source: fromEnvironment, key: key}, envGiven, nil
 	}
@@ -88,13 +88,13 @@ func (a *app) removeExpired(ctx context.Context, logins *vault.Vault, old *vault
 		return nil, nil
 	})
 	if err == nil {
-		a.screen.Note("The stored login%s ended on %s and was removed", whose(old), day(old.ExpiresAt))
+		a.screen.Note("The stored login%s ended on %s and was removed", ownerOf(old), day(old.ExpiresAt))
 	}
 	return err
 }
 
 // ownerOf names the owner of a login, if known.
-func whose(r *vault.Record) string {
+func ownerOf(r *vault.Record) string {
 	if r.MemberEmail == "" {
 		return ""
 	}
@@ -104,7 +104,7 @@ func whose(r *vault.Record) string {
 func day(t *time.Time) string { return t.UTC().Format("2006-01-02") }
 
 // account returns the server and the workspace of the credential.
-func (a *app) account(ctx context.Context, n need) (*client.Account, credential, error) {
+func (a *app) account(ctx context.Context, n purpose) (*client.Account, credential, error) {
 	c, state, err := a.credential(ctx)
 	if c.need = n; err != nil {
 		return nil, c, err
@@ -119,18 +119,18 @@ func (a *app) account(ctx context.Context, n need) (*client.Account, credential,
 		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).
 			Advise("%s", n.advice)
 	}
-	account, err := a.enterWith(ctx, c)
+	account, err := a.connect(ctx, c)
 	return account, c, err
 }
 
 // connect discovers the hosts for a credential. The key of a login is sent to the hosts of the login only.
-func (a *app) enterWith(ctx context.Context, c credential) (*client.Account, error) {
+func (a *app) connect(ctx context.Context, c credential) (*client.Account, error) {
 	deployment, err := a.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if c.record != nil {
-		if err := atHome(c.record, deployment); err != nil {
+		if err := checkHosts(c.record, deployment); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +138,7 @@ func (a *app) enterWith(ctx context.Context, c credential) (*client.Account, err
 }
 
 // checkHosts refuses to use a login at other hosts than those it was made for.
-func atHome(r *vault.Record, d *client.Deployment) error {
+func checkHosts(r *vault.Record, d *client.Deployment) error {
 	if d.Hosts.APIURL == r.APIURL && d.Hosts.UploadURL == r.UploadURL {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (c credential) refusedBy(err error) error {
 	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {
 		return err
 	}
-	_ = f.Advise("The stored login%s is not accepted. %s", whose(c.record), c.need.advice) // f points into err
+	_ = f.Advise("The stored login%s is not accepted. %s", ownerOf(c.record), c.need.advice) // f points into err
 	return err
 }
 

@@ -19,7 +19,7 @@ func (a *app) deleteCommand() *cobra.Command {
 		Short: "Delete an artifact for good",
 		Long:  deleteGuide,
 		Args:  one("delete", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
@@ -36,7 +36,7 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 		return failure.New(failure.Invalid, failure.Unconfirmed, "nobody can be asked whether this is meant: there is no terminal").
 			Advise("Give --yes if it is.")
 	}
-	return a.own(ctx, text, func(ctx context.Context, h *artifactContext) error {
+	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		if !yes {
 			if err := a.confirm(ctx, "Delete "+string(h.artifact)+" with all its revisions and links, for good? [y/N]"); err != nil {
 				return err

@@ -24,12 +24,12 @@ func (a *app) diffCommand() *cobra.Command {
 		Short: "Compare revisions of an artifact",
 		Long:  diffGuide,
 		Args:  cobra.RangeArgs(1, 3),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
-			return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
+			return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
 		}),
 	}
 }

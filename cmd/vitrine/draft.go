@@ -11,7 +11,7 @@ import (
 )
 
 // interruptGrace is how long a publish continues after an interrupt once the server may have created a draft.
-const grace = 30 * time.Second
+const interruptGrace = 30 * time.Second
 
 // uninterruptible returns a context that outlives an interrupt of ctx by interruptGrace. An unpublished draft blocks
 // every later publish for a day, so the calls that create one are completed. If ctx has ended already, so has the
@@ -23,7 +23,7 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 	on, stop := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
 		p.screen.Note("Interrupted; the publish that the server has begun is finished first")
-		time.AfterFunc(grace, stop)
+		time.AfterFunc(interruptGrace, stop)
 	})
 	return on, func() {
 		forget()
@@ -32,14 +32,14 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 }
 
 // publish publishes a draft.
-func (p *publication) release(ctx context.Context, draft contract.Finalized) (err error) {
+func (p *publication) publish(ctx context.Context, draft contract.Finalized) (err error) {
 	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return p.leftBehind(err, draft)
+	return p.draftLeft(err, draft)
 }
 
 // draftLeft adds to a failure, after which the draft still exists, how to publish it. The draft of a new artifact
 // blocks no other publish, so the command can simply be repeated.
-func (p *publication) leftBehind(err error, draft contract.Finalized) error {
+func (p *publication) draftLeft(err error, draft contract.Finalized) error {
 	if err == nil || p.fresh {
 		return err
 	}

@@ -30,7 +30,7 @@ func (a *app) editCommand() *cobra.Command {
 		Short: "Change a text file of an artifact",
 		Long:  editGuide,
 		Args:  exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			for _, name := range secrets {
 				if name != args[1] {
 					return failure.New(failure.Invalid, failure.Usage, "--allow-secret names %q, which is not the file to edit", name).
@@ -41,7 +41,7 @@ func (a *app) editCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
+			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
 				e := &editing{
 					artifactContext: h,
 					path:            args[1],
@@ -125,10 +125,10 @@ type editing struct {
 }
 
 // maxEditAttempts is how often an edit starts over because another revision was published meanwhile.
-const editTries = 3
+const maxEditAttempts = 3
 
 // maxFile is the largest size of a file, in bytes.
-const fileMost = limits.SchemaFile
+const maxFile = limits.SchemaFile
 
 // errNewer reports that another revision was published during an edit.
 var errNewer = errors.New("a newer revision is there")
@@ -142,8 +142,8 @@ func (e *editing) run(ctx context.Context) error {
 		err := e.once(ctx)
 		switch {
 		case errors.Is(err, errNewer):
-			if newer++; newer == editTries {
-				return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", editTries).
+			if newer++; newer == maxEditAttempts {
+				return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", maxEditAttempts).
 					Advise("Run the command again when nobody else publishes this artifact.")
 			}
 			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
@@ -171,12 +171,12 @@ func (e *editing) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := edits.Apply(before, e.list, fileMost)
+	after, err := edits.Apply(before, e.list, maxFile)
 	if err != nil {
 		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
 	}
 	if after == before {
-		return e.reportNothing(base, "The edits change nothing; no revision was made")
+		return e.reportUnchanged(base, "The edits change nothing; no revision was made")
 	}
 	if what := secret.Added(before, after); what != "" && !e.secrets {
 		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
@@ -235,9 +235,9 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 		return outdated(err)
 	}
 	if err := e.stillNewest(steady, base.RevisionID); err != nil {
-		return e.leave(p, err, draft)
+		return e.abandon(p, err, draft)
 	}
-	return p.release(steady, draft)
+	return p.publish(steady, draft)
 }
 
 // manifest declares the new text, and the body to upload for it.
@@ -297,9 +297,9 @@ func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
 }
 
 // abandon ends an edit whose draft must not be published, because it would revert a newer revision.
-func (e *editing) leave(p *publication, err error, draft contract.Finalized) error {
+func (e *editing) abandon(p *publication, err error, draft contract.Finalized) error {
 	if !errors.Is(err, errNewer) {
-		return p.leftBehind(err, draft)
+		return p.draftLeft(err, draft)
 	}
 	return failure.New(failure.Invalid, fault.PatchConflict, "somebody published a newer revision at the last moment; the edit was not published").
 		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; if that is right: vitrine restore %s %s",
@@ -315,7 +315,7 @@ type unchanged struct {
 	PrivateURL    string      `json:"private_url"`
 }
 
-func (h *artifactContext) reportNothing(now contract.AgentView, why string) error {
+func (h *artifactContext) reportUnchanged(now contract.AgentView, why string) error {
 	if h.screen.IsJSON() {
 		return h.screen.Object(unchanged{schemaVersion, h.artifact, true, now.Title, now.PrivateURL})
 	}

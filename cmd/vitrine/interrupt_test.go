@@ -26,7 +26,7 @@ type process struct {
 	waits chan struct{} // closed when the program says that it delays an interrupt
 }
 
-func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
+func start(t *testing.T, p *fakeServer, in io.Reader, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -82,7 +82,7 @@ const interrupted = "error interrupted: interrupted before the server confirmed"
 func TestAnInterruptEndsAnUpload(t *testing.T) {
 	for signal, code := range map[os.Signal]failure.Exit{os.Interrupt: failure.Interrupted, syscall.SIGTERM: failure.Terminated} {
 		t.Run(signal.String(), func(t *testing.T) {
-			p := newPeer()
+			p := newFakeServer()
 			defer p.close()
 			p.arrived, p.gate = make(chan string, 10), make(chan struct{})
 			run := start(t, p, nil, "publish", site(t))
@@ -105,7 +105,7 @@ func TestAnInterruptEndsAnUpload(t *testing.T) {
 func TestAnInterruptLeavesNoDraft(t *testing.T) {
 	for _, args := range [][]string{{"publish", site(t), "--artifact-id", artifact}, {"edit", artifact, "index.html"}} {
 		t.Run(args[0], func(t *testing.T) {
-			p := newPeer()
+			p := newFakeServer()
 			defer p.close()
 			var run *process
 			started := make(chan struct{})
@@ -135,7 +135,7 @@ func TestAnInterruptLeavesNoDraft(t *testing.T) {
 }
 
 func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
-	p := newPeer()
+	p := newFakeServer()
 	defer p.close()
 	out, in, err := os.Pipe()
 	if err != nil {

@@ -42,7 +42,7 @@ func (a *app) linkCommand() *cobra.Command {
 		Short: "Make a link that opens without sign-in",
 		Long:  linkGuide,
 		Args:  one("link", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
 	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
@@ -51,13 +51,13 @@ func (a *app) linkCommand() *cobra.Command {
 		Short: "List the links of an artifact",
 		Long:  linkGuide,
 		Args:  one("link list", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.own(ctx, args[0], listLinks) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
 	}, &cobra.Command{
 		Use:   "revoke LINK",
 		Short: "End a link",
 		Long:  linkGuide,
 		Args:  one("link revoke", "one LINK, an id that begins with al_"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
 	})
 	return cmd
 }
@@ -84,7 +84,7 @@ const urlLife = limits.LinkURLLife
 func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
 	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // refused for the requested end, or because of the existing link
-		err = cmp.Or(lasting(ctx, by, artifact, want.ExpiresAt.Time), err)
+		err = cmp.Or(checkShareEnd(ctx, by, artifact, want.ExpiresAt.Time), err)
 	}
 	if err != nil {
 		return madeLink{}, err
@@ -98,12 +98,12 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 		ExpiresAt:     want.ExpiresAt,
 	}
 	if made.Type == shareLink { // other links are always new
-		if err := l.learn(ctx, by); err != nil {
+		if err := l.fetchEnd(ctx, by); err != nil {
 			return madeLink{}, err
 		}
 	}
 	if want.ExpiresAt != nil && (l.endless || l.ExpiresAt.After(want.ExpiresAt.Time)) {
-		return madeLink{}, lasts(l.ID, l.ExpiresAt)
+		return madeLink{}, errLasts(l.ID, l.ExpiresAt)
 	}
 	l.URL, err = by.MintLink(ctx, made.ID)
 	return l, err
@@ -111,7 +111,7 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 
 // fetchEnd reads when the link ends, because an existing link may have another end than requested. A link that is not
 // listed yet is new, and has the requested end.
-func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
+func (l *madeLink) fetchEnd(ctx context.Context, by *client.Account) error {
 	list, err := by.Links(ctx, l.ArtifactID)
 	if err != nil {
 		return err
@@ -127,21 +127,21 @@ func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
 
 // checkShareEnd fails if the artifact has a share link that ends later than end, because there is one share link at a
 // time, and asking for another returns that one.
-func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
+func checkShareEnd(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
 	list, err := by.Links(ctx, artifact)
 	if err != nil {
 		return err
 	}
 	for _, row := range list.Items {
 		if row.Type == shareLink && row.RevokedAt == nil && (row.ExpiresAt == nil || row.ExpiresAt.After(end)) {
-			return lasts(row.ID, row.ExpiresAt)
+			return errLasts(row.ID, row.ExpiresAt)
 		}
 	}
 	return nil
 }
 
 // errLasts returns the failure for an existing share link that ends at end; nil is never.
-func lasts(l id.Link, end *contract.Time) error {
+func errLasts(l id.Link, end *contract.Time) error {
 	when := "never ends by itself"
 	if end != nil {
 		when = "ends on " + end.UTC().Format("2006-01-02 15:04 UTC")
@@ -171,7 +171,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 		return err
 	}
 	want.ExpiresAt = contract.AtOrNull(end)
-	return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
+	return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 		l, err := linkTo(ctx, h.account, "cli_link_"+a.newUUID(), h.artifact, want)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (a *app) linkRows(l madeLink) []screen.Row {
 	if l.RevisionID != "" {
 		shows = "revision " + string(l.RevisionID) + " for good"
 	}
-	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.opens(l)}}
+	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.lifetime(l)}}
 	if l.ID != "" {
 		rows = append(rows, screen.Row{Name: "End", Value: "vitrine link revoke " + string(l.ID)})
 	}
@@ -197,7 +197,7 @@ func (a *app) linkRows(l madeLink) []screen.Row {
 }
 
 // lifetime says how long the URL works, and how to get another.
-func (a *app) opens(l madeLink) string {
+func (a *app) lifetime(l madeLink) string {
 	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
 	}
@@ -234,7 +234,7 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 		if l.RevisionID != nil {
 			shows = string(*l.RevisionID)
 		}
-		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.standing(l)})
+		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.state(l)})
 	}
 	if len(rows) == 0 {
 		h.screen.Note("The artifact has no links; vitrine link %s makes one", h.artifact)
@@ -243,7 +243,7 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 }
 
 // state describes whether a link works.
-func (h *artifactContext) standing(l contract.LinkRow) string {
+func (h *artifactContext) state(l contract.LinkRow) string {
 	switch {
 	case l.RevokedAt != nil:
 		return "revoked " + date(*l.RevokedAt)

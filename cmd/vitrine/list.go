@@ -33,7 +33,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short: "List the artifacts of the workspace",
 		Long:  listGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
 	}
 	f := cmd.Flags()
 	f.IntVar(&p.limit, "limit", listUsual, "how many to list")

@@ -21,7 +21,7 @@ import (
 )
 
 // cleanupTimeout bounds the cleanup after an interrupt or a login, so that no unused key is left.
-const cleanTime = 15 * time.Second
+const cleanupTimeout = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
 	var onDevice bool
@@ -30,7 +30,7 @@ func (a *app) loginCommand() *cobra.Command {
 		Short: "Sign in",
 		Long:  loginGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
 	}
 	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
 	return cmd
@@ -42,7 +42,7 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 	if err != nil {
 		return err
 	}
-	e := &entry{app: a, server: server}
+	e := &loginFlow{app: a, server: server}
 	if err := e.begin(ctx); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 }
 
 // loginFlow is one login.
-type entry struct {
+type loginFlow struct {
 	app        *app
 	server     string
 	deployment *client.Deployment
@@ -74,9 +74,9 @@ type entry struct {
 	replaced *vault.Record // the previous record
 }
 
-func (e *entry) stored() bool { return e.place != "" }
+func (e *loginFlow) stored() bool { return e.place != "" }
 
-func (e *entry) begin(ctx context.Context) (err error) {
+func (e *loginFlow) begin(ctx context.Context) (err error) {
 	if e.deployment, err = e.app.discover(ctx); err == nil {
 		e.authority, err = e.deployment.Authority(ctx)
 	}
@@ -85,7 +85,7 @@ func (e *entry) begin(ctx context.Context) (err error) {
 
 // byBrowser waits for the redirect in a browser of this machine. It answers the browser last, so that the page shows
 // the outcome.
-func (e *entry) byBrowser(ctx context.Context) error {
+func (e *loginFlow) byBrowser(ctx context.Context) error {
 	state := rand.Text()
 	l, err := loopback.Listen(state)
 	if err != nil {
@@ -97,12 +97,12 @@ func (e *entry) byBrowser(ctx context.Context) error {
 	if e.app.environment().Open(attempt.URL) == nil {
 		e.app.screen.Prompt("It opens in your browser now.")
 	}
-	err = e.come(ctx, l, attempt)
+	err = e.waitForBrowser(ctx, l, attempt)
 	l.Close(e.page(ctx, err))
 	return err
 }
 
-func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
+func (e *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
 	late := failure.New(failure.Auth, failure.TimedOut, "nobody signed in within %s", e.app.browse).
 		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
 	waiting, stop := context.WithTimeoutCause(ctx, e.app.browse, late)
@@ -119,7 +119,7 @@ func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.
 }
 
 // page returns what the browser shows in the end.
-func (e *entry) page(ctx context.Context, err error) loopback.Page {
+func (e *loginFlow) page(ctx context.Context, err error) loopback.Page {
 	switch {
 	case ctx.Err() != nil && !e.stored():
 		return loopback.Page{Heading: "Sign-in interrupted", Text: "The command was stopped before the sign-in was complete."}
@@ -130,7 +130,7 @@ func (e *entry) page(ctx context.Context, err error) loopback.Page {
 }
 
 // byDevice shows a code and waits until the person has typed it on another device.
-func (e *entry) byDevice(ctx context.Context) error {
+func (e *loginFlow) byDevice(ctx context.Context) error {
 	d, err := e.authority.StartDevice(ctx, hostname())
 	if err != nil {
 		return err
@@ -149,10 +149,10 @@ func (e *entry) byDevice(ctx context.Context) error {
 
 // keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
 // is known and can be revoked: a login that is not stored leaves no key at the server.
-func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
-	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
+	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	key, err := e.mint(ctx, steady, tokens)
+	key, err := e.createKey(ctx, steady, tokens)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -168,29 +168,29 @@ func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
 
 // createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
 // tell who signed in.
-func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
+func (e *loginFlow) createKey(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
 	member := e.deployment.As(tokens.Access)
 	who, err := member.Workspace(ctx)
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
-		return client.Key{}, unfit(err)
+		return client.Key{}, explainForbidden(err)
 	}
 	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
 	if err != nil {
-		return client.Key{}, unfit(err)
+		return client.Key{}, explainForbidden(err)
 	}
 	e.record = recordOf(e.server, e.deployment, made, tokens, who.WorkspaceMember.Email)
 	return key, nil
 }
 
 // explainForbidden explains a refusal right after a sign-in.
-func unfit(err error) error {
+func explainForbidden(err error) error {
 	if f := failure.Of(err); f.Exit == failure.Auth {
 		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // f points into err
 	}
 	return err
 }
 
-func (e *entry) store(ctx context.Context) (err error) {
+func (e *loginFlow) store(ctx context.Context) (err error) {
 	e.place, err = e.app.vault().Update(ctx, e.server, func(old *vault.Record) (*vault.Record, error) {
 		e.replaced = old
 		return &e.record, nil
@@ -202,8 +202,8 @@ func (e *entry) store(ctx context.Context) (err error) {
 }
 
 // undo revokes the tokens and the key of a login that is not stored.
-func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+func (e *loginFlow) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	var errs error
 	if key != (client.Key{}) {
@@ -219,11 +219,11 @@ func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) 
 }
 
 // retire revokes the login that was replaced.
-func (e *entry) retire(ctx context.Context) {
+func (e *loginFlow) retire(ctx context.Context) {
 	if e.replaced == nil {
 		return
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
 		e.app.screen.Note("Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server", e.replaced.KeyID, reason)
@@ -236,7 +236,7 @@ func (a *app) environment() browser.Environment {
 		OS:       runtime.GOOS,
 		Terminal: a.terminal,
 		Env:      a.env,
-		Look:     exec.LookPath,
+		LookPath: exec.LookPath,
 	}
 }
 
@@ -266,7 +266,7 @@ type loggedIn struct {
 	Server        string      `json:"server"`
 }
 
-func (e *entry) report() error {
+func (e *loginFlow) report() error {
 	r, s := e.record, e.app.screen
 	if e.app.env(envKey) != "" {
 		s.Note("VITRINE_API_KEY is set and goes before this login; unset it to use the login")

@@ -21,7 +21,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		Short: "Sign out",
 		Long:  logoutGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
 	}
 }
 
@@ -86,10 +86,10 @@ func (a *app) loggedOut(r loggedOut, line string) error {
 }
 
 // logoutTimeout bounds the calls of logout.
-const endTime = 20 * time.Second
+const logoutTimeout = 20 * time.Second
 
 func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) {
-	ctx, stop := context.WithTimeout(ctx, endTime)
+	ctx, stop := context.WithTimeout(ctx, logoutTimeout)
 	defer stop()
 	deployment, err := a.discover(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) 
 
 // end revokes the key and the tokens of a login, and returns why that failed, or "".
 func (a *app) end(ctx context.Context, d *client.Deployment, r *vault.Record) (reason string) {
-	if err := atHome(r, d); err != nil {
+	if err := checkHosts(r, d); err != nil {
 		return string(failure.Moved)
 	}
 	key, err := client.ParseKey(string(r.APIKey))

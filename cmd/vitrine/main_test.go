@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 			a := system()
 			a.now = func() time.Time { return epoch }
 			a.retry = client.RetryPolicy{
-				Tries:    3,
-				First:    time.Millisecond,
-				Longest:  time.Minute,
-				InFlight: 20 * time.Millisecond,
-				Haste:    haste,
+				MaxAttempts:  3,
+				MeanWait:     time.Millisecond,
+				MaxWait:      time.Minute,
+				InFlight:     20 * time.Millisecond,
+				ClockDivisor: clockDivisor,
 			}
 			a.keyring = 200 * time.Millisecond
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
@@ -48,14 +48,14 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(int(run(a)))
 		},
-		"person": person,
+		"person": fakeBrowser,
 	})
 }
 
 // clockDivisor divides the times of a sign-in on another device, on both sides.
-const haste = 1000
+const clockDivisor = 1000
 
-type peerKey struct{}
+type fakeServerKey struct{}
 
 // TestScripts runs testdata, each script against its own fake server.
 func TestScripts(t *testing.T) {
@@ -64,9 +64,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			p := newPeer()
+			p := newFakeServer()
 			env.Defer(p.close)
-			env.Values[peerKey{}] = p
+			env.Values[fakeServerKey{}] = p
 			addProxy(env, p)
 			env.Setenv("VITRINE_URL", p.api.URL)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every process of a race-detecting binary ends a second late
@@ -96,7 +96,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
-	p := ts.Value(peerKey{}).(*peer)
+	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.wrong) > 0 {
@@ -190,7 +190,7 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer most N                       the most PUTs at a time were N
 //	peer stored DIR                   what was stored is what DIR holds
 func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
-	p := ts.Value(peerKey{}).(*peer)
+	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	number := func(i int) int {
@@ -200,7 +200,7 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch args[0] {
 	case "fail", "refuse":
-		f := misdeed{
+		f := plannedFault{
 			status: number(3),
 			code:   args[4],
 			header: http.Header{},
@@ -212,9 +212,9 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		p.plan(args[1], number(2), f)
 	case "body":
-		p.plan(args[1], 1, misdeed{status: number(2), body: args[3]})
+		p.plan(args[1], 1, plannedFault{status: number(2), body: args[3]})
 	case "drop":
-		p.plan(args[1], number(2), misdeed{drop: true})
+		p.plan(args[1], number(2), plannedFault{drop: true})
 	case "host":
 		p.hosts[args[1]] = args[2]
 	case "result":
@@ -254,13 +254,13 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func (p *peer) plan(route string, times int, f misdeed) {
+func (p *fakeServer) plan(route string, times int, f plannedFault) {
 	for range times {
 		p.faults[route] = append(p.faults[route], f)
 	}
 }
 
-func (p *peer) setCap(name string, n int) {
+func (p *fakeServer) setCap(name string, n int) {
 	switch name {
 	case "count":
 		p.policy.FileCountCap = n
@@ -274,7 +274,7 @@ func (p *peer) setCap(name string, n int) {
 }
 
 // takeCalls lists the calls. It sorts neighbouring PUTs, because they run concurrently.
-func (p *peer) takeCalls() string {
+func (p *fakeServer) takeCalls() string {
 	calls := p.calls
 	p.calls = nil
 	for i := range calls {
@@ -285,7 +285,7 @@ func (p *peer) takeCalls() string {
 	return strings.Join(calls, "\n") + "\n"
 }
 
-func (p *peer) checkStored(ts *testscript.TestScript, dir string) {
+func (p *fakeServer) checkStored(ts *testscript.TestScript, dir string) {
 	root, err := os.OpenRoot(ts.MkAbs(dir))
 	ts.Check(err)
 	defer root.Close()

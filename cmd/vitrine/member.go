@@ -31,7 +31,7 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 		return nil, err
 	}
 	access, err := logins.AccessToken(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
-		if err := atHome(&r, deployment); err != nil {
+		if err := checkHosts(&r, deployment); err != nil {
 			return "", "", err
 		}
 		tokens, err := authority.Refresh(ctx, r.RefreshToken)

@@ -12,7 +12,7 @@ import (
 )
 
 // inProcess returns an invocation within this process, without a keyring.
-func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *bytes.Buffer) {
+func inProcess(t *testing.T, p *fakeServer, config string, args ...string) (*app, *bytes.Buffer) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
 	var out bytes.Buffer
 	a := &app{
@@ -22,7 +22,7 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 		err:     &out,
 		now:     func() time.Time { return epoch },
 		newUUID: func() string { return string(id.NewWorkspace()) },
-		retry:   client.RetryPolicy{Tries: 2, First: time.Millisecond, Haste: haste},
+		retry:   client.RetryPolicy{MaxAttempts: 2, MeanWait: time.Millisecond, ClockDivisor: clockDivisor},
 		keyring: time.Second,
 		browse:  time.Second,
 	}
@@ -32,7 +32,7 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 
 // TestMemberActsWithAFreshToken runs the life of a login's refresh token.
 func TestMemberActsWithAFreshToken(t *testing.T) {
-	p, config := newPeer(), t.TempDir()
+	p, config := newFakeServer(), t.TempDir()
 	defer p.close()
 	if a, _ := inProcess(t, p, config); failure.Of(second(a.member(t.Context()))).Exit != failure.Auth {
 		t.Fatal("somebody is a member without a login")
@@ -54,7 +54,7 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 			t.Errorf("after refresh %d there are %s", want+1, left)
 		}
 	}
-	p.plan("token", 1, misdeed{drop: true}) // a lost response is requested again
+	p.plan("token", 1, plannedFault{drop: true}) // a lost response is requested again
 	a, _ = inProcess(t, p, config)
 	if _, err := a.member(t.Context()); err != nil {
 		t.Error(err)

@@ -135,7 +135,7 @@ func (w *world) find(a id.Artifact) *world {
 	return w
 }
 
-func (p *peer) routeArtifacts(api *http.ServeMux) {
+func (p *fakeServer) routeArtifacts(api *http.ServeMux) {
 	for pattern, r := range map[string]struct {
 		name  string
 		query []string
@@ -161,7 +161,7 @@ func (p *peer) routeArtifacts(api *http.ServeMux) {
 }
 
 // guard checks what all these routes have in common, and holds the lock while one answers.
-func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
+func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for parameter, values := range r.URL.Query() {
 			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
@@ -177,7 +177,7 @@ func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.H
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" || a != artifact) {
-			misdeed{status: 404, code: map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"]}.answer("", w)
+			plannedFault{status: 404, code: map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"]}.answer("", w)
 			return
 		}
 		serve(w, r)
@@ -185,7 +185,7 @@ func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.H
 }
 
 // decode decodes a strict body.
-func (p *peer) decode(r *http.Request, into any) {
+func (p *fakeServer) decode(r *http.Request, into any) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -193,11 +193,11 @@ func (p *peer) decode(r *http.Request, into any) {
 	}
 }
 
-func (p *peer) list(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
 	if err != nil || limit < 1 || limit > 100 {
-		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 		return
 	}
 	l := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
@@ -227,19 +227,19 @@ func (p *peer) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *peer) view(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 	s := p.world.newest()
 	if named := r.PathValue("revision"); named != "" {
 		s = p.world.revision(id.Revision(named))
 	}
 	if s == nil {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	answer(w, 200, contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact})
 }
 
-func (p *peer) viewOf(s *snapshot) contract.PublicAgentView {
+func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 	v := contract.PublicAgentView{
 		ArtifactID:         artifact,
 		RevisionID:         s.id,
@@ -273,7 +273,7 @@ func typeOf(text string) string {
 // largest is the longest text that the fake server returns as JSON.
 const largest = 4000
 
-func (p *peer) file(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) file(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s := p.world.newest()
 	if q.Has("revision_id") {
@@ -281,7 +281,7 @@ func (p *peer) file(w http.ResponseWriter, r *http.Request) {
 	}
 	path := q.Get("path")
 	if s == nil || !has(s.files, path) {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	text := s.files[path]
@@ -304,7 +304,7 @@ func has(files map[string]string, path string) bool {
 }
 
 // serve is the content host. It refuses credentials, because the URL is the permission.
-func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
@@ -316,7 +316,7 @@ func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(s.files[r.PathValue("path")]))
 }
 
-func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	l := contract.RevisionList{ArtifactID: artifact}
 	if d := p.world.draft; d != nil {
 		l.Items = append(l.Items, contract.RevisionSummary{
@@ -346,12 +346,12 @@ func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *peer) delete(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) delete(w http.ResponseWriter, _ *http.Request) {
 	p.world.deleted = true
 	answer(w, 200, contract.DeletedArtifact{ArtifactID: artifact, DeletedAt: contract.At(epoch)})
 }
 
-func (p *peer) pin(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) pin(w http.ResponseWriter, r *http.Request) {
 	p.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
 	out := contract.WebArtifact{
 		WebArtifactRow: contract.WebArtifactRow{

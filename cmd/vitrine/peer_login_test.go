@@ -53,7 +53,7 @@ func newPeople() people {
 	}
 }
 
-func (p *peer) routePeople(api *http.ServeMux) {
+func (p *fakeServer) routePeople(api *http.ServeMux) {
 	p.route(api, "GET /.well-known/oauth-authorization-server", "metadata", p.metadata)
 	p.route(api, "GET /oauth2/authorize", "authorize", p.authorize)
 	p.route(api, "POST /oauth2/device_authorization", "device", p.startDevice)
@@ -64,7 +64,7 @@ func (p *peer) routePeople(api *http.ServeMux) {
 	p.route(api, "POST /v1/api-keys/current/revoke", "end key", p.endKey)
 }
 
-func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
 	base := p.api.URL
 	d := map[string]any{
 		"issuer": base, "authorization_endpoint": base + "/oauth2/authorize", "token_endpoint": base + "/oauth2/token",
@@ -80,7 +80,7 @@ func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // authorize redirects a browser at once, as if the person had signed in and allowed it.
-func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := url.Values{
 		"response_type": {"code"}, "client_id": {"cli"}, "redirect_uri": q["redirect_uri"], "scope": {"publish read admin"}, "state": q["state"],
@@ -102,13 +102,13 @@ func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	redirect.RawQuery = back.Encode()
 	if p.people.twist == "strangers" {
-		p.people.strangers(p, *redirect, back)
+		p.people.attack(p, *redirect, back)
 	}
 	http.Redirect(w, r, redirect.String(), http.StatusSeeOther)
 }
 
 // attack makes other pages in the same browser call the port before the redirect does.
-func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
+func (s *people) attack(p *fakeServer, port url.URL, answer url.Values) {
 	for _, q := range []url.Values{
 		{}, {"code": {"x"}, "state": {"y"}}, {"code": {"x"}}, {"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]}, {"error": {"access_denied"}},
 		{"code": {"x"}, "state": {""}}, {"code": {"x"}, "state": {answer.Get("state"), "y"}}, {"code": {"x"}, "state": {"y", answer.Get("state")}},
@@ -144,7 +144,7 @@ var twists = map[string]func(url.Values){
 	"odd error": func(q url.Values) { q.Set("error", "<b>") },
 }
 
-func (p *peer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
+func (p *fakeServer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
 
 // forms are the parameters of each form, by route or grant type, without client_id.
 var forms = map[string][]string{
@@ -153,7 +153,7 @@ var forms = map[string][]string{
 }
 
 // checkForm reports parameters that are missing, repeated or unknown, and polls that come too early.
-func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
+func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFault) {
 	if route != "token" && route != "device" && route != "revoke" {
 		return
 	}
@@ -178,8 +178,8 @@ func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
 	if kind != contract.GrantDevice {
 		return
 	}
-	if waited := time.Since(p.people.polled); waited < p.people.interval/haste {
-		p.wrong = append(p.wrong, fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/haste))
+	if waited := time.Since(p.people.polled); waited < p.people.interval/clockDivisor {
+		p.wrong = append(p.wrong, fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/clockDivisor))
 	}
 	p.people.polled = time.Now()
 	if planned != nil && planned.code == "slow_down" {
@@ -187,7 +187,7 @@ func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
 	}
 }
 
-func (p *peer) startDevice(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
 	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host || r.PostForm.Get("scope") != "publish read admin" {
 		p.object("device: form %v", r.PostForm)
 	}
@@ -206,7 +206,7 @@ func (p *peer) startDevice(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, d)
 }
 
-func (p *peer) token(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, s := r.PostForm, &p.people
@@ -215,7 +215,7 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 		if s.asked == nil || f.Get("code") != p.code() || f.Get("redirect_uri") != s.asked.Get("redirect_uri") ||
 			base64.RawURLEncoding.EncodeToString(sum[:]) != s.asked.Get("code_challenge") {
-			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
 			return
 		}
 		s.asked = nil
@@ -224,13 +224,13 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 			p.wrong = append(p.wrong, "token: another device code")
 		}
 		if s.pending--; s.pending >= 0 {
-			misdeed{status: 400, code: "authorization_pending", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "authorization_pending", oauth: true}.answer("", w)
 			return
 		}
 		s.serial++
 	case contract.GrantRefresh:
 		if !s.refresh[f.Get("refresh_token")] {
-			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
 			return
 		}
 		delete(s.refresh, f.Get("refresh_token"))
@@ -251,7 +251,7 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 }
 
 // revoke ends both tokens of a sign-in; either one may be sent.
-func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) revoke(_ http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	tail := r.PostForm.Get("token")[len("ap_xx_"):]
@@ -260,23 +260,23 @@ func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
 }
 
 // member reports whether the bearer token is a person's access token.
-func (p *peer) member(w http.ResponseWriter, r *http.Request) bool {
+func (p *fakeServer) member(w http.ResponseWriter, r *http.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.people.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
-		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
 	return true
 }
 
-func (p *peer) workspace(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) workspace(w http.ResponseWriter, r *http.Request) {
 	if p.member(w, r) {
 		answer(w, 200, contract.WebWorkspace{WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"}})
 	}
 }
 
-func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	if !p.member(w, r) {
 		return
 	}
@@ -309,7 +309,7 @@ func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
 	answer(w, 201, s.made[idem])
 }
 
-func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) endKey(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) {
 		return
 	}
@@ -320,7 +320,7 @@ func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
 }
 
 // tellPeople handles the commands of tellPeer about sign-ins.
-func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
+func (p *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
 	s, value := &p.people, any(args[len(args)-1])
 	if n, err := strconv.Atoi(args[len(args)-1]); err == nil {
 		value = n
@@ -348,7 +348,7 @@ func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
 }
 
 // left lists the valid keys and tokens of logins.
-func (p *peer) left() string {
+func (p *fakeServer) left() string {
 	var lines []string
 	for _, k := range slices.Sorted(maps.Keys(p.people.keys)) {
 		if k != memberKey && k != trialKey {

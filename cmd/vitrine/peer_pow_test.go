@@ -11,7 +11,7 @@ import (
 )
 
 // provision creates a workspace. With bits it asks for a proof of work first and burns each nonce once.
-func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Challenge json.RawMessage
 		Solution  *struct {
@@ -33,7 +33,7 @@ func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 		return
 	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge, []byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
 		!solves(in.Solution.Nonce, in.Solution.Counter, p.bits):
-		misdeed{status: 400, code: "pow_invalid"}.answer("", w)
+		plannedFault{status: 400, code: "pow_invalid"}.answer("", w)
 		return
 	default:
 		p.burnt[in.Solution.Nonce] = true
@@ -45,7 +45,7 @@ func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 }
 
 // challenge returns a challenge that only a byte-exact echo preserves. Its nonce is that of the request that asks.
-func (p *peer) challenge() string {
+func (p *fakeServer) challenge() string {
 	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
 	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`, len(p.calls), p.bits, expires)
 }

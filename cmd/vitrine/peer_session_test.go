@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/publishing/patch"
 )
 
-func (p *peer) create(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) create(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 		hook()
 	}
 	if s.ArtifactID != "" && p.world.find(s.ArtifactID) == nil {
-		misdeed{status: 404, code: "artifact_not_found"}.answer("", w)
+		plannedFault{status: 404, code: "artifact_not_found"}.answer("", w)
 		return
 	}
 	if p.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z") {
@@ -60,14 +60,14 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 }
 
 // repeats reports whether a call repeats the one that opened the session.
-func (p *peer) repeats(call string) bool {
+func (p *fakeServer) repeats(call string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return call == p.last
 }
 
 // sign returns the session with new URLs; the previous ones expire.
-func (p *peer) sign() contract.Session {
+func (p *fakeServer) sign() contract.Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.signed++
@@ -82,7 +82,7 @@ func (p *peer) sign() contract.Session {
 }
 
 // isInTheWay answers 409 if the artifact of a session has a draft; the text may name it.
-func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
+func (p *fakeServer) isInTheWay(w http.ResponseWriter, text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.opened.ArtifactID == "" {
@@ -98,7 +98,7 @@ func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
 
 // checkBase reports a manifest that no careful client sends: on the wrong base, empty, or with an entrypoint that
 // would not exist.
-func (p *peer) checkBase(s contract.CreateSession) {
+func (p *fakeServer) checkBase(s contract.CreateSession) {
 	has := func(path string) bool {
 		return slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == path })
 	}
@@ -133,7 +133,7 @@ func sum(text string) string {
 }
 
 // begin opens a session for the declared files. Empty files and those of the newest revision are stored already.
-func (p *peer) begin(s contract.CreateSession, last string) {
+func (p *fakeServer) begin(s contract.CreateSession, last string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := contract.Session{
@@ -177,14 +177,14 @@ func (p *peer) begin(s contract.CreateSession, last string) {
 }
 
 // nextRevision returns the id of the next revision.
-func (p *peer) nextRevision() id.Revision {
+func (p *fakeServer) nextRevision() id.Revision {
 	if p.opened.ArtifactID == "" {
 		return revision
 	}
 	return revisionID(len(p.world.revisions) + 1)
 }
 
-func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) finalize(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) || p.isInTheWay(w, "") {
 		return
 	}
@@ -212,7 +212,7 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 }
 
 // mode returns the rendering mode of the result: the requested one, else that of the base.
-func (p *peer) mode() string {
+func (p *fakeServer) mode() string {
 	if base := p.world.revision(p.opened.BaseRevisionID); base != nil && p.opened.RenderMode == "" {
 		return base.mode
 	}
@@ -220,7 +220,7 @@ func (p *peer) mode() string {
 }
 
 // merge returns the files of the session on top of its base.
-func (p *peer) merge() map[string]string {
+func (p *fakeServer) merge() map[string]string {
 	out := map[string]string{}
 	base := p.world.revision(p.opened.BaseRevisionID)
 	if base != nil {
@@ -242,7 +242,7 @@ func (p *peer) merge() map[string]string {
 	return out
 }
 
-func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) {
 		return
 	}

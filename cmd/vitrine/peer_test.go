@@ -30,18 +30,18 @@ const (
 
 // fakeServer is the server of the CLI's tests. It answers by the contract, and records every request that a strict
 // server would not accept. Scripts tell it to misbehave.
-type peer struct {
+type fakeServer struct {
 	api, upload, content *httptest.Server
 
 	mu      sync.Mutex
-	calls   []string               // routes in the order of their requests
-	wrong   []string               // what the CLI did wrong
-	faults  map[string][]misdeed   // responses that replace the next ones of a route
-	files   map[string]*stored     // of the session
-	order   []string               // paths of the session as declared
-	opened  contract.CreateSession // the last request
-	keys    map[string]string      // bodies of this invocation by route and Idempotency-Key
-	request string                 // X-Request-Id of this invocation
+	calls   []string                  // routes in the order of their requests
+	wrong   []string                  // what the CLI did wrong
+	faults  map[string][]plannedFault // responses that replace the next ones of a route
+	files   map[string]*stored        // of the session
+	order   []string                  // paths of the session as declared
+	opened  contract.CreateSession    // the last request
+	keys    map[string]string         // bodies of this invocation by route and Idempotency-Key
+	request string                    // X-Request-Id of this invocation
 	bearer  string
 	policy  contract.UsagePolicy
 	bits    int // difficulty of the proof of work; 0 for none
@@ -71,7 +71,7 @@ type stored struct {
 }
 
 // plannedFault is a misbehaviour: drop the connection, or answer with this.
-type misdeed struct {
+type plannedFault struct {
 	drop   bool
 	status int
 	code   string
@@ -80,9 +80,9 @@ type misdeed struct {
 	oauth  bool // code is one of the authorization server
 }
 
-func newPeer() *peer {
-	p := &peer{
-		faults: map[string][]misdeed{},
+func newFakeServer() *fakeServer {
+	p := &fakeServer{
+		faults: map[string][]plannedFault{},
 		files:  map[string]*stored{},
 		burnt:  map[string]bool{},
 		hosts:  map[string]string{},
@@ -122,7 +122,7 @@ func newPeer() *peer {
 	return p
 }
 
-func (p *peer) close() {
+func (p *fakeServer) close() {
 	for _, s := range []*httptest.Server{p.api, p.upload, p.content} {
 		s.CloseClientConnections()
 		s.Close()
@@ -130,14 +130,14 @@ func (p *peer) close() {
 }
 
 // object records what the CLI did wrong.
-func (p *peer) object(format string, args ...any) {
+func (p *fakeServer) object(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
 }
 
 // route records the call, checks its headers, and answers with a planned fault or the handler.
-func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
+func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		line := name
 		if name == "put" {
@@ -146,7 +146,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 		p.mu.Lock()
 		p.calls = append(p.calls, line)
 		p.world.overtake(name)
-		var planned *misdeed
+		var planned *plannedFault
 		if queue := p.faults[name]; len(queue) > 0 {
 			planned, p.faults[name] = &queue[0], queue[1:]
 		}
@@ -165,7 +165,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 	})
 }
 
-func (f misdeed) answer(route string, w http.ResponseWriter) {
+func (f plannedFault) answer(route string, w http.ResponseWriter) {
 	if f.drop {
 		panic(http.ErrAbortHandler)
 	}
@@ -200,7 +200,7 @@ var (
 	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "resolve"}
 )
 
-func (p *peer) checkHeaders(route string, r *http.Request) {
+func (p *fakeServer) checkHeaders(route string, r *http.Request) {
 	if route == "authorize" {
 		return // requested by a browser
 	}
@@ -232,7 +232,7 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 }
 
 // checkKey reports a key that is reused with another body, and keys of one invocation that do not belong together.
-func (p *peer) checkKey(route, idem, body string) {
+func (p *fakeServer) checkKey(route, idem, body string) {
 	if before, again := p.keys[route+idem]; again && before != body {
 		p.wrong = append(p.wrong, route+": the same Idempotency-Key with another body")
 	}
@@ -245,12 +245,12 @@ func (p *peer) checkKey(route, idem, body string) {
 }
 
 // allowed reports whether the bearer token is a key of the server, and records it.
-func (p *peer) allowed(w http.ResponseWriter, r *http.Request) bool {
+func (p *fakeServer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.people.keys[key] {
-		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
 	p.bearer = key
@@ -263,7 +263,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-func (p *peer) discovery(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
 	d := map[string]string{
 		"api_url": p.api.URL, "upload_url": p.upload.URL + "/", "content_url": "http://content.test",
 		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,
@@ -276,7 +276,7 @@ func (p *peer) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, d)
 }
 
-func (p *peer) usagePolicy(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) usagePolicy(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -285,7 +285,7 @@ func (p *peer) usagePolicy(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, p.policy)
 }
 
-func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) whoami(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -302,11 +302,11 @@ func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
 }
 
 // isEmpty answers 400 to a request with a body, as a strict route does.
-func (p *peer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
+func (p *fakeServer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
 	if len(body) > 0 {
 		p.object("%s: a body was sent", r.URL.Path)
-		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 	}
 	return len(body) == 0
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // pathOf returns the file of a PUT.
-func (p *peer) pathOf(r *http.Request) string {
+func (p *fakeServer) pathOf(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var i, j, round int
@@ -24,7 +24,7 @@ func (p *peer) pathOf(r *http.Request) string {
 	return p.order[i]
 }
 
-func (p *peer) put(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) put(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.putting++
 	p.most = max(p.most, p.putting)
@@ -55,14 +55,14 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if p.ended(r) {
-		misdeed{status: 403, code: "AccessDenied"}.answer("put", w)
+		plannedFault{status: 403, code: "AccessDenied"}.answer("put", w)
 		return
 	}
 	p.store(w, r, path, body)
 }
 
 // ended reports whether the URL is one of those that expire before they are used.
-func (p *peer) ended(r *http.Request) bool {
+func (p *fakeServer) ended(r *http.Request) bool {
 	var i, round int
 	_, err := fmt.Sscanf(r.URL.RawQuery, "X-Amz-Signature=s3cret%d.%d", &i, &round)
 	p.mu.Lock()
@@ -70,7 +70,7 @@ func (p *peer) ended(r *http.Request) bool {
 	return err == nil && round <= p.stale
 }
 
-func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
 	p.mu.Lock()
 	f := p.files[path]
 	p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body [
 }
 
 // same compares the stored files with a folder on disk.
-func (p *peer) same(dir *os.Root) error {
+func (p *fakeServer) same(dir *os.Root) error {
 	if len(p.files) == 0 {
 		return errors.New("nothing was stored")
 	}

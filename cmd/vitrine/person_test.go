@@ -17,7 +17,7 @@ import (
 // fakeBrowser runs a program as a person with a browser does. It opens the address of a sign-in that appears on
 // stderr, and writes the final page, after its status, to $WORK/page. With PERSON=interrupt it sends an interrupt
 // instead, and with PERSON=patient it does neither. Output and exit code are the program's.
-func person() {
+func fakeBrowser() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
 	pipe, err := cmd.StderrPipe()

@@ -16,7 +16,7 @@ func (a *app) pinCommand() *cobra.Command {
 		Short: "Keep an artifact from expiring",
 		Long:  pinGuide,
 		Args:  one("pin", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
 	}
 }
 
@@ -26,7 +26,7 @@ func (a *app) unpinCommand() *cobra.Command {
 		Short: "Let an artifact expire again",
 		Long:  pinGuide,
 		Args:  one("unpin", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
 	}
 }
 
@@ -49,7 +49,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if err := t.at(member.Deployment); err != nil {
+	if err := t.checkServer(member.Deployment); err != nil {
 		return err
 	}
 	w, err := member.Pin(ctx, "cli_pin_"+a.newUUID(), t.artifact, keep)

@@ -19,7 +19,7 @@ type proxy struct {
 	pass http.Handler
 
 	mu    sync.Mutex
-	fault *misdeed // instead of every response but discovery; nil: pass
+	fault *plannedFault // instead of every response but discovery; nil: pass
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -45,15 +45,15 @@ func setProxy(ts *testscript.TestScript, neg bool, args []string) {
 	if !there {
 		ts.Fatalf("the script has no proxy")
 	}
-	var f *misdeed
+	var f *plannedFault
 	switch args[0] {
 	case "pass":
 	case "drop":
-		f = &misdeed{drop: true}
+		f = &plannedFault{drop: true}
 	default:
 		status, err := strconv.Atoi(args[0])
 		ts.Check(err)
-		f = &misdeed{status: status, code: args[1], header: http.Header{}}
+		f = &plannedFault{status: status, code: args[1], header: http.Header{}}
 		if len(args) > 2 {
 			f.header.Set("Retry-After", args[2])
 		}
@@ -62,14 +62,14 @@ func setProxy(ts *testscript.TestScript, neg bool, args []string) {
 	p.fault = f
 	p.mu.Unlock()
 	ts.Setenv("VITRINE_URL", ts.Getenv("PROXY_URL"))
-	peer := ts.Value(peerKey{}).(*peer)
+	peer := ts.Value(fakeServerKey{}).(*fakeServer)
 	peer.mu.Lock()
 	peer.hosts["api_url"] = ts.Getenv("PROXY_URL")
 	peer.mu.Unlock()
 }
 
 // addProxy gives a script its proxy.
-func addProxy(env *testscript.Env, to *peer) {
+func addProxy(env *testscript.Env, to *fakeServer) {
 	target, err := url.Parse(to.api.URL)
 	if err != nil {
 		panic(err) // a URL of httptest

@@ -35,10 +35,10 @@ type publication struct {
 }
 
 // authenticate finds the server and the workspace to publish in: a new one, or that of the credential.
-func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
+func (a *app) authenticate(ctx context.Context, ephemeral bool) (p *publication, err error) {
 	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.newUUID()}
 	if ephemeral {
-		a.tellIgnored()
+		a.noteIgnored()
 		return p, p.provision(ctx, a)
 	}
 	p.account, p.by, err = a.account(ctx, toPublish)
@@ -46,7 +46,7 @@ func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err er
 }
 
 // noteIgnored names the credentials that --ephemeral ignores.
-func (a *app) tellIgnored() {
+func (a *app) noteIgnored() {
 	if a.env(envKey) != "" {
 		a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
 	}
@@ -55,7 +55,7 @@ func (a *app) tellIgnored() {
 		return // discovery reports it
 	}
 	if r := a.vault().Load(server); r != nil {
-		a.screen.Note("The stored login%s is ignored with --ephemeral", whose(r))
+		a.screen.Note("The stored login%s is ignored with --ephemeral", ownerOf(r))
 	}
 }
 
@@ -86,21 +86,21 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	if err != nil {
 		return err
 	}
-	if err := within(policy, files); err != nil {
+	if err := checkPolicy(policy, files); err != nil {
 		return err
 	}
 	if w.artifact == "" {
-		if err := p.allowed(policy); err != nil {
+		if err := p.checkAllowance(policy); err != nil {
 			return err
 		}
 	}
-	if err := stays(base, files.Skipped.Secrets); err != nil {
+	if err := checkRemovals(base, files.Skipped.Secrets); err != nil {
 		return err
 	}
 	whole := declare(files, w)
 	part, ok := partOf(whole, base)
 	if ok {
-		p.tellGone(part.DeletedPaths)
+		p.noteGone(part.DeletedPaths)
 		if err = p.send(ctx, part, files); !unbuildable(err) {
 			return err
 		}
@@ -134,7 +134,7 @@ func (p *publication) base(ctx context.Context, w publishFlags) (*contract.Agent
 	if w.artifact == "" {
 		return nil, nil
 	}
-	if err := w.of.at(p.account.Deployment); err != nil {
+	if err := w.of.checkServer(p.account.Deployment); err != nil {
 		return nil, err
 	}
 	view, err := p.account.View(ctx, w.of.artifact, "")
@@ -142,14 +142,14 @@ func (p *publication) base(ctx context.Context, w publishFlags) (*contract.Agent
 		_ = f.Advise("%s", client.NoArtifact) // f points into err
 	}
 	if err == nil && !w.end.IsZero() {
-		err = lasting(ctx, p.account, w.of.artifact, w.end)
+		err = checkShareEnd(ctx, p.account, w.of.artifact, w.end)
 	}
 	return &view, err
 }
 
 // checkRemovals refuses to remove files from an artifact only because they look like secrets now: an earlier version
 // did not refuse them, or they were allowed by name.
-func stays(base *contract.AgentView, refused []folder.Refused) error {
+func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 	if base == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func stays(base *contract.AgentView, refused []folder.Refused) error {
 	return nil
 }
 
-func (p *publication) tellGone(paths []string) {
+func (p *publication) noteGone(paths []string) {
 	if len(paths) > 0 {
 		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), folder.Few(paths))
 	}
@@ -185,12 +185,12 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }})
 		}
 	}
-	return p.deliver(ctx, manifest, sources, len(files.Files), files.Bytes())
+	return p.finalizeAndPublish(ctx, manifest, sources, len(files.Files), files.Bytes())
 }
 
 // finalizeAndPublish sends a manifest and its files through a session to a published revision, which has so many files
 // and bytes.
-func (p *publication) deliver(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
+func (p *publication) finalizeAndPublish(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
 	p.fresh = manifest.ArtifactID == ""
 	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *publication) deliver(ctx context.Context, manifest contract.CreateSessi
 	if err != nil {
 		return err
 	}
-	return p.release(steady, draft)
+	return p.publish(steady, draft)
 }
 
 // store shows the progress of a plan.
@@ -261,23 +261,23 @@ var maxPolicy = contract.UsagePolicy{
 }
 
 // checkPolicy compares the files with what may be published.
-func within(policy contract.UsagePolicy, files *folder.Folder) error {
+func checkPolicy(policy contract.UsagePolicy, files *folder.Folder) error {
 	if n := len(files.Files); n > policy.FileCountCap {
-		return beyond(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
+		return errTooLarge(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
 	}
 	for _, f := range files.Files {
 		if f.Size > policy.FileSizeCapBytes {
-			return beyond(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
+			return errTooLarge(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
 		}
 	}
 	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
-		return beyond(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
+		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
 	}
 	return nil
 }
 
 // checkAllowance fails before an upload if no new artifact can be published today.
-func (p *publication) allowed(policy contract.UsagePolicy) error {
+func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 	if left := policy.DailyNewArtifactsRemaining; left == nil || *left > 0 {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (p *publication) allowed(policy contract.UsagePolicy) error {
 	return f
 }
 
-func beyond(code fault.Code, format string, args ...any) error {
+func errTooLarge(code fault.Code, format string, args ...any) error {
 	return failure.New(failure.Invalid, code, format, args...).
 		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
 }

@@ -45,7 +45,7 @@ func (a *app) publishCommand() *cobra.Command {
 		Args:  onePath,
 	}
 	f := cmd.Flags()
-	cmd.RunE = a.does(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		w.titled = f.Changed("title")
 		return a.publish(ctx, args[0], w)
 	})
@@ -92,18 +92,18 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if w.titled {
 		files.Title = w.title
 	}
-	if err := within(maxPolicy, files); err != nil {
+	if err := checkPolicy(maxPolicy, files); err != nil {
 		return err
 	}
 	if err := files.Digest(ctx); err != nil {
 		return err
 	}
-	a.tellSkipped(files.Skipped)
-	p, err := a.enter(ctx, w.ephemeral)
+	a.noteSkipped(files.Skipped)
+	p, err := a.authenticate(ctx, w.ephemeral)
 	if err != nil {
 		return err
 	}
-	p.path, p.flags = path, w.again()
+	p.path, p.flags = path, w.repeat()
 	if err := p.upload(ctx, files, w); err != nil {
 		return p.by.refusedBy(err)
 	}
@@ -116,7 +116,7 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 }
 
 // repeat returns the flags without which the next publish of the same path would have other files.
-func (w *publishFlags) again() (flags string) {
+func (w *publishFlags) repeat() (flags string) {
 	if w.noIgnore {
 		flags = " --no-ignore"
 	}
@@ -163,7 +163,7 @@ func (w *publishFlags) check(now time.Time) (err error) {
 const maxSecretsNamed = 200
 
 // noteSkipped lists what is not published, so that no file is missing silently.
-func (a *app) tellSkipped(s folder.Skipped) {
+func (a *app) noteSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
 		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
 	}

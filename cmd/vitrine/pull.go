@@ -19,7 +19,7 @@ import (
 )
 
 // pullRequest is what pull is asked for.
-type order struct {
+type pullRequest struct {
 	path     string
 	revision id.Revision
 	output   string
@@ -27,14 +27,14 @@ type order struct {
 }
 
 func (a *app) pullCommand() *cobra.Command {
-	var o order
+	var o pullRequest
 	var revision string
 	cmd := &cobra.Command{
 		Use:   "pull ARTIFACT PATH",
 		Short: "Print or save a file of an artifact",
 		Long:  pullGuide,
 		Args:  exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
 				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
 			}
@@ -68,7 +68,7 @@ type pulled struct {
 	Output   string  `json:"output,omitempty"`
 }
 
-func (a *app) pull(ctx context.Context, t target, o order) (err error) {
+func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 	switch {
 	case o.force && (o.output == "" || o.output == stdout):
 		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
@@ -83,7 +83,7 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	if t.isShare() {
 		p, err = a.pullShared(ctx, t, o)
 	} else {
-		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
+		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
 			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
 			return missing(err, o.path)
@@ -108,7 +108,7 @@ func missing(err error, path string) error {
 	return err
 }
 
-func unprintable(p pulled, t target, o order) error {
+func unprintable(p pulled, t target, o pullRequest) error {
 	why := "is larger than what is printed"
 	if *p.IsBinary {
 		why = "is no text"
@@ -129,12 +129,12 @@ func unprintable(p pulled, t target, o order) error {
 const stdout = "-"
 
 // pullOut writes a file of any kind to stdout, once all of it has arrived as announced.
-func (a *app) pullOut(ctx context.Context, t target, o order) error {
+func (a *app) pullOut(ctx context.Context, t target, o pullRequest) error {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return err
 	}
-	body, err := d.Fetch(ctx, f, fileMost)
+	body, err := d.Fetch(ctx, f, maxFile)
 	if errors.Is(err, client.ErrLarge) {
 		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path, screen.Bytes(f.SizeBytes)).
 			Advise("Save it: --output FILE")
@@ -149,7 +149,7 @@ func (a *app) pullOut(ctx context.Context, t target, o order) error {
 const shownMost = limits.InlineAnswer
 
 // pullShared reads a file through a share URL.
-func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err error) {
+func (a *app) pullShared(ctx context.Context, t target, o pullRequest) (p pulled, err error) {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return p, err
@@ -167,7 +167,7 @@ func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err 
 }
 
 // lookFor returns the requested file, its revision, and the deployment that serves it.
-func (a *app) lookFor(ctx context.Context, t target, o order) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
+func (a *app) lookFor(ctx context.Context, t target, o pullRequest) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
 	if v, d, err = a.look(ctx, t, o.revision); err == nil {
 		f, err = fileOf(v, o.path)
 	}
@@ -183,7 +183,7 @@ func fileOf(v contract.AgentView, name string) (contract.AgentViewFile, error) {
 }
 
 // pullTo saves a file of any kind and size.
-func (a *app) pullTo(ctx context.Context, t target, o order) error {
+func (a *app) pullTo(ctx context.Context, t target, o pullRequest) error {
 	to, err := save.To(o.output, o.force)
 	if err != nil {
 		return err

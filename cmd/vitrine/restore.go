@@ -17,8 +17,8 @@ func (a *app) restoreCommand() *cobra.Command {
 		Short: "Publish an older revision again, or a draft that was left behind",
 		Long:  restoreGuide,
 		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
-			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error { return h.restore(ctx, args[1]) })
+		RunE: a.runE(func(ctx context.Context, args []string) error {
+			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error { return h.restore(ctx, args[1]) })
 		}),
 	}
 }
@@ -43,7 +43,7 @@ func (h *artifactContext) restore(ctx context.Context, name string) error {
 		return err
 	}
 	if now.RevisionID == revision {
-		return h.reportNothing(now, "That is the newest revision already; nothing was made")
+		return h.reportUnchanged(now, "That is the newest revision already; nothing was made")
 	}
 	old, err := h.account.View(ctx, h.artifact, revision)
 	if err != nil {
@@ -65,7 +65,7 @@ func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary
 		ReusedFiles: r.FileCount,
 		ReusedBytes: r.SizeBytes,
 	}
-	if err := p.release(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
+	if err := p.publish(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
 		return err
 	}
 	return h.report(p)
@@ -83,10 +83,10 @@ func (h *artifactContext) again(ctx context.Context, p *publication, old contrac
 		size += f.SizeBytes
 	}
 	body := func() (io.ReadCloser, error) {
-		text, err := h.account.Fetch(ctx, first, fileMost)
+		text, err := h.account.Fetch(ctx, first, maxFile)
 		return io.NopCloser(bytes.NewReader(text)), err
 	}
-	return p.deliver(ctx, contract.CreateSession{
+	return p.finalizeAndPublish(ctx, contract.CreateSession{
 		ArtifactID:     h.artifact,
 		BaseRevisionID: old.RevisionID,
 		Title:          title,

@@ -17,7 +17,7 @@ func (a *app) showCommand() *cobra.Command {
 		Short: "Show an artifact and its files",
 		Long:  showGuide,
 		Args:  one("show", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
 	return cmd
@@ -89,12 +89,12 @@ func (a *app) revisionsCommand() *cobra.Command {
 		Short: "List the revisions of an artifact",
 		Long:  revisionsGuide,
 		Args:  one("revisions", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
-			return a.hold(ctx, t, listRevisions)
+			return a.withArtifact(ctx, t, listRevisions)
 		}),
 	}
 }

@@ -98,7 +98,7 @@ func unnamed(message string) error {
 func (t target) isShare() bool { return t.public != "" }
 
 // checkServer refuses an address of another server than d.
-func (t target) at(d *client.Deployment) error {
+func (t target) checkServer(d *client.Deployment) error {
 	if t.app == "" {
 		return nil
 	}
@@ -119,12 +119,12 @@ type artifactContext struct {
 }
 
 // withOwnArtifact finds the artifact for a command that changes it, which a share URL must not name.
-func (a *app) own(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
+func (a *app) withOwnArtifact(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
 	t, err := parseOwn(text)
 	if err != nil {
 		return err
 	}
-	return a.hold(ctx, t, work)
+	return a.withArtifact(ctx, t, work)
 }
 
 // parseOwn parses an argument that names a whole artifact to change.
@@ -142,12 +142,12 @@ func shareIsForReading() error {
 }
 
 // withArtifact finds the artifact and a credential for it. It resolves a share URL to its artifact.
-func (a *app) hold(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
+func (a *app) withArtifact(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
 		return by.refusedBy(err)
 	}
-	if err := t.at(account.Deployment); err != nil {
+	if err := t.checkServer(account.Deployment); err != nil {
 		return err
 	}
 	h := &artifactContext{app: a, account: account, artifact: t.artifact}
@@ -164,7 +164,7 @@ func (a *app) hold(ctx context.Context, t target, work func(context.Context, *ar
 // look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
 func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
 	if !t.isShare() {
-		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
+		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
 			d = h.account.Deployment
 			v, err = h.account.View(ctx, h.artifact, revision)
 			return err
@@ -174,7 +174,7 @@ func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contr
 	if d, err = a.discover(ctx); err != nil {
 		return v, d, err
 	}
-	if err = t.at(d); err != nil {
+	if err = t.checkServer(d); err != nil {
 		return v, d, err
 	}
 	opened, err := d.Resolve(ctx, t.public, t.blob)

@@ -51,7 +51,7 @@ func TestTargetsOfOtherServersAreRefused(t *testing.T) {
 		"": true, "https://app.test": true, "https://APP.test:443": true, "http://app.test": false, "https://app.test:8443": false,
 		"https://app.test.evil.test": false, "https://app.test/below": false,
 	} {
-		if err := (target{app: app}).at(d); (err == nil) != ok {
+		if err := (target{app: app}).checkServer(d); (err == nil) != ok {
 			t.Errorf("%q: %v", app, err)
 		}
 	}

@@ -23,7 +23,7 @@ func (a *app) visibilityCommand() *cobra.Command {
 		Short: "Share an artifact by a link, or end all its links",
 		Long:  visibilityGuide,
 		Args:  exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
 	}
 }
 
@@ -37,7 +37,7 @@ type visibility struct {
 // already.
 func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) madeLink {
 	l := madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL}
-	_ = l.learn(ctx, by) // then the end is unknown
+	_ = l.fetchEnd(ctx, by) // then the end is unknown
 	return l
 }
 
@@ -46,7 +46,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
 			Advise("It is private or unlisted.")
 	}
-	return a.own(ctx, text, func(ctx context.Context, h *artifactContext) error {
+	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		v, err := h.account.SetVisibility(ctx, h.artifact, wish)
 		switch {
 		case err != nil:

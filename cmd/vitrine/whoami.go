@@ -67,7 +67,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 		Short: "Tell who is signed in",
 		Long:  whoamiGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
 	}
 }
 
@@ -80,7 +80,7 @@ func (a *app) whoami(ctx context.Context) error {
 	if state != envGiven && state != loginGiven {
 		return a.notSignedIn(state)
 	}
-	account, err := a.enterWith(ctx, c)
+	account, err := a.connect(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (a *app) origin(c credential) string {
 	if c.source == fromEnvironment {
 		return "VITRINE_API_KEY"
 	}
-	text := "the stored login" + whose(c.record)
+	text := "the stored login" + ownerOf(c.record)
 	if c.record.ExpiresAt != nil {
 		text += ", until " + screen.When(*c.record.ExpiresAt, a.now())
 	}

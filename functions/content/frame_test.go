@@ -16,12 +16,12 @@ const tall = `<!doctype html><style>body{margin:0}div{height:3000px}</style><div
 
 // frames is a content host beside two sites that may frame it: the app and another one.
 type frames struct {
-	*stand
+	*env
 	app, stranger *httptest.Server
 }
 
 func newFrames(t *testing.T) *frames {
-	f := &frames{stand: newStand(t)}
+	f := &frames{env: newEnv(t)}
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }))
 	t.Cleanup(own.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (f *frames) url(path string) string {
 }
 
 // waitHeight waits for the first height and returns it.
-func told(p *browser.Page) (origin, kind string, height float64) {
+func waitHeight(p *browser.Page) (origin, kind string, height float64) {
 	p.Wait("heights.length > 0")
 	first := browser.Eval[[]any](&p.Document, "heights[0]")
 	return first[0].(string), first[1].(string), first[2].(float64)
@@ -52,7 +52,7 @@ func TestBrowserRunsTheReporterAloneWhereScriptsAreOff(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
 	f.claims.Scripts = false
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
-	if origin, kind, height := told(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 || height > 3200 {
+	if origin, kind, height := waitHeight(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 || height > 3200 {
 		t.Errorf("told %s %s %v", origin, kind, height)
 	}
 	d := p.Frame("tall.html")
@@ -66,7 +66,7 @@ func TestBrowserRunsScriptsInTheViewerFrame(t *testing.T) {
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
 	d := p.Frame("tall.html")
 	d.WaitText("moving")
-	told(p)
+	waitHeight(p)
 	d.Clean()
 	browser.Eval[string](d, `document.querySelector("div").style.height = "5000px"`)
 	p.Wait("heights.at(-1)[2] > 5000")

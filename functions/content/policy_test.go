@@ -26,7 +26,7 @@ func directives(policy string) map[string]string {
 }
 
 func TestPolicyOfEveryContext(t *testing.T) {
-	s := newStand(t, "a.html", "<p>", "a.svg", "<svg/>", "a.js", "1", "a.txt", "x", "a.pdf", "x", "a.bin", "x", "A.HTM", "<p>")
+	s := newEnv(t, "a.html", "<p>", "a.svg", "<svg/>", "a.js", "1", "a.txt", "x", "a.pdf", "x", "a.bin", "x", "A.HTM", "<p>")
 	const reporterOnly = "script-src 'sha256-"
 	for _, tt := range []struct {
 		name               string
@@ -73,7 +73,7 @@ func TestPolicyOfEveryContext(t *testing.T) {
 }
 
 func TestPoliciesAreThoseOfTheContract(t *testing.T) {
-	s := newStand(t, "a.html", "<p>", "a.svg", "<svg/>")
+	s := newEnv(t, "a.html", "<p>", "a.svg", "<svg/>")
 	const rest = "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com; " +
 		"font-src 'self' data: https://fonts.gstatic.com; img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; " +
 		"frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -89,7 +89,7 @@ func TestPoliciesAreThoseOfTheContract(t *testing.T) {
 
 func TestReporterFollowsTheFile(t *testing.T) {
 	const page = "<!doctype html><p>exact\r\n\xff bytes"
-	s := newStand(t, "a.html", page, "a.svg", "<svg/>", "a.txt", "x")
+	s := newEnv(t, "a.html", page, "a.svg", "<svg/>", "a.txt", "x")
 	s.claims.Scripts = false
 	w := s.get("a.html", frame...)
 	tail, ok := strings.CutPrefix(w.Body.String(), page)
@@ -102,9 +102,9 @@ func TestReporterFollowsTheFile(t *testing.T) {
 	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"; directives(w.Header().Get("Content-Security-Policy"))["script-src"] != want {
 		t.Errorf("the policy does not allow the reporter alone: %s", w.Header().Get("Content-Security-Policy"))
 	}
-	shown(t, s.get("a.html"), page) // a direct read is exact
-	shown(t, s.get("a.svg", frame...), "<svg/>")
-	shown(t, s.get("a.txt", frame...), "x")
+	wantBody(t, s.get("a.html"), page) // a direct read is exact
+	wantBody(t, s.get("a.svg", frame...), "<svg/>")
+	wantBody(t, s.get("a.txt", frame...), "x")
 }
 
 func TestHandlerWantsAbsoluteOrigins(t *testing.T) {
@@ -115,7 +115,7 @@ func TestHandlerWantsAbsoluteOrigins(t *testing.T) {
 					t.Errorf("served with the app at %q", app)
 				}
 			}()
-			newStand(t).serve("http://content.test", app)
+			newEnv(t).serve("http://content.test", app)
 		}()
 	}
 }

@@ -82,7 +82,7 @@ func (e fileResponse) unchanged(r *http.Request) bool {
 
 // requested returns the part of the body that the client wants. Only whole bodies have parts, only GET requests them,
 // and only if If-Range names the current body.
-func (e fileResponse) asked(r *http.Request) part {
+func (e fileResponse) requested(r *http.Request) part {
 	whole := part{size: e.Size}
 	header := r.Header.Values("Range")
 	if r.Method != http.MethodGet || e.tail != "" || len(header) != 1 {

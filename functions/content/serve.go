@@ -29,10 +29,10 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	p := e.asked(r)
+	p := e.requested(r)
 	if p.none {
 		e.describe(w.Header())
-		beyond(w, p, e.Size)
+		unsatisfiable(w, p, e.Size)
 		return nil
 	}
 	body, err := h.open(r, e, p)
@@ -55,7 +55,7 @@ func vary(h http.Header, r *http.Request) {
 }
 
 // unsatisfiable answers a range that starts after the end.
-func beyond(w http.ResponseWriter, p part, size int64) {
+func unsatisfiable(w http.ResponseWriter, p part, size int64) {
 	w.Header().Del("Content-Type")
 	w.Header().Del("Content-Disposition")
 	w.Header().Set("Cache-Control", "no-store")

@@ -61,7 +61,7 @@ type total struct {
 func (t *total) add(r Round, err error) {
 	t.due += r.Due
 	t.oldest = max(t.oldest, r.Oldest)
-	t.failed = append(t.failed, each(err)...)
+	t.failed = append(t.failed, unjoin(err)...)
 	t.stuck = err != nil && !r.More
 }
 
@@ -118,11 +118,11 @@ func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 }
 
 // unjoin returns the failures that err joins.
-func each(err error) []error {
+func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range joined.Unwrap() {
-			all = append(all, each(one)...)
+			all = append(all, unjoin(one)...)
 		}
 		return all
 	}

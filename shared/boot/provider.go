@@ -128,10 +128,10 @@ func (s *Services) Registrar() *member.Service {
 // Sessions keeps people signed in.
 func (s *Services) Sessions() *session.Service {
 	return &session.Service{
-		Store:  s.store,
-		People: s.store,
-		Limits: &s.Config.Limits,
-		Now:    s.Config.Now,
+		Store:   s.store,
+		Members: s.store,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}
 }
 

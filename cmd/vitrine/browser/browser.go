@@ -15,7 +15,7 @@ type Environment struct {
 	OS       string // as in runtime.GOOS
 	Terminal bool   // stdin and stderr are terminals
 	Env      func(name string) string
-	Look     func(program string) (string, error) // exec.LookPath
+	LookPath func(program string) (string, error) // exec.LookPath
 }
 
 // Command returns the command that opens an http or https address. It returns nil without a terminal and in CI, where
@@ -25,12 +25,12 @@ func (s Environment) Command(address string) []string {
 	if !s.Terminal || s.Env("CI") != "" {
 		return nil
 	}
-	for _, wish := range s.wishes() {
+	for _, wish := range s.candidates() {
 		command := strings.Fields(wish)
 		if len(command) == 0 {
 			continue
 		}
-		if _, err := s.Look(command[0]); err == nil {
+		if _, err := s.LookPath(command[0]); err == nil {
 			return place(command, address)
 		}
 	}
@@ -38,7 +38,7 @@ func (s Environment) Command(address string) []string {
 }
 
 // candidates returns the commands to try; the first that exists is used.
-func (s Environment) wishes() []string {
+func (s Environment) candidates() []string {
 	wish := s.Env("BROWSER")
 	switch {
 	case s.OS == "windows":

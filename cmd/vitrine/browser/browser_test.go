@@ -42,7 +42,7 @@ func TestCommand(t *testing.T) {
 					}
 					return ""
 				},
-				Look: func(program string) (string, error) {
+				LookPath: func(program string) (string, error) {
 					if slices.Contains(strings.Fields(tt.installed), program) {
 						return "/bin/" + program, nil
 					}
@@ -57,7 +57,7 @@ func TestCommand(t *testing.T) {
 }
 
 func TestOpenTellsThatThereIsNoBrowser(t *testing.T) {
-	s := Environment{OS: "linux", Env: func(string) string { return "" }, Look: exec.LookPath}
+	s := Environment{OS: "linux", Env: func(string) string { return "" }, LookPath: exec.LookPath}
 	if err := s.Open(page); err == nil {
 		t.Error("a browser was opened without a terminal")
 	}

@@ -45,7 +45,7 @@ func (a *Account) CreateSession(ctx context.Context, idem string, s contract.Cre
 	k.body, k.artifact = s, s.ArtifactID
 	err := a.caller.do(ctx, k, &out)
 	if err == nil && !out.UploadSessionID.Valid() {
-		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the upload session is malformed")
+		err = a.caller.badResponse(a.Hosts.UploadURL, "the id of the upload session is malformed")
 	}
 	return out, err
 }
@@ -62,7 +62,7 @@ func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session)
 	_, artifact := out.ArtifactID.Bits()
 	_, revision := out.RevisionID.Bits()
 	if artifact != nil || revision != nil {
-		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the draft is malformed")
+		err = a.caller.badResponse(a.Hosts.UploadURL, "the id of the draft is malformed")
 	}
 	return out, err
 }

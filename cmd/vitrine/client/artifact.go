@@ -20,7 +20,7 @@ func (a *Account) read(ctx context.Context, path string, out any) error {
 		host:   a.Hosts.APIURL,
 		path:   path,
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	return a.caller.do(ctx, k, out)
 }
@@ -60,7 +60,7 @@ func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact,
 	if why == "" {
 		return nil
 	}
-	return d.caller.senseless(d.Hosts.APIURL, "%s", why)
+	return d.caller.badResponse(d.Hosts.APIURL, "%s", why)
 }
 
 // Text returns one file of a revision; "" is the newest one. The body is set if it is text that fits.
@@ -73,7 +73,7 @@ func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Re
 		return f, err
 	}
 	if f.Path != path || !digestForm.MatchString(f.SHA256) || f.Body != nil && digest([]byte(*f.Body)) != f.SHA256 {
-		err = a.caller.senseless(a.Hosts.APIURL, "the file is another one, or its digest is wrong")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the file is another one, or its digest is wrong")
 	}
 	return f, err
 }
@@ -89,13 +89,13 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 		host:   a.Hosts.APIURL,
 		path:   "/v1/artifacts?" + q.Encode(),
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
 	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor || len(l.Data) == 0) {
-		err = a.caller.senseless(a.Hosts.APIURL, "the list goes on but does not say where")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the list goes on but does not say where")
 	}
 	return l, err
 }
@@ -103,7 +103,7 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 // Revisions lists the revisions of an artifact: drafts, then the others, newest first.
 func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contract.RevisionList, err error) {
 	if err = a.read(ctx, artifactPath(artifact)+"/revisions", &l); err == nil && l.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "the revisions are of another artifact")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the revisions are of another artifact")
 	}
 	return l, err
 }
@@ -115,10 +115,10 @@ func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.
 		host:   a.Hosts.APIURL,
 		path:   artifactPath(artifact),
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &d); err == nil && d.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact was deleted")
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this artifact was deleted")
 	}
 	return d, err
 }
@@ -135,10 +135,10 @@ func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, kee
 		path:   path,
 		bearer: string(m.access),
 		idem:   idem,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = m.caller.do(ctx, k, &w); err == nil && (w.ID != artifact || w.Pinned != keep) {
-		err = m.caller.senseless(m.Hosts.APIURL, "it does not say that this was done")
+		err = m.caller.badResponse(m.Hosts.APIURL, "it does not say that this was done")
 	}
 	return w, err
 }

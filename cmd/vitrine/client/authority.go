@@ -57,15 +57,15 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	}
 	m := &a.meta
 	if m.Issuer != d.Hosts.APIURL {
-		return nil, d.caller.senseless(d.Hosts.APIURL, "its authorization server is %s, which is another one", origin(m.Issuer))
+		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is %s, which is another one", origin(m.Issuer))
 	}
 	for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint} {
 		if !isAddress(endpoint) || !strings.HasPrefix(endpoint, m.Issuer+"/") {
-			return nil, d.caller.senseless(d.Hosts.APIURL, "it does not say where people sign in")
+			return nil, d.caller.badResponse(d.Hosts.APIURL, "it does not say where people sign in")
 		}
 	}
 	if !slices.Contains(m.CodeChallengeMethods, "S256") {
-		return nil, d.caller.senseless(d.Hosts.APIURL, "it does not offer PKCE with S256, without which a sign-in is not safe")
+		return nil, d.caller.badResponse(d.Hosts.APIURL, "it does not offer PKCE with S256, without which a sign-in is not safe")
 	}
 	return a, nil
 }
@@ -84,7 +84,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens To
 	for range refreshTries {
 		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
 			t, err := a.config().TokenSource(ctx, &oauth2.Token{RefreshToken: string(refresh)}).Token()
-			tokens, err = a.take(t, err)
+			tokens, err = a.checkTokens(t, err)
 			return err
 		})
 		if err == nil || failure.Of(err).Exit != failure.Server || ctx.Err() != nil {
@@ -104,7 +104,7 @@ func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
 				return err
 			}
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			resp, err := courier{a.caller, ctx}.RoundTrip(req)
+			resp, err := transport{a.caller, ctx}.RoundTrip(req)
 			if err != nil {
 				return &url.Error{Op: "Post", Err: err}
 			}
@@ -123,31 +123,31 @@ var (
 )
 
 // checkTokens checks a response of the token endpoint.
-func (a *Authority) take(t *oauth2.Token, err error) (Tokens, error) {
+func (a *Authority) checkTokens(t *oauth2.Token, err error) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, err
 	}
 	if !accessForm.MatchString(t.AccessToken) || !strings.EqualFold(t.TokenType, "Bearer") ||
 		(t.RefreshToken != "" && !refreshForm.MatchString(t.RefreshToken)) {
-		return Tokens{}, a.caller.senseless(a.meta.Issuer, "its tokens are malformed")
+		return Tokens{}, a.caller.badResponse(a.meta.Issuer, "its tokens are malformed")
 	}
 	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken)}, nil
 }
 
 // transport is the http.RoundTripper of x/oauth2. It adds our headers, our limits, and the context of the call, which
 // the library does not always pass on.
-type courier struct {
+type transport struct {
 	caller *Caller
 	ctx    context.Context
 }
 
 // RoundTrip reads the whole response, so that a truncated one is a network error to every reader.
-func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.caller.encrypted(r.URL.String()); err != nil {
 		return nil, err
 	}
 	r = r.Clone(c.ctx)
-	c.caller.introduce(r)
+	c.caller.setHeaders(r)
 	resp, err := c.caller.HTTP.Do(r)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := call(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: courier{a.caller, ctx}, CheckRedirect: stay}))
+	err := call(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport{a.caller, ctx}, CheckRedirect: stay}))
 	if err == nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(cont
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return a.caller.unreachable(ctx, a.meta.Issuer, err)
 	}
-	return a.caller.senseless(a.meta.Issuer, "it says success, but gives no token")
+	return a.caller.badResponse(a.meta.Issuer, "it says success, but gives no token")
 }
 
 // refused reads an error response of RFC 6749. Every other response is handled as for other calls.

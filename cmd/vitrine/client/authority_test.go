@@ -79,7 +79,7 @@ func TestAuthorityIsTheDeploymentsOwn(t *testing.T) {
 				t.Error(err)
 			}
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 			q := url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}}
 			tt.change(q)
 			_, err := attempt.Finish(t.Context(), q)
-			demand(t, err, tt.code, tt.exit)
+			wantFailure(t, err, tt.code, tt.exit)
 			if w.calls() != 0 {
 				t.Error("the server was asked for a token")
 			}
@@ -176,7 +176,7 @@ func TestTokenEndpointMisbehaves(t *testing.T) {
 			w := &wire{respond: in(tt.answer)}
 			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
 			_, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
-			f := demand(t, err, tt.code, tt.exit)
+			f := wantFailure(t, err, tt.code, tt.exit)
 			if tt.name != "refuses in the envelope" && strings.Contains(f.Message+f.Hint, "s3cret") {
 				t.Errorf("failure %+v", f)
 			}
@@ -209,7 +209,7 @@ func TestRefreshAsksAgainAtOnce(t *testing.T) {
 				start := time.Now()
 				tokens, err := authority(w, nil).Refresh(t.Context(), refresh)
 				if tt.code != "" {
-					demand(t, err, tt.code, tt.exit)
+					wantFailure(t, err, tt.code, tt.exit)
 				} else if err != nil || string(tokens.Access) != access {
 					t.Errorf("error %v", err)
 				}
@@ -228,6 +228,6 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("error %v after %d calls", err, w.calls())
 		}
 		w = &wire{respond: in(no(400, "invalid_request"))}
-		demand(t, authority(w, nil).Revoke(t.Context(), refresh), "invalid_request", failure.Auth)
+		wantFailure(t, authority(w, nil).Revoke(t.Context(), refresh), "invalid_request", failure.Auth)
 	})
 }

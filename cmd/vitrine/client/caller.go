@@ -98,7 +98,7 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 		return c.refused(k, resp, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return c.senseless(k.host, "its answer is no JSON of the expected shape")
+		return c.badResponse(k.host, "its answer is no JSON of the expected shape")
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, k.host+k.path, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, unwrapURLError(err)
 	}
-	c.introduce(req)
+	c.setHeaders(req)
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -133,7 +133,7 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 }
 
 // setHeaders sets the headers of every call.
-func (c *Caller) introduce(req *http.Request) {
+func (c *Caller) setHeaders(req *http.Request) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.UserAgent)
 	req.Header.Set("X-Request-Id", c.RequestID)
@@ -144,7 +144,7 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Canceled
 	}
-	why := bare(err)
+	why := unwrapURLError(err)
 	f := failure.New(failure.Server, failure.Network, "no answer from %s: %v", origin(host), why).
 		Advise("Check the network and that the server runs; VITRINE_URL says where it is.")
 	if timeout, ok := errors.AsType[net.Error](why); ok && timeout.Timeout() {
@@ -155,7 +155,7 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 }
 
 // badResponse returns the failure of a successful response that cannot be used.
-func (c *Caller) senseless(host, format string, args ...any) error {
+func (c *Caller) badResponse(host, format string, args ...any) error {
 	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+format, append([]any{origin(host)}, args...)...).
 		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI are of about the same version.")
 	f.RequestID = c.RequestID
@@ -163,7 +163,7 @@ func (c *Caller) senseless(host, format string, args ...any) error {
 }
 
 // unwrapURLError removes the error that net/http adds, because it contains the URL, and with it tokens and signatures.
-func bare(err error) error {
+func unwrapURLError(err error) error {
 	for {
 		wrapped, ok := errors.AsType[*url.Error](err)
 		if !ok {

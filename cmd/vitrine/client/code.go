@@ -43,7 +43,7 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 	}
 	err = t.authority.ask(ctx, tokenTime, func(ctx context.Context) error {
 		got, err := t.config.Exchange(ctx, code, oauth2.VerifierOption(t.verifier))
-		tokens, err = t.authority.take(got, err)
+		tokens, err = t.authority.checkTokens(got, err)
 		return err
 	})
 	return tokens, err
@@ -59,7 +59,7 @@ func (t *Attempt) code(q url.Values) (string, error) {
 		return "", mismatch("the browser brought an answer of another server than %s", origin(t.authority.meta.Issuer))
 	}
 	if e := q.Get("error"); e != "" {
-		return "", t.authority.told(e, q.Get("error_description"))
+		return "", t.authority.refusal(e, q.Get("error_description"))
 	}
 	if len(q["code"]) != 1 || q.Get("code") == "" {
 		return "", mismatch("the browser brought no code")
@@ -73,7 +73,7 @@ func mismatch(format string, args ...any) error {
 }
 
 // refusal returns the failure for an error in the redirect.
-func (a *Authority) told(code, description string) error {
+func (a *Authority) refusal(code, description string) error {
 	if !codeForm.MatchString(code) {
 		return mismatch("the browser brought an error that is none of this protocol")
 	}

@@ -23,7 +23,7 @@ func digest(text []byte) string {
 // announced bytes arrived. It sends no credential, because the URL is the permission.
 func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, open func() (io.Writer, error)) error {
 	if !d.isLink(f.URL) {
-		return d.caller.senseless(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
+		return d.caller.badResponse(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
 	}
 	if err := d.caller.encrypted(f.URL); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, ope
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/slowest)*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
 		defer cancel()
 		return d.downloadOnce(ctx, f, to)
 	})
@@ -43,9 +43,9 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	c := d.caller
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return bare(err)
+		return unwrapURLError(err)
 	}
-	c.introduce(req)
+	c.setHeaders(req)
 	req.Header.Set("Accept", "*/*")
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
-		return c.refused(call{about: aFile}, resp, text)
+		return c.refused(call{about: aboutFile}, resp, text)
 	}
 	sum := sha256.New()
 	out := &sink{to: io.MultiWriter(to, sum)}
@@ -65,7 +65,7 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	case err != nil:
 		return c.unreachable(ctx, f.URL, err)
 	case n != f.SizeBytes, f.SHA256 != "" && hex.EncodeToString(sum.Sum(nil)) != f.SHA256:
-		return c.senseless(f.URL, "%q has other bytes than announced", f.Path)
+		return c.badResponse(f.URL, "%q has other bytes than announced", f.Path)
 	}
 	return nil
 }

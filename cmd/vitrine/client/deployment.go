@@ -33,8 +33,8 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	}
 	for _, host := range named {
 		*host = strings.TrimRight(*host, "/")
-		if !isAddress(*host) || !noStepDown(*host, root) {
-			return nil, c.senseless(root, "its discovery document names %q, which is no address of a host", origin(*host))
+		if !isAddress(*host) || !keepsTLS(*host, root) {
+			return nil, c.badResponse(root, "its discovery document names %q, which is no address of a host", origin(*host))
 		}
 	}
 	for _, host := range []string{hosts.APIURL, hosts.UploadURL} {
@@ -72,6 +72,6 @@ func isAddress(text string) bool {
 }
 
 // keepsTLS reports whether an address is as well protected as base: never http after https.
-func noStepDown(address, base string) bool {
+func keepsTLS(address, base string) bool {
 	return strings.HasPrefix(address, "https://") || !strings.HasPrefix(base, "https://")
 }

@@ -44,7 +44,7 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 			w := &wire{respond: in(reply(200, discovery(tt.api)))}
 			d, err := caller(w, nil).Discover(t.Context(), tt.base)
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
 			if err != nil || d.Hosts.APIURL != tt.api || d.Hosts.AppURL != "https://app.test" {
@@ -93,7 +93,7 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 				return err
 			},
 			"a token": func(c *Caller, _ *Deployment) error {
-				_, err := courier{c, t.Context()}.RoundTrip(httptest.NewRequest(http.MethodPost, plain+"/oauth2/token", nil))
+				_, err := transport{c, t.Context()}.RoundTrip(httptest.NewRequest(http.MethodPost, plain+"/oauth2/token", nil))
 				return err
 			},
 		} {
@@ -126,7 +126,7 @@ func TestDiscoverTakesADeploymentWithoutAnMCPHost(t *testing.T) {
 		w := &wire{respond: in(reply(200, strings.Replace(discovery("https://v.test"), named, is, 1)))}
 		d, err := caller(w, nil).Discover(t.Context(), "https://v.test")
 		if !ok {
-			demand(t, err, failure.BadResponse, failure.Other)
+			wantFailure(t, err, failure.BadResponse, failure.Other)
 		} else if err != nil || d.Hosts.APIURL != "https://v.test" {
 			t.Errorf("%s: %+v %v", is, d, err)
 		}
@@ -137,7 +137,7 @@ func TestDiscoverRefusesAnAddressThatIsNone(t *testing.T) {
 	for _, base := range []string{"", "localhost:8701", "ftp://v.test", "http://", "https://me:secret@v.test", "http://v.test?x", "http://v.test/#f", "http://v.test\x7f"} {
 		w := &wire{respond: in(reply(200, discovery("http://v.test")))}
 		_, err := caller(w, nil).Discover(t.Context(), base)
-		demand(t, err, failure.Usage, failure.Invalid)
+		wantFailure(t, err, failure.Usage, failure.Invalid)
 		if w.calls() != 0 {
 			t.Errorf("%q was asked", base)
 		}

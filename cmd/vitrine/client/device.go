@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	defaultInterval = 5 * time.Second // RFC 8628, section 3.2
-	slower          = 5 * time.Second // added for good by slow_down, section 3.5
-	longestCode     = time.Hour       // the longest life of a code
-	longestSilence  = time.Minute     // between two attempts to reach a server that does not respond
+	defaultInterval  = 5 * time.Second // RFC 8628, section 3.2
+	slowDownStep     = 5 * time.Second // added for good by slow_down, section 3.5
+	maxCodeLife      = time.Hour       // the longest life of a code
+	maxReconnectWait = time.Minute     // between two attempts to reach a server that does not respond
 )
 
 // Device is a sign-in that a person finishes on another device (RFC 8628).
@@ -54,18 +54,18 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 		Complete: got.VerificationURIComplete,
 		UserCode: got.UserCode,
 		code:     secret.Text(got.DeviceCode),
-		Life:     min(time.Until(got.Expiry).Round(time.Second), longestCode),
+		Life:     min(time.Until(got.Expiry).Round(time.Second), maxCodeLife),
 		interval: time.Duration(min(max(got.Interval, 0), 60)) * time.Second,
 	}
 	if d.interval == 0 {
 		d.interval = defaultInterval
 	}
-	d.end = time.Now().Add(a.caller.Patience.span(d.Life))
+	d.end = time.Now().Add(a.caller.Patience.scale(d.Life))
 	if got.DeviceCode == "" || len(d.UserCode) > 64 || !userCodeForm.MatchString(d.UserCode) || d.Life <= 0 {
-		return d, a.caller.senseless(a.meta.Issuer, "its code for this device is malformed")
+		return d, a.caller.badResponse(a.meta.Issuer, "its code for this device is malformed")
 	}
 	if !a.isPage(d.URI) || (d.Complete != "" && !a.isPage(d.Complete)) {
-		return d, a.caller.senseless(a.meta.Issuer, "the page for its code is no address that a browser should open")
+		return d, a.caller.badResponse(a.meta.Issuer, "the page for its code is no address that a browser should open")
 	}
 	return d, nil
 }
@@ -74,7 +74,7 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 // without user information, which can disguise the real host.
 func (a *Authority) isPage(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && noStepDown(address, a.meta.Issuer)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && keepsTLS(address, a.meta.Issuer)
 }
 
 // Await polls until the person has answered or the code has expired. The last poll may end after the expiry, because
@@ -83,7 +83,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	interval, silence := d.interval, time.Duration(0)
 	for {
 		wait := max(interval, silence)
-		if err := sleep(ctx, a.caller.Patience.span(wait+jitter(wait))); err != nil {
+		if err := sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
 			return Tokens{}, err
 		}
 		last := !time.Now().Before(d.end)
@@ -95,9 +95,9 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 		case f.Code == fault.Code(fault.OAuthAuthorizationPending):
 			silence = 0
 		case f.Code == fault.Code(fault.OAuthSlowDown):
-			interval, silence = max(interval+slower, f.RetryAfter), 0
+			interval, silence = max(interval+slowDownStep, f.RetryAfter), 0
 		case f.Transient:
-			silence = min(max(2*wait, f.RetryAfter), longestSilence)
+			silence = min(max(2*wait, f.RetryAfter), maxReconnectWait)
 			a.caller.Tell("%s; still waiting for you to sign in", f.Message)
 		default:
 			return Tokens{}, err
@@ -132,7 +132,7 @@ func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err erro
 	err = a.ask(ctx, tokenTime, func(ctx context.Context) error {
 		got, err := once.Token(ctx)
 		if err == nil {
-			tokens, err = a.take(got, nil)
+			tokens, err = a.checkTokens(got, nil)
 		}
 		return err
 	})

@@ -98,7 +98,7 @@ func TestAwaitEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				demand(t, ask(t.Context(), authority(&wire{respond: polls(tt.answers...)}, nil)), tt.code, tt.exit)
+				wantFailure(t, ask(t.Context(), authority(&wire{respond: polls(tt.answers...)}, nil)), tt.code, tt.exit)
 				if took := time.Since(start); took > tt.most {
 					t.Errorf("took %v", took)
 				}
@@ -174,7 +174,7 @@ func TestStartDevice(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, err := authority(&wire{respond: in(said(200, strings.Replace(started, tt.from, tt.to, 1)))}, nil).StartDevice(t.Context(), "laptop")
 				if !tt.ok {
-					demand(t, err, failure.BadResponse, failure.Other)
+					wantFailure(t, err, failure.BadResponse, failure.Other)
 					return
 				}
 				if err != nil || d.Life != 15*time.Minute || d.interval != 5*time.Second || d.UserCode != "BCDF-GHJK" {

@@ -12,11 +12,11 @@ import (
 type subject uint8
 
 const (
-	aPublish   subject = iota // and what belongs to it
-	anArtifact                // an existing artifact
-	aLink                     // by its id
-	aShare                    // a share URL
-	aFile                     // its signed URL
+	aboutPublish  subject = iota // and what belongs to it
+	aboutArtifact                // an existing artifact
+	aboutLink                    // by its id
+	aboutShare                   // a share URL
+	aboutFile                    // its signed URL
 )
 
 // NoArtifact is the hint when a publish finds no artifact to revise.
@@ -25,12 +25,12 @@ const NoArtifact = "Check the id of the artifact, and that the credential is of 
 const noFile = "vitrine show with the id of the artifact lists its files."
 
 // notFoundHints are the hints when the server does not know a subject.
-var nothing = map[subject]string{
-	aPublish:   "Check that VITRINE_URL names a Vitrine server.",
-	anArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
-	aLink:      "Check the id of the link, and that it was not revoked; vitrine link list with the id of the artifact shows it.",
-	aShare:     "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
-	aFile:      "Run the command again; the file may have been deleted meanwhile.",
+var notFoundHints = map[subject]string{
+	aboutPublish:  "Check that VITRINE_URL names a Vitrine server.",
+	aboutArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
+	aboutLink:     "Check the id of the link, and that it was not revoked; vitrine link list with the id of the artifact shows it.",
+	aboutShare:    "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
+	aboutFile:     "Run the command again; the file may have been deleted meanwhile.",
 }
 
 // hint returns what to do about a refusal.
@@ -39,14 +39,14 @@ func hint(f *failure.Failure, k call) string {
 	case fault.WriteAllowanceExceeded:
 		return "What a workspace may publish and upload in a day is used up; the next day starts at 00:00 UTC."
 	case fault.ArtifactNotFound:
-		if k.about == aPublish {
+		if k.about == aboutPublish {
 			return NoArtifact
 		}
 	case fault.UploadIncomplete:
 		return "That file did not arrive; run the command again."
 	case fault.DraftRevisionConflict:
 		if k.artifact != "" {
-			return inTheWay(f.Message, k.artifact)
+			return draftHint(f.Message, k.artifact)
 		}
 	case fault.IdempotencyInFlight:
 		return "The server is still at work on an earlier attempt; run the command again in two minutes."
@@ -65,7 +65,7 @@ func hint(f *failure.Failure, k call) string {
 func hintByExit(f *failure.Failure, k call) string {
 	switch f.Exit {
 	case failure.Auth:
-		return unwelcome(k)
+		return credentialHint(k)
 	case failure.Quota:
 		if f.RetryAfter > 0 {
 			return "Run the command again in " + f.RetryAfter.String() + "."
@@ -74,9 +74,9 @@ func hintByExit(f *failure.Failure, k call) string {
 	case failure.Server:
 		return "The server has trouble; run the command again in a minute, and report the request id if it stays."
 	case failure.NotFound:
-		return nothing[k.about]
+		return notFoundHints[k.about]
 	case failure.Invalid:
-		if k.about == aPublish {
+		if k.about == aboutPublish {
 			return "Correct what the message names; vitrine help publish tells what is accepted."
 		}
 		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND what they take."
@@ -89,7 +89,7 @@ func hintByExit(f *failure.Failure, k call) string {
 var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
 // draftHint returns the hint for an artifact with a draft, whose id the message may contain.
-func inTheWay(message string, artifact id.Artifact) string {
+func draftHint(message string, artifact id.Artifact) string {
 	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, publish it: "
 	if draft := revisionForm.FindString(message); draft != "" {
 		return either + "vitrine restore " + string(artifact) + " " + draft
@@ -98,13 +98,13 @@ func inTheWay(message string, artifact id.Artifact) string {
 }
 
 // credentialHint returns the hint for a missing or refused credential.
-func unwelcome(k call) string {
+func credentialHint(k call) string {
 	switch {
-	case k.about == aFile:
-		return nothing[aFile]
+	case k.about == aboutFile:
+		return notFoundHints[aboutFile]
 	case k.bearer == "":
 		return "The server refuses this call without an account; ask whoever runs it."
-	case k.about == aPublish:
+	case k.about == aboutPublish:
 		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
 	}
 	return "Set VITRINE_API_KEY to a valid key of the workspace, or unset it and sign in: vitrine login."

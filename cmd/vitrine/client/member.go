@@ -52,7 +52,7 @@ func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.Cre
 	about := out.APIKey
 	if err != nil || publicForm.FindStringSubmatch(out.Secret)[1] != string(about.PublicID) || !about.ID.Valid() ||
 		!workspaceForm.MatchString(string(about.WorkspaceID)) {
-		return out, Key{}, m.caller.senseless(m.Hosts.APIURL, "the new API key is malformed")
+		return out, Key{}, m.caller.badResponse(m.Hosts.APIURL, "the new API key is malformed")
 	}
 	return out, key, nil
 }

@@ -19,7 +19,7 @@ type errForbidden struct{ *failure.Failure }
 func (e errForbidden) Unwrap() error { return e.Failure }
 
 // renewed holds the upload targets of a session that were signed again, for all workers together.
-type permits struct {
+type renewed struct {
 	account *Account
 	session id.Session
 	repeat  func(context.Context) (contract.Session, error)
@@ -30,7 +30,7 @@ type permits struct {
 }
 
 // uploadFile sends a file, with a new URL if its own has expired.
-func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func(int64)) error {
+func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent func(int64)) error {
 	round := 0
 	for try := 0; ; try++ {
 		err := a.caller.put(ctx, p, sent)
@@ -48,7 +48,7 @@ func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func
 
 // after returns the target of a file that was signed after a round, and the round of it. It asks the server if no
 // other worker has done so.
-func (all *permits) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
+func (all *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.round == round {
@@ -60,15 +60,15 @@ func (all *permits) after(ctx context.Context, round int, f File) (t contract.Up
 	if t.Status == "upload_required" {
 		err = all.account.usable(f, t)
 	} else {
-		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
+		err = all.account.caller.badResponse(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
 	}
 	return t, all.round, err
 }
 
-func (all *permits) renew(ctx context.Context) error {
+func (all *renewed) renew(ctx context.Context) error {
 	s, err := all.repeat(ctx)
 	if err == nil && s.UploadSessionID != all.session {
-		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session has become another one")
+		err = all.account.caller.badResponse(all.account.Hosts.UploadURL, "the upload session has become another one")
 	}
 	if err != nil {
 		return err

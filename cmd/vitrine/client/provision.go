@@ -38,7 +38,7 @@ func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, 
 	}
 	key, err := ParseKey(out.APIKeySecret)
 	if err != nil || !claimTokenForm.MatchString(out.ClaimToken) {
-		return out, Key{}, d.caller.senseless(d.Hosts.APIURL, "the credentials of the new workspace are malformed")
+		return out, Key{}, d.caller.badResponse(d.Hosts.APIURL, "the credentials of the new workspace are malformed")
 	}
 	return out, key, nil
 }
@@ -70,7 +70,7 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	}
 	var s pow.Solution
 	note := fmt.Sprintf("The server is busy and asks for a proof of work (%d bits); computing it", c.Difficulty)
-	err := d.caller.during(note, func() (err error) {
+	err := d.caller.notice(note, func() (err error) {
 		s, err = pow.Solve(ctx, c)
 		return err
 	})
@@ -87,8 +87,8 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 }
 
 // notice runs work and shows a note if it takes long.
-func (c *Caller) during(note string, work func() error) error {
-	lasts := time.AfterFunc(worthTelling, func() { c.Tell("%s", note) })
+func (c *Caller) notice(note string, work func() error) error {
+	lasts := time.AfterFunc(noteAfter, func() { c.Tell("%s", note) })
 	defer lasts.Stop()
 	return work()
 }

@@ -17,14 +17,14 @@ import (
 
 // minRate is the rate in bytes a second below which an upload is given up; setup is the time allowed for the rest.
 const (
-	slowest = 32 << 10
+	minRate = 32 << 10
 	setup   = time.Minute
 )
 
 // put sends one file to its signed URL. It retries within the limits of Retry.
 func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) error {
 	return c.retry(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/slowest)*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/minRate)*time.Second)
 		defer cancel()
 		return c.putOnce(ctx, p, sent)
 	})
@@ -65,7 +65,7 @@ func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err e
 func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.target.PutURL, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, unwrapURLError(err)
 	}
 	req.Header.Set("User-Agent", c.UserAgent)
 	for name, value := range p.target.RequiredHeaders {

@@ -52,7 +52,7 @@ func TestRetry(t *testing.T) {
 					t.Errorf("took %v, want %v to %v", took, tt.min, tt.max)
 				}
 				if tt.code != "" {
-					demand(t, err, tt.code, tt.exit)
+					wantFailure(t, err, tt.code, tt.exit)
 				} else if err != nil {
 					t.Error(err)
 				}
@@ -97,7 +97,7 @@ func TestNoAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &wire{respond: tt.respond}
 				start := time.Now()
-				f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.Network, failure.Server)
+				f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.Network, failure.Server)
 				if f.Message != tt.message || f.RequestID != "cli_request" {
 					t.Errorf("message %q of request %q, want %q", f.Message, f.RequestID, tt.message)
 				}
@@ -145,7 +145,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestRefusalOfAnotherServer(t *testing.T) {
 	w := &wire{respond: in(reply(404, "<html>nginx"))}
-	f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.NotFound)
+	f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.NotFound)
 	if f.RequestID != "cli_request" || strings.Contains(f.Message, "nginx") {
 		t.Errorf("failure %+v", f)
 	}
@@ -180,7 +180,7 @@ func TestRefusalsOfAGateway(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &wire{respond: in(reply(tt.status, tt.body, "Retry-After: 7"))}
 				start := time.Now()
-				f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), tt.code, tt.exit)
+				f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), tt.code, tt.exit)
 				if f.Message != tt.message || f.RetryAfter != 7*time.Second {
 					t.Errorf("%q, again after %v, want %q", f.Message, f.RetryAfter, tt.message)
 				}
@@ -195,12 +195,12 @@ func TestRefusalsOfAGateway(t *testing.T) {
 		})
 	}
 	w := &wire{respond: in(reply(403, `{"message":"Forbidden"}`))}
-	f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Auth)
+	f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Auth)
 	if want := "https://api.test answered 403: Forbidden"; f.Message != want {
 		t.Errorf("message %q, want %q", f.Message, want)
 	}
 	w = &wire{respond: in(reply(400, `{"message":"`+strings.Repeat("x", 5000)+`"}`))}
-	if f := demand(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Invalid); len(f.Message) > 400 {
+	if f := wantFailure(t, caller(w, nil).do(t.Context(), anyCall, &struct{}{}), failure.HTTP, failure.Invalid); len(f.Message) > 400 {
 		t.Errorf("a message of %d bytes", len(f.Message))
 	}
 }
@@ -209,7 +209,7 @@ func TestLongWorkIsTold(t *testing.T) {
 	for takes, want := range map[time.Duration]int{900 * time.Millisecond: 0, 1100 * time.Millisecond: 1, time.Minute: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			var told []string
-			err := caller(&wire{}, &told).during("computing", func() error { return sleep(t.Context(), takes) })
+			err := caller(&wire{}, &told).notice("computing", func() error { return sleep(t.Context(), takes) })
 			synctest.Wait()
 			if err != nil || len(told) != want {
 				t.Errorf("after %v: told %q, error %v", takes, told, err)

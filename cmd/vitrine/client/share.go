@@ -18,7 +18,7 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 		path:   artifactPath(artifact) + "/visibility",
 		bearer: a.key.secret,
 		body:   contract.SetVisibility{Visibility: visibility},
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &v); err != nil {
 		return v, err
@@ -28,7 +28,7 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 		address = v.PrivateURL
 	}
 	if v.ArtifactID != artifact || v.Visibility != visibility || !a.isLink(address) {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact is %s now", visibility)
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this artifact is %s now", visibility)
 	}
 	return v, err
 }
@@ -42,13 +42,13 @@ func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artif
 		bearer: a.key.secret,
 		idem:   idem,
 		body:   want,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
 	if _, malformed := l.ID.Public(); malformed != nil || l.ArtifactID != artifact || l.Type != want.Type {
-		err = a.caller.senseless(a.Hosts.APIURL, "the access link is another one than was asked for")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the access link is another one than was asked for")
 	}
 	return l, err
 }
@@ -61,13 +61,13 @@ func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 		host:   a.Hosts.APIURL,
 		path:   "/v1/access-links/" + string(l) + "/mint",
 		bearer: a.key.secret,
-		about:  aLink,
+		about:  aboutLink,
 	}
 	if err := a.caller.do(ctx, k, &out); err != nil {
 		return "", err
 	}
 	if !a.isLink(out.URL) {
-		return "", a.caller.senseless(a.Hosts.APIURL, "it made no URL")
+		return "", a.caller.badResponse(a.Hosts.APIURL, "it made no URL")
 	}
 	return out.URL, nil
 }
@@ -75,7 +75,7 @@ func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 // Links lists the access links of an artifact, ended ones included.
 func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.LinkList, err error) {
 	if err = a.read(ctx, artifactPath(artifact)+"/access-links", &l); err == nil && l.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "the links are of another artifact")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the links are of another artifact")
 	}
 	return l, err
 }
@@ -87,10 +87,10 @@ func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.Revoked
 		host:   a.Hosts.APIURL,
 		path:   "/v1/access-links/" + string(l) + "/revoke",
 		bearer: a.key.secret,
-		about:  aLink,
+		about:  aboutLink,
 	}
 	if err = a.caller.do(ctx, k, &r); err == nil && r.AccessLinkID != l {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this link was revoked")
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this link was revoked")
 	}
 	return r, err
 }
@@ -102,13 +102,13 @@ func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string)
 		host:   d.Hosts.APIURL,
 		path:   "/v1/access-links/resolve",
 		body:   contract.ResolveRequest{PublicID: public, Blob: blob},
-		about:  aShare,
+		about:  aboutShare,
 	}
 	if err = d.caller.do(ctx, k, &r); err != nil {
 		return r, err
 	}
 	if _, malformed := r.AgentView.ArtifactID.Bits(); malformed != nil {
-		return r, d.caller.senseless(d.Hosts.APIURL, "the id of the artifact is malformed")
+		return r, d.caller.badResponse(d.Hosts.APIURL, "the id of the artifact is malformed")
 	}
 	return r, d.checkView(r.AgentView, r.AgentView.ArtifactID, "")
 }
@@ -117,5 +117,5 @@ func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string)
 func (d *Deployment) isLink(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
-		noStepDown(text, d.Hosts.APIURL) && !strings.ContainsAny(text, " \t\r\n")
+		keepsTLS(text, d.Hosts.APIURL) && !strings.ContainsAny(text, " \t\r\n")
 }

@@ -46,7 +46,7 @@ type Plan struct {
 	Stats UploadStats
 
 	parcels []upload
-	permits *permits
+	permits *renewed
 }
 
 // upload is a file with its target.
@@ -63,7 +63,7 @@ func (a *Account) Open(ctx context.Context, idem string, m contract.CreateSessio
 		return s, Plan{}, err
 	}
 	plan, err := a.Plan(s, files)
-	plan.permits = &permits{account: a, session: s.UploadSessionID, repeat: func(ctx context.Context) (contract.Session, error) {
+	plan.permits = &renewed{account: a, session: s.UploadSessionID, repeat: func(ctx context.Context) (contract.Session, error) {
 		return a.CreateSession(ctx, idem, m)
 	}}
 	return s, plan, err
@@ -76,7 +76,7 @@ func (a *Account) Plan(session contract.Session, files []File) (plan Plan, err e
 		targets[t.Path] = t
 	}
 	if len(targets) != len(files) || len(session.Files) != len(files) {
-		return plan, a.caller.senseless(a.Hosts.UploadURL, "the upload session is for other files")
+		return plan, a.caller.badResponse(a.Hosts.UploadURL, "the upload session is for other files")
 	}
 	for _, f := range files {
 		if err := a.add(&plan, f, targets[f.Path]); err != nil {
@@ -112,18 +112,18 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 func (a *Account) usable(f File, t contract.UploadTarget) error {
 	u, err := url.Parse(t.PutURL)
 	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") ||
-		!noStepDown(t.PutURL, a.Hosts.UploadURL) {
+		!keepsTLS(t.PutURL, a.Hosts.UploadURL) {
 		return a.unsendable(f)
 	}
 	if err := a.caller.encrypted(t.PutURL); err != nil {
 		return err
 	}
 	if own, err := url.Parse(a.Hosts.UploadURL); err != nil || isLoopback(u) && !isLoopback(own) {
-		return a.caller.senseless(a.Hosts.UploadURL, "it asks to send %q to this machine itself", f.Path)
+		return a.caller.badResponse(a.Hosts.UploadURL, "it asks to send %q to this machine itself", f.Path)
 	}
 	for name, value := range t.RequiredHeaders {
-		if !ofUpload(name) {
-			return a.caller.senseless(a.Hosts.UploadURL,
+		if !isUploadHeader(name) {
+			return a.caller.badResponse(a.Hosts.UploadURL,
 				"it asks to send %q with the header %q, which belongs to no upload", f.Path, name)
 		}
 		if strings.EqualFold(name, "Content-Length") && value != strconv.FormatInt(f.Size, 10) {
@@ -135,14 +135,14 @@ func (a *Account) usable(f File, t contract.UploadTarget) error {
 
 // unsendable returns the failure of a session without a usable target for a file.
 func (a *Account) unsendable(f File) error {
-	return a.caller.senseless(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
+	return a.caller.badResponse(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
 }
 
 // checksumForm is the header of a checksum that S3 verifies.
 var checksumForm = regexp.MustCompile(`(?i)^x-amz-checksum-[a-z0-9]+$`)
 
 // isUploadHeader reports whether a signed URL may ask for a header.
-func ofUpload(name string) bool {
+func isUploadHeader(name string) bool {
 	return slices.ContainsFunc([]string{"Content-Length", "Content-Type", "If-None-Match"}, func(known string) bool {
 		return strings.EqualFold(known, name)
 	}) || checksumForm.MatchString(name)
@@ -157,7 +157,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	for range min(Parallel, len(plan.parcels)) {
 		senders.Go(func() {
 			for next := range queue {
-				if err := a.deliver(within, plan.permits, next, p.Sent); err != nil {
+				if err := a.uploadFile(within, plan.permits, next, p.Sent); err != nil {
 					stop(err)
 					return
 				}
@@ -165,7 +165,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 			}
 		})
 	}
-	hand(within, queue, plan.parcels)
+	feed(within, queue, plan.parcels)
 	senders.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -174,7 +174,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 }
 
 // feed sends the uploads to the queue until all are taken or ctx ends.
-func hand(ctx context.Context, queue chan<- upload, parcels []upload) {
+func feed(ctx context.Context, queue chan<- upload, parcels []upload) {
 	defer close(queue)
 	for _, p := range parcels {
 		select {

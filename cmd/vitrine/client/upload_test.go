@@ -104,7 +104,7 @@ func TestUploadStopsAtTheFirstFailure(t *testing.T) {
 		for i := range 20 {
 			files = append(files, text(fmt.Sprint(i), "x"))
 		}
-		f := demand(t, a.Upload(t.Context(), planOf(t, a, files...), &tally{}), fault.UnexpectedUploadObject, failure.Conflict)
+		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, files...), &tally{}), fault.UnexpectedUploadObject, failure.Conflict)
 		if want := `the storage refused "3" (403 AccessDenied)`; !strings.HasPrefix(f.Message, want) {
 			t.Errorf("message %q, want %q", f.Message, want)
 		}
@@ -135,10 +135,10 @@ func TestUploadEndsWhenAFileIsTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{respond: func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }}
 		a := account(w)
-		a.caller.Patience.Tries = 1
+		a.caller.Patience.MaxAttempts = 1
 		large := File{Path: "large", Size: 25 << 20, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
 		start := time.Now()
-		f := demand(t, a.Upload(t.Context(), planOf(t, a, large), &tally{}), failure.Network, failure.Server)
+		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, large), &tally{}), failure.Network, failure.Server)
 		if took, want := time.Since(start), time.Minute+800*time.Second; took != want || f.Message != "no answer from https://store.test in time" {
 			t.Errorf("%q after %v, want %v", f.Message, took, want)
 		}
@@ -235,7 +235,7 @@ func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
 		w := &wire{respond: read}
 		plan, err := account(w).Plan(contract.Session{Files: []contract.UploadTarget{target("f", map[string]string{name: "5"})}}, []File{f})
 		if !ok {
-			f := demand(t, err, failure.BadResponse, failure.Other)
+			f := wantFailure(t, err, failure.BadResponse, failure.Other)
 			if !strings.Contains(f.Message, "asks to send "+strconv.Quote("f")+" with the header "+strconv.Quote(name)) {
 				t.Errorf("%q: message %q", name, f.Message)
 			}
@@ -313,7 +313,7 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			plan, err := account(&wire{}).Plan(contract.Session{Files: tt.targets}, files)
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
 			want := UploadStats{
@@ -370,7 +370,7 @@ func TestNewURLsAreForTheSameSession(t *testing.T) {
 				}
 				return
 			}
-			demand(t, err, failure.BadResponse, failure.Other)
+			wantFailure(t, err, failure.BadResponse, failure.Other)
 			if puts != 1 {
 				t.Errorf("%s: %d PUTs", name, puts)
 			}

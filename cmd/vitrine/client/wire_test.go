@@ -97,7 +97,7 @@ func caller(w *wire, told *[]string) *Caller {
 }
 
 // wantFailure fails the test unless err has this code and exit code.
-func demand(t *testing.T, err error, code fault.Code, exit failure.Exit) *failure.Failure {
+func wantFailure(t *testing.T, err error, code fault.Code, exit failure.Exit) *failure.Failure {
 	t.Helper()
 	f, ok := errors.AsType[*failure.Failure](err)
 	if !ok || f.Code != code || f.Exit != exit {

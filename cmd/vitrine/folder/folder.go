@@ -94,7 +94,7 @@ func Open(rq Request) (*Folder, error) {
 		return nil, unusable("cannot open %s: %v", rq.Path, reason(err))
 	}
 	if f.single {
-		err = f.take(rq.Entrypoint)
+		err = f.addFile(rq.Entrypoint)
 	} else {
 		err = f.fill(rq)
 	}
@@ -123,7 +123,7 @@ func (f *Folder) Bytes() (sum int64) {
 type place struct{ given, absolute, real string }
 
 // addFile publishes a single file.
-func (f *Folder) take(entrypoint string) error {
+func (f *Folder) addFile(entrypoint string) error {
 	name := filepath.Base(f.at.absolute)
 	if err := checkPath(name); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (f *Folder) take(entrypoint string) error {
 		return unusable("%s is neither a file nor a folder", f.at.given)
 	}
 	f.Files = []File{{Path: name, Size: info.Size(), name: filepath.Base(f.at.real)}}
-	return f.settle(entrypoint)
+	return f.finish(entrypoint)
 }
 
 // fill walks the folder. If .gitignore excludes the entrypoint, the folder is a build output that is meant to be
@@ -147,7 +147,7 @@ func (f *Folder) fill(rq Request) error {
 		return err
 	}
 	f.Files, f.Skipped = first.files, first.skipped
-	err := f.settle(rq.Entrypoint)
+	err := f.finish(rq.Entrypoint)
 	if err == nil || !first.gitignore {
 		return err
 	}
@@ -156,7 +156,7 @@ func (f *Folder) fill(rq Request) error {
 		return err
 	}
 	f.Files, f.Skipped = second.files, second.skipped
-	if f.settle(rq.Entrypoint) != nil {
+	if f.finish(rq.Entrypoint) != nil {
 		return err
 	}
 	f.Skipped.GitignoreIn = f.Entrypoint
@@ -180,24 +180,24 @@ func (f *Folder) hasAllowed() error {
 			return failure.New(failure.Invalid, failure.Usage,
 				"--allow-secret names %q, which is not among the files to publish", name).
 				Advise("Name a file by its path below what is published, as a publish without the flag shows it.%s",
-					f.Skipped.told(name))
+					f.Skipped.describe(name))
 		}
 	}
 	return nil
 }
 
 // finish sorts the files and chooses the entrypoint.
-func (f *Folder) settle(entrypoint string) (err error) {
+func (f *Folder) finish(entrypoint string) (err error) {
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	f.Entrypoint, err = chooseEntrypoint(f.Files, entrypoint)
 	if why, ok := errors.AsType[*failure.Failure](err); ok {
-		_ = why.Advise("%s", why.Hint+f.Skipped.told(entrypoint)) // why points into err
+		_ = why.Advise("%s", why.Hint+f.Skipped.describe(entrypoint)) // why points into err
 	}
 	return err
 }
 
 // describe names what was skipped, for a folder without an entrypoint: first the wanted file, if there is one.
-func (s Skipped) told(wanted string) string {
+func (s Skipped) describe(wanted string) string {
 	left := slices.Clone(s.Other)
 	for _, r := range s.Secrets {
 		left = append(left, r.Path)

@@ -16,7 +16,7 @@ import (
 )
 
 // writeFiles makes a folder with the given files.
-func lay(t *testing.T, files map[string]string) string {
+func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -42,7 +42,7 @@ func open(t *testing.T, dir string) *Folder {
 }
 
 func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
-	f := open(t, lay(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
+	f := open(t, writeFiles(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
 	var got []string
 	for _, file := range f.Files {
 		got = append(got, file.Path)
@@ -57,7 +57,7 @@ func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	large := strings.Repeat("vitrine ", 100000)
-	f := open(t, lay(t, map[string]string{"index.html": large, "empty": ""}))
+	f := open(t, writeFiles(t, map[string]string{"index.html": large, "empty": ""}))
 	if err := f.Digest(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestDigest(t *testing.T) {
 func TestDigestNoticesAnotherSize(t *testing.T) {
 	for name, now := range map[string]string{"shorter": "he", "longer": "hello!"} {
 		t.Run(name, func(t *testing.T) {
-			dir := lay(t, map[string]string{"index.html": "hello"})
+			dir := writeFiles(t, map[string]string{"index.html": "hello"})
 			f := open(t, dir)
 			if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(now), 0o666); err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestBody(t *testing.T) {
 			"by halves":    iotest.HalfReader,
 		} {
 			t.Run(tt.name+", "+pieces, func(t *testing.T) {
-				dir := lay(t, map[string]string{"index.html": announced})
+				dir := writeFiles(t, map[string]string{"index.html": announced})
 				f := open(t, dir)
 				if err := f.Digest(t.Context()); err != nil {
 					t.Fatal(err)
@@ -130,8 +130,8 @@ func TestBody(t *testing.T) {
 }
 
 func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
-	outside := filepath.Join(lay(t, map[string]string{"private.txt": "hello"}), "private.txt")
-	dir := lay(t, map[string]string{"index.html": "hello"})
+	outside := filepath.Join(writeFiles(t, map[string]string{"private.txt": "hello"}), "private.txt")
+	dir := writeFiles(t, map[string]string{"index.html": "hello"})
 	f := open(t, dir)
 	if err := f.Digest(t.Context()); err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestIgnorePatterns(t *testing.T) {
 
 func TestAHugeIgnoreFileIsCut(t *testing.T) {
 	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
-	if f := open(t, lay(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
+	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
 		t.Errorf("files %v", f.Files)
 	}
 }

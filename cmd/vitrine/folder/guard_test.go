@@ -48,7 +48,7 @@ func TestFoldersOfCredentials(t *testing.T) {
 }
 
 // writeFile makes a file with a text, and the folders above it.
-func inside(t *testing.T, dir, name, text string) string {
+func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	name = filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -69,7 +69,7 @@ func symlink(t *testing.T, to, name string) string {
 }
 
 // openAll opens and reads what a request names, and returns what would be published and what is refused.
-func tried(t *testing.T, rq Request) (published, refused []string, err error) {
+func openAll(t *testing.T, rq Request) (published, refused []string, err error) {
 	t.Helper()
 	f, err := Open(rq)
 	if err != nil {
@@ -92,9 +92,9 @@ func tried(t *testing.T, rq Request) (published, refused []string, err error) {
 func TestLoginsAreNeverPublished(t *testing.T) {
 	home := t.TempDir()
 	logins := filepath.Join(home, "settings", "vitrine")
-	file := inside(t, logins, "kept.txt", "{}")
-	inside(t, home, "index.html", "hello")
-	inside(t, logins, "below/index.html", "hello")
+	file := writeFile(t, logins, "kept.txt", "{}")
+	writeFile(t, home, "index.html", "hello")
+	writeFile(t, logins, "below/index.html", "hello")
 	for name, path := range map[string]string{
 		"the folder":          logins,
 		"a folder below":      filepath.Join(logins, "below"),
@@ -105,54 +105,54 @@ func TestLoginsAreNeverPublished(t *testing.T) {
 		"a way through links": filepath.Join(home, "innocent", "kept.txt"),
 	} {
 		for _, allow := range [][]string{nil, {"kept.txt", "innocent.txt", "index.html"}} {
-			if _, _, err := tried(t, Request{Path: path, AllowSecret: allow, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "logins of this command") {
+			if _, _, err := openAll(t, Request{Path: path, AllowSecret: allow, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "logins of this command") {
 				t.Errorf("%s, allowing %v: %v", name, allow, err)
 			}
 		}
 	}
-	published, refused, err := tried(t, Request{Path: home, Logins: []string{"/not/there", filepath.Join(home, "innocent")}})
+	published, refused, err := openAll(t, Request{Path: home, Logins: []string{"/not/there", filepath.Join(home, "innocent")}})
 	if err != nil || !slices.Equal(published, []string{"index.html"}) || !slices.Equal(refused, []string{"innocent", "innocent.txt", "settings/vitrine/"}) {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	if _, _, err := tried(t, Request{Path: home, AllowSecret: []string{"settings/vitrine/kept.txt"}, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid {
+	if _, _, err := openAll(t, Request{Path: home, AllowSecret: []string{"settings/vitrine/kept.txt"}, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid {
 		t.Errorf("a login was allowed: %v", err)
 	}
 }
 
 func TestAGitFolderIsNeverARoot(t *testing.T) {
 	repo := t.TempDir()
-	config := inside(t, repo, ".git/config", "url = https://user:token@example.com")
-	inside(t, repo, ".git/hooks/index.html", "hello")
-	inside(t, repo, "sub/.git", "gitdir: ../.git/modules/sub")
-	inside(t, repo, "index.html", "hello")
+	config := writeFile(t, repo, ".git/config", "url = https://user:token@example.com")
+	writeFile(t, repo, ".git/hooks/index.html", "hello")
+	writeFile(t, repo, "sub/.git", "gitdir: ../.git/modules/sub")
+	writeFile(t, repo, "index.html", "hello")
 	for name, path := range map[string]string{
 		"the folder": filepath.Join(repo, ".git"), "a file": config, "a folder below": filepath.Join(repo, ".git", "hooks"),
 		"a file further below": filepath.Join(repo, ".git", "hooks", "index.html"), "the file of a submodule": filepath.Join(repo, "sub", ".git"),
 		"a link": symlink(t, config, filepath.Join(t.TempDir(), "config.txt")), "a link to it": symlink(t, filepath.Join(repo, ".git"), filepath.Join(t.TempDir(), "git")),
 	} {
-		if _, _, err := tried(t, Request{Path: path, Entrypoint: "config"}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "a .git holds") {
+		if _, _, err := openAll(t, Request{Path: path, Entrypoint: "config"}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "a .git holds") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if published, _, err := tried(t, Request{Path: config, AllowSecret: []string{"config"}}); err != nil || len(published) != 1 {
+	if published, _, err := openAll(t, Request{Path: config, AllowSecret: []string{"config"}}); err != nil || len(published) != 1 {
 		t.Errorf("a file that is named: published %v, error %v", published, err)
 	}
-	if _, _, err := tried(t, Request{Path: filepath.Join(repo, ".git"), Entrypoint: "config", AllowSecret: []string{"config"}}); err == nil {
+	if _, _, err := openAll(t, Request{Path: filepath.Join(repo, ".git"), Entrypoint: "config", AllowSecret: []string{"config"}}); err == nil {
 		t.Error("a whole .git was allowed")
 	}
 }
 
 func TestFilesThatHoldSecretsStayBehind(t *testing.T) {
 	token := credential.Mint(credential.APIKey, credential.Production, id.NewWorkspace(), "").Reveal()
-	dir := lay(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"index.html": "hello", "notes.txt": strings.Repeat("x", 32<<10-40) + token, "image.bin": "\x00\x01" + token + "\xff", "doc.html": "ap_pk_production_…",
 		"key.txt": "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("A", 64) + "\n",
 	})
-	published, refused, err := tried(t, Request{Path: dir})
+	published, refused, err := openAll(t, Request{Path: dir})
 	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html"}) || !slices.Equal(refused, []string{"image.bin", "key.txt", "notes.txt"}) {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	published, refused, err = tried(t, Request{Path: dir, AllowSecret: []string{"./notes.txt"}})
+	published, refused, err = openAll(t, Request{Path: dir, AllowSecret: []string{"./notes.txt"}})
 	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html", "notes.txt"}) || !slices.Equal(refused, []string{"image.bin", "key.txt"}) {
 		t.Errorf("one allowed: published %v, refused %v, error %v", published, refused, err)
 	}
@@ -160,37 +160,37 @@ func TestFilesThatHoldSecretsStayBehind(t *testing.T) {
 		"a single file":             {Path: filepath.Join(dir, "notes.txt")},
 		"the file that opens first": {Path: dir, Entrypoint: "notes.txt"},
 	} {
-		_, _, err := tried(t, rq)
+		_, _, err := openAll(t, rq)
 		if f := failure.Of(err); f.Exit != failure.Invalid || !strings.Contains(f.Message, "it holds a secret of Vitrine (ap_pk_...)") ||
 			!strings.Contains(f.Hint, "--allow-secret notes.txt") || strings.Contains(f.Message+f.Hint, token) {
 			t.Errorf("%s: %+v", name, f)
 		}
 		rq.AllowSecret = []string{"notes.txt"}
-		if _, _, err := tried(t, rq); err != nil {
+		if _, _, err := openAll(t, rq); err != nil {
 			t.Errorf("%s, allowed: %v", name, err)
 		}
 	}
 }
 
 func TestLinksAndFoldersDoNotHideSecrets(t *testing.T) {
-	dir := lay(t, map[string]string{
+	dir := writeFiles(t, map[string]string{
 		"index.html": "hello", ".env/bin/activate": "x", ".ssh/config": "x", ".ssh/deep/index.html": "x", `.ssh/odd\name/x`: "x", "site/.aws/credentials": "x", "b/.docker/config.json": "x",
 	})
 	for name, to := range map[string]string{"a.txt": ".env/bin/activate", "c.txt": ".ssh/deep/index.html", "d.txt": "b/.docker/config.json", ".npmrc": "index.html"} {
 		symlink(t, to, filepath.Join(dir, name))
 	}
-	published, refused, err := tried(t, Request{Path: dir})
+	published, refused, err := openAll(t, Request{Path: dir})
 	slices.Sort(refused)
 	want := `.env/ .npmrc .ssh/config .ssh/deep/index.html .ssh/odd\name/ a.txt b/.docker/config.json c.txt d.txt site/.aws/credentials`
 	if err != nil || !slices.Equal(published, []string{"index.html"}) || strings.Join(refused, " ") != want {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	published, refused, err = tried(t, Request{Path: dir, AllowSecret: []string{".env/bin/activate"}})
+	published, refused, err = openAll(t, Request{Path: dir, AllowSecret: []string{".env/bin/activate"}})
 	if err != nil || !slices.Equal(published, []string{".env/bin/activate", "index.html"}) || len(refused) != 9 {
 		t.Errorf("one allowed in a folder: published %v, refused %v, error %v", published, refused, err)
 	}
 	above := filepath.Join(dir, "b", ".docker")
-	if _, refused, err := tried(t, Request{Path: above}); err == nil || len(refused) > 0 || !strings.Contains(failure.Of(err).Hint, "config.json") {
+	if _, refused, err := openAll(t, Request{Path: above}); err == nil || len(refused) > 0 || !strings.Contains(failure.Of(err).Hint, "config.json") {
 		t.Errorf("below the folder that makes it one: refused %v, error %v", refused, err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 const (
 	path = "/callback"
 	// drainTime is how long a browser has to read its page when the command is done.
-	last = 2 * time.Second
+	drainTime = 2 * time.Second
 	// headerTime and headerSize bound the resources that other programs on this machine can occupy.
 	headerTime = 10 * time.Second
 	headerSize = 32 << 10
@@ -83,7 +83,7 @@ func (l *Listener) Wait(ctx context.Context) (url.Values, error) {
 func (l *Listener) Close(p Page) {
 	l.verdict <- p
 	if l.taken.Load() {
-		late := time.NewTimer(last)
+		late := time.NewTimer(drainTime)
 		defer late.Stop()
 		select {
 		case <-l.shown:

@@ -154,18 +154,18 @@ func TestWhen(t *testing.T) {
 }
 
 // syncBuffer is a buffer that may be read while a bar is drawn on it.
-type paper struct {
+type syncBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (p *paper) Write(b []byte) (int, error) {
+func (p *syncBuffer) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.Write(b)
 }
 
-func (p *paper) String() string {
+func (p *syncBuffer) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
@@ -179,7 +179,7 @@ func pass(d time.Duration) {
 
 func TestProgressBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err paper
+		var out, err syncBuffer
 		s := New(Options{Out: &out, Err: &err, Environ: onTTY})
 		p := s.Progress(3, 1000)
 		pass(299 * time.Millisecond)
@@ -206,7 +206,7 @@ func TestProgressBar(t *testing.T) {
 
 func TestShortWorkShowsNoBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err paper
+		var out, err syncBuffer
 		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000)
 		p.Sent(1000)
 		p.Stop()
@@ -224,7 +224,7 @@ func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 		{Options{}, "Uploading 2 files (1 KiB)\nUploaded 2 files\n"},
 		{Options{JSON: true}, ""},
 	} {
-		var out, err paper
+		var out, err syncBuffer
 		tt.o.Out, tt.o.Err = &out, &err
 		s := New(tt.o)
 		p := s.Progress(2, 1024)

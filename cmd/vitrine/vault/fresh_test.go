@@ -58,7 +58,7 @@ func TestFreshStoresTheNewTokenFirst(t *testing.T) {
 		}
 		want := login(server, "a")
 		want.RefreshToken = token(n)
-		holds(t, v, want)
+		wantLogin(t, v, want)
 	}
 }
 
@@ -130,13 +130,13 @@ func TestFreshFails(t *testing.T) {
 	if _, err := v.AccessToken(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Server {
 		t.Errorf("without a network: %v", err)
 	}
-	holds(t, v, before)
+	wantLogin(t, v, before)
 	o.counts = token(99) // revoked
 	_, err := v.AccessToken(t.Context(), server, o.refresh)
 	if f := failure.Of(err); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") || o.refused != 1 {
 		t.Errorf("after a revocation: %v, %d refused", err, o.refused)
 	}
-	holds(t, v, before)
+	wantLogin(t, v, before)
 }
 
 // TestFreshIsNotBrokenOff interrupts the command during a refresh.

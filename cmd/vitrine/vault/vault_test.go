@@ -68,7 +68,7 @@ func drop(t *testing.T, v *Vault, server string) {
 }
 
 // wantLogin checks that the vault has just this login for its server.
-func holds(t *testing.T, v *Vault, want Record) {
+func wantLogin(t *testing.T, v *Vault, want Record) {
 	t.Helper()
 	got := v.Load(want.BaseURL)
 	if got == nil {
@@ -81,7 +81,7 @@ func holds(t *testing.T, v *Vault, want Record) {
 	}
 }
 
-func hasNone(t *testing.T, v *Vault, server string) {
+func wantNoLogin(t *testing.T, v *Vault, server string) {
 	t.Helper()
 	if r := v.Load(server); r != nil {
 		t.Errorf("there is a login for %s", server)
@@ -92,21 +92,21 @@ func TestFile(t *testing.T) {
 	without(t)
 	var warnings []string
 	v := open(t, &warnings)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	drop(t, v, server)
 	if place := store(t, v, login(server, "a")); place != File || len(warnings) != 1 || !strings.Contains(warnings[0], v.Path()) {
 		t.Errorf("place %s, warnings %q", place, warnings)
 	}
 	store(t, v, login(other, "b"))
 	store(t, v, login(server, "c"))
-	holds(t, v, login(server, "c"))
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(server, "c"))
+	wantLogin(t, v, login(other, "b"))
 	if len(warnings) != 1 {
 		t.Errorf("warned %d times", len(warnings))
 	}
 	drop(t, v, server)
-	hasNone(t, v, server)
-	holds(t, v, login(other, "b"))
+	wantNoLogin(t, v, server)
+	wantLogin(t, v, login(other, "b"))
 	drop(t, v, other)
 	if _, err := os.Lstat(v.Path()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty file stays: %v", err)
@@ -160,13 +160,13 @@ func TestLinksAreRefused(t *testing.T) {
 			if err := os.Symlink(to, from); err != nil {
 				t.Fatal(err)
 			}
-			hasNone(t, v, server)
+			wantNoLogin(t, v, server)
 			r := login(server, "b")
 			_, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil })
 			if !failure.IsCode(err, failure.Unstorable) || !strings.Contains(err.Error(), "symbolic link") {
 				t.Errorf("error %v", err)
 			}
-			holds(t, elsewhere, login(server, "a"))
+			wantLogin(t, elsewhere, login(server, "a"))
 		})
 	}
 }
@@ -197,9 +197,9 @@ func TestWhatIsNoRecordIsNoCredential(t *testing.T) {
 			if err := os.WriteFile(v.Path(), []byte(file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			hasNone(t, v, server)
+			wantNoLogin(t, v, server)
 			store(t, v, login(server, "b")) // a login repairs it
-			holds(t, v, login(server, "b"))
+			wantLogin(t, v, login(server, "b"))
 		}
 	}
 	if read(good, server) == nil {
@@ -227,7 +227,7 @@ func TestNoPlaceAtAll(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	v.Dir = ""
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	r := login(server, "a")
 	if _, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil }); !failure.IsCode(err, failure.Unstorable) {
 		t.Errorf("error %v", err)
@@ -245,14 +245,14 @@ func TestKeyring(t *testing.T) {
 	if _, err := os.Lstat(v.Path()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a file beside the keyring: %v", err)
 	}
-	holds(t, v, login(server, "a"))
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(server, "a"))
+	wantLogin(t, v, login(other, "b"))
 	drop(t, v, server)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	if _, err := keyring.Get(service, server); !errors.Is(err, keyring.ErrNotFound) {
 		t.Errorf("the keyring still has it: %v", err)
 	}
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(other, "b"))
 	if len(warnings) != 0 {
 		t.Errorf("warned %q", warnings)
 	}
@@ -271,14 +271,14 @@ func TestKeyringComesAndGoes(t *testing.T) {
 	if text, err := os.ReadFile(v.Path()); err != nil || strings.Contains(string(text), server) || !strings.Contains(string(text), other) {
 		t.Errorf("the file holds %s (%v)", text, err)
 	}
-	holds(t, v, login(server, "b"))
+	wantLogin(t, v, login(server, "b"))
 
 	if err := v.write(server, mustJSON(t, login(server, "c"))); err != nil { // as a save without keyring leaves it
 		t.Fatal(err)
 	}
-	holds(t, v, login(server, "c"))
+	wantLogin(t, v, login(server, "c"))
 	drop(t, v, server)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 }
 
 func mustJSON(t *testing.T, r Record) []byte {

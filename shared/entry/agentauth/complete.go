@@ -53,7 +53,7 @@ func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 }
 
 // requireMember refuses callers who cannot accept an agent, which gets the scopes to read and publish.
-func (s *Service) member(by credential.Actor) error {
+func (s *Service) requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return fault.New(fault.NotAuthenticated, "only a member can answer an agent: sign in")
 	}
@@ -77,7 +77,7 @@ func (s *Service) attemptOf(text string) (credential.Token, error) {
 // Preview returns what a person sees before they answer. Every invalid token is the same invalid_request error. It
 // writes no item.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return Request{}, err
 	}
 	sent, err := s.attemptOf(attemptToken)
@@ -115,14 +115,14 @@ var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 // Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
 // against attempt, registration and member.
 func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	code := strings.TrimSpace(c.UserCode)
 	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
 		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
 	}
-	if err := s.guesses().Allow(ctx, by.Member); err != nil {
+	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	sent, err := s.attemptOf(c.AttemptToken)
@@ -133,13 +133,13 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 		return contract.CompletedClaim{}, errWrong
 	}
 	var done contract.CompletedClaim
-	err = race(func() error {
+	err = retry(func() error {
 		m, err := s.meet(ctx, by, sent, code)
 		if err != nil {
 			return err
 		}
 		done = contract.CompletedClaim{OK: true, RegistrationID: m.registration.ID}
-		return s.settle(ctx, by, m)
+		return s.commitCode(ctx, by, m)
 	})
 	if err != nil {
 		return contract.CompletedClaim{}, err
@@ -148,7 +148,7 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 }
 
 // commitCode commits the effect of the code that a person typed.
-func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) error {
+func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup) error {
 	now := s.now()
 	st := m.registration.complete(m.visitor, now)
 	switch {
@@ -168,7 +168,7 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) err
 		}
 	}
 	if st.guessed {
-		return s.guesses().Record(ctx, by.Member, errWrong)
+		return s.codeLimiter().Record(ctx, by.Member, errWrong)
 	}
 	return st.refusal
 }
@@ -192,20 +192,20 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 }
 
 // codeLimiter limits the wrong codes that a member may type.
-func (s *Service) guesses() rate.FailureLimiter {
+func (s *Service) codeLimiter() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "agentcode"}
 }
 
 // Refuse ends an attempt because the caller does not know the agent. The agent's next poll reports it.
 func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken string) error {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return err
 	}
 	sent, err := s.attemptOf(attemptToken)
 	if err != nil {
 		return err
 	}
-	return race(func() error {
+	return retry(func() error {
 		m, err := s.meet(ctx, by, sent, "")
 		if err != nil {
 			return err

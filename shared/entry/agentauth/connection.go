@@ -18,7 +18,7 @@ import (
 func (s *Service) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]Registration, contract.PageInfo, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return nil, contract.PageInfo{}, err
 	}
 	now := s.now()
@@ -28,7 +28,7 @@ func (s *Service) Connections(
 			Workspace: by.Workspace.ID,
 			After:     after,
 			Limit:     limit,
-			Live:      func(r Registration) bool { return r.works(by, now) },
+			Live:      func(r Registration) bool { return r.worksFor(by, now) },
 		})
 	})
 }
@@ -37,15 +37,15 @@ func (s *Service) Connections(
 func (s *Service) Connection(
 	ctx context.Context, by credential.Actor, registration id.Registration,
 ) (Registration, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return Registration{}, err
 	}
 	if !registration.Valid() {
-		return Registration{}, unconnected()
+		return Registration{}, errNotConnected()
 	}
 	r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
-	if err == nil && (r == nil || !r.works(by, s.now())) {
-		err = unconnected()
+	if err == nil && (r == nil || !r.worksFor(by, s.now())) {
+		err = errNotConnected()
 	}
 	if err != nil {
 		return Registration{}, err
@@ -54,7 +54,7 @@ func (s *Service) Connection(
 }
 
 // worksFor reports whether the agent works in the caller's workspace.
-func (r Registration) works(by credential.Actor, now time.Time) bool {
+func (r Registration) worksFor(by credential.Actor, now time.Time) bool {
 	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
@@ -65,12 +65,12 @@ func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration 
 		return fault.New(fault.NotAuthenticated, "only a member can disconnect an agent: sign in")
 	}
 	if !registration.Valid() {
-		return unconnected()
+		return errNotConnected()
 	}
-	return race(func() error {
+	return retry(func() error {
 		r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
 		if err != nil || r == nil {
-			return cmp.Or(err, unconnected())
+			return cmp.Or(err, errNotConnected())
 		}
 		now := s.now()
 		st := r.unlink(by.Workspace.ID)
@@ -88,4 +88,4 @@ func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration 
 	})
 }
 
-func unconnected() error { return fault.New(fault.NotFound, "no connected agent has this id") }
+func errNotConnected() error { return fault.New(fault.NotFound, "no connected agent has this id") }

@@ -159,7 +159,7 @@ func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Dura
 // unlink ends the access that a claim gave, with all credentials of the registration.
 func (r Registration) unlink(from id.Workspace) step {
 	if r.State != Verified || r.Workspace != from {
-		return r.refused(unconnected())
+		return r.refused(errNotConnected())
 	}
 	ends := r.Keys
 	r.State, r.Keys = Revoked, nil

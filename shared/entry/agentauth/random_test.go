@@ -191,7 +191,7 @@ var table = map[string][]rule{
 
 // life is one registration under random events.
 type life struct {
-	*world
+	*env
 	o        oracle
 	random   *rand.Rand
 	agent    contract.RegisteredAgent
@@ -204,10 +204,10 @@ type life struct {
 	verified bool // at some time
 }
 
-func (w *world) begin(random *rand.Rand, m mood, used map[string]int) *life {
+func (w *env) begin(random *rand.Rand, m mood, used map[string]int) *life {
 	w.wait(time.Minute) // past the rate limits
 	l := &life{
-		world:  w,
+		env:    w,
 		random: random,
 		mood:   m,
 		agent:  w.agent(),
@@ -279,7 +279,7 @@ func (l *life) act() (got contract.Token, err error) {
 	switch p := l.o.play; p.kind {
 	case "start":
 		var s contract.StartedClaim
-		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, welcome, ""); err == nil {
+		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, admitAll, ""); err == nil {
 			l.starts = append(l.starts, s)
 		}
 	case "exchange":
@@ -294,7 +294,7 @@ func (l *life) act() (got contract.Token, err error) {
 			c.AttemptToken = l.starts[p.attempt].AttemptToken
 		}
 		if !p.right {
-			c.UserCode = another(c.UserCode)
+			c.UserCode = otherCode(c.UserCode)
 		}
 		_, err = l.Complete(ctx, l.people[p.by], c)
 	case "refuse":
@@ -372,7 +372,7 @@ func TestRandomEventsAreAnsweredAsTheTableSays(t *testing.T) {
 	if use == 0 {
 		use = rand.Uint64()
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	w.limits.WrongCode.Limit = 1_000_000
 	random := rand.New(rand.NewPCG(use, use))
 	began := time.Now()

@@ -28,7 +28,7 @@ const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
 // Register creates a registration with an ephemeral workspace of its own. Assertion and claim token are returned this
 // once. Every refusal because of rates, or while workspaces cannot be made, is a 429.
 func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error) {
-	if err := cmp.Or(s.off(), wanted(r)); err != nil {
+	if err := cmp.Or(s.checkEnabled(), checkKind(r)); err != nil {
 		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
 	}
 	if err := s.admit(ctx, from); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 }
 
 // checkKind refuses every registration but an anonymous one, because no provider of agents' identities is trusted.
-func wanted(r contract.RegisterAgent) error {
+func checkKind(r contract.RegisterAgent) error {
 	switch {
 	case r.Type == contract.AnonymousType:
 		return nil
@@ -113,11 +113,11 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 			err = fault.New(fault.ProvisionRateLimited, "many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
 		}
 	}
-	return friction(err)
+	return routeError(err)
 }
 
-// friction maps the errors of provisioning to the codes of this route.
-func friction(err error) error {
+// routeError maps the errors of provisioning to the codes of this route.
+func routeError(err error) error {
 	switch f := fault.Of(err); {
 	case err == nil:
 		return nil
@@ -170,7 +170,7 @@ func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistr
 
 // StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
 func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitted Admitted, requestID string) (contract.StartedClaim, error) {
-	if err := s.off(); err != nil {
+	if err := s.checkEnabled(); err != nil {
 		return contract.StartedClaim{}, err
 	}
 	sent, err := credential.Parse(c.ClaimToken, credential.ClaimToken, s.Environment)
@@ -178,7 +178,7 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitte
 		return contract.StartedClaim{}, errExpired
 	}
 	var started contract.StartedClaim
-	err = race(func() error {
+	err = retry(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()

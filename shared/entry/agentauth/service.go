@@ -110,7 +110,7 @@ type Service struct {
 const maxAttempts = 10
 
 // retry repeats a read, a decision and a conditional write until the write finds what was read.
-func race(try func() error) error {
+func retry(try func() error) error {
 	for range maxAttempts {
 		if err := try(); !errors.Is(err, ErrMoved) {
 			return err
@@ -131,7 +131,7 @@ func (s *Service) rate(r limits.Rate) limits.Rate {
 }
 
 // checkEnabled refuses requests where agents cannot register.
-func (s *Service) off() error {
+func (s *Service) checkEnabled() error {
 	if s.Signer == nil {
 		return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "agent registration is not set up here")
 	}

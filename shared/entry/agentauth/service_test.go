@@ -38,7 +38,7 @@ var ctx = context.Background()
 const origin = "https://api.vitrine.test"
 
 // env is the service on tables of its own, with a clock that tests move.
-type world struct {
+type env struct {
 	testing.TB
 	*agentauth.Service
 	store   *dynamo.Store
@@ -52,10 +52,10 @@ type world struct {
 	from    netip.Addr
 }
 
-func newWorld(t testing.TB) *world {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	w := &world{
+	w := &env{
 		TB:     t,
 		tables: dynamo.Named("agents-" + string(id.NewPublic())),
 		rings:  keyring.New(),
@@ -75,7 +75,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) assemble() {
+func (w *env) assemble() {
 	w.Helper()
 	peppers, err1 := w.rings.Pepper.Derive("credential")
 	nonces, err2 := w.rings.Pepper.Derive("pow")
@@ -126,12 +126,12 @@ func (w *world) assemble() {
 	}
 }
 
-func (w *world) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+func (w *env) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 
-func (w *world) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+func (w *env) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
 // ok ends the test unless err is nil.
-func (w *world) ok(err error) {
+func (w *env) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -139,7 +139,7 @@ func (w *world) ok(err error) {
 }
 
 // wantCode checks the code of a failure, of either kind; "" is none.
-func (w *world) refused(err error, code string) {
+func (w *env) wantCode(err error, code string) {
 	w.Helper()
 	if got := codeOf(err); got != code {
 		w.Errorf("answers %q (%v), want %q", got, err, code)
@@ -154,7 +154,7 @@ func codeOf(err error) string {
 }
 
 // agent registers an agent, beyond the rate limits of the agents before.
-func (w *world) agent() contract.RegisteredAgent {
+func (w *env) agent() contract.RegisteredAgent {
 	w.Helper()
 	a, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "test-request")
 	w.ok(err)
@@ -162,7 +162,7 @@ func (w *world) agent() contract.RegisteredAgent {
 }
 
 // person creates a member with a workspace.
-func (w *world) person() credential.Actor {
+func (w *env) person() credential.Actor {
 	w.Helper()
 	at, public := w.now(), id.NewPublic()
 	home := workspace.Workspace{
@@ -205,20 +205,20 @@ func (w *world) person() credential.Actor {
 	}
 }
 
-func (w *world) start(claimToken string) contract.StartedClaim {
+func (w *env) start(claimToken string) contract.StartedClaim {
 	w.Helper()
-	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, welcome, "test-request")
+	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, admitAll, "test-request")
 	w.ok(err)
 	return s
 }
 
-func (w *world) complete(by credential.Actor, attempt, code string) error {
+func (w *env) complete(by credential.Actor, attempt, code string) error {
 	_, err := w.Complete(ctx, by, contract.CompleteClaim{AttemptToken: attempt, UserCode: code})
 	return err
 }
 
 // claimed registers an agent that a person accepts.
-func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
+func (w *env) claimed() (contract.RegisteredAgent, credential.Actor) {
 	w.Helper()
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
@@ -227,18 +227,18 @@ func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
 }
 
 // admitAll admits every address.
-func welcome() error { return nil }
+func admitAll() error { return nil }
 
-func (w *world) poll(claimToken string) (contract.Token, error) {
-	return w.Redeem(ctx, claimToken, welcome, "test-request")
+func (w *env) poll(claimToken string) (contract.Token, error) {
+	return w.Redeem(ctx, claimToken, admitAll, "test-request")
 }
 
-func (w *world) exchange(text string) (contract.Token, error) {
-	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, welcome)
+func (w *env) exchange(text string) (contract.Token, error) {
+	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, admitAll)
 }
 
 // works returns the workspace in which a bearer secret authenticates; empty: it does not.
-func (w *world) works(secret string) id.Workspace {
+func (w *env) works(secret string) id.Workspace {
 	w.Helper()
 	o, err := w.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
 	if fault.CodeOf(err) == fault.NotAuthenticated {
@@ -249,7 +249,7 @@ func (w *world) works(secret string) id.Workspace {
 }
 
 // registration reads the stored registration of an agent.
-func (w *world) registration(r id.Registration) agentauth.Registration {
+func (w *env) registration(r id.Registration) agentauth.Registration {
 	w.Helper()
 	found, _, err := w.store.Registration(ctx, r, id.NoWorkspace)
 	w.ok(err)
@@ -260,7 +260,7 @@ func (w *world) registration(r id.Registration) agentauth.Registration {
 }
 
 // otherCode returns a code of six digits that is not code.
-func another(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
+func otherCode(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
 
 func command() idempotency.Command {
 	return idempotency.Command{
@@ -270,7 +270,7 @@ func command() idempotency.Command {
 }
 
 func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	before, err := w.exchange(a.IdentityAssertion)
 	w.ok(err)
@@ -279,7 +279,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 		t.Fatalf("%+v in %s", before, w.works(before.AccessToken))
 	}
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "authorization_pending")
+	w.wantCode(err, "authorization_pending")
 	s := w.start(a.ClaimToken)
 	seen, err := w.Preview(ctx, p, s.AttemptToken)
 	w.ok(err)
@@ -306,7 +306,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 }
 
 func TestWhatARegistrationAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" || !a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
 		t.Errorf("%+v", a)
@@ -327,7 +327,7 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 }
 
 func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	jag := "urn:ietf:params:oauth:token-type:id-jag"
 	for _, tt := range []struct {
 		asked contract.RegisterAgent
@@ -342,26 +342,26 @@ func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
 		{contract.RegisterAgent{Type: "identity_assertion", AssertionType: jag, Assertion: "x"}, "temporarily_unavailable"},
 	} {
 		_, err := w.Register(ctx, tt.asked, w.from, "")
-		w.refused(err, tt.code)
+		w.wantCode(err, tt.code)
 	}
 }
 
 func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	w.Signer = nil
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
-	w.refused(err, "temporarily_unavailable")
-	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
+	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+	w.wantCode(err, "temporarily_unavailable")
 	_, err = w.exchange(a.IdentityAssertion)
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
 }
 
 func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the start of a minute of the rate limit
 	register := func(n int) error {
 		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
@@ -379,12 +379,12 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 }
 
 func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for range w.limits.ProvisionAddress.Limit {
 		w.agent()
 	}
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
-	w.refused(err, "ephemeral_provision_rate_limited")
+	w.wantCode(err, "ephemeral_provision_rate_limited")
 	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
 	r, isRefusal := err.(*fault.OAuthError)
 	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {

@@ -25,10 +25,10 @@ type Admitted func() error
 
 // Exchange issues an access token for an assertion, which may be used again until it expires.
 func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (contract.Token, error) {
-	if err := s.off(); err != nil {
+	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}
-	granted, err := s.asked(e)
+	granted, err := s.checkExchange(e)
 	if err != nil {
 		return contract.Token{}, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant, "this is no assertion of ours that holds now; register again").WithCause(err)
 	}
 	var out contract.Token
-	err = race(func() error {
+	err = retry(func() error {
 		r, w, err := s.Store.Registration(ctx, claims.Registration, claims.Workspace)
 		if err == nil {
 			err = admitted()
@@ -63,7 +63,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 }
 
 // checkExchange checks the parameters beside the assertion, and returns the scopes of the token.
-func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
+func (s *Service) checkExchange(e Exchange) ([]credential.Scope, error) {
 	if e.Assertion == "" {
 		return nil, fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
 	}
@@ -85,7 +85,7 @@ func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
 // member's workspace and a new assertion. A lost answer can be requested again a few times; each ends the access token
 // before.
 func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitted, requestID string) (contract.Token, error) {
-	if err := s.off(); err != nil {
+	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}
 	if claimToken == "" {
@@ -96,7 +96,7 @@ func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitt
 		return contract.Token{}, errExpired
 	}
 	var out contract.Token
-	err = race(func() error {
+	err = retry(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()

@@ -74,7 +74,7 @@ func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 	if m != nil {
 		return r.touch(ctx, *m, *w, who)
 	}
-	a := admission(who, r.Now(), requestID)
+	a := newMember(who, r.Now(), requestID)
 	switch err := r.Store.AddMember(ctx, a); {
 	case err == nil:
 		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, nil
@@ -102,7 +102,7 @@ func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, wh
 	return SignedIn{Member: m, Workspace: w}, r.Store.TouchMember(ctx, m, since)
 }
 
-func admission(who Identity, now time.Time, requestID string) NewMember {
+func newMember(who Identity, now time.Time, requestID string) NewMember {
 	now = now.UTC().Truncate(time.Millisecond) // the precision of the store
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),

@@ -50,12 +50,12 @@ var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 // that shows an error of another client. If the client or its redirect URI is not to be trusted, Authorize fails, and
 // the person sees the error, because the browser must not be sent there.
 func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo string, err error) {
-	client, refusal, err := s.judge(ctx, a)
+	client, refusal, err := s.validate(ctx, a)
 	switch {
 	case err != nil:
 		return "", err
 	case refusal != nil && client.FirstParty:
-		return s.back(a.RedirectURI, a.State, refusal), nil
+		return s.errorRedirect(a.RedirectURI, a.State, refusal), nil
 	case refusal != nil:
 		return s.Origins.App + "/oauth/error?" + a.query(), nil
 	}
@@ -79,7 +79,7 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 }
 
 // validate returns the client of an authorization and the error that the client gets. err is for the person only.
-func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
+func (s *Server) validate(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
 	client, err = s.client(ctx, a.ClientID)
 	switch {
 	case err != nil:
@@ -113,11 +113,11 @@ func (s *Server) check(c Client, a Authorization) error {
 	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
 	}
-	return aims(s.audienceFor(c), a.Resource)
+	return checkResource(s.audienceFor(c), a.Resource)
 }
 
 // errorRedirect returns the redirect that reports an error to the client.
-func (s *Server) back(redirect, state string, err error) string {
+func (s *Server) errorRedirect(redirect, state string, err error) string {
 	r := fault.OAuthErrorOf(err)
 	return s.answerAt(redirect, state, url.Values{"error": {string(r.Code)}, "error_description": {r.Description}})
 }
@@ -151,7 +151,7 @@ func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
 // Allow grants the client access in the member's name and returns the redirect with the code. A request is answered
 // once.
 func (s *Server) Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return "", err
 	}
 	r, err := s.request(ctx, request)
@@ -184,7 +184,7 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 
 // Deny refuses the client and returns the redirect that reports it.
 func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return "", err
 	}
 	r, err := s.request(ctx, request)
@@ -194,7 +194,7 @@ func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) 
 	if err := s.Requests.DropRequest(ctx, *r); err != nil {
 		return "", errSuperseded(err)
 	}
-	return s.back(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil
+	return s.errorRedirect(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil
 }
 
 // request reads an open consent request.
@@ -219,7 +219,7 @@ func errSuperseded(err error) error {
 
 // requireMember refuses actors that are not members with a browser session, because a token must not create further
 // tokens.
-func person(by credential.Actor) error {
+func requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Client != "" {
 		return fault.New(fault.Forbidden, "only a person who is signed in may answer this")
 	}

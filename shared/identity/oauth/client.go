@@ -75,7 +75,7 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 	}
 	given, err := accepted(r)
 	if err == nil {
-		err = s.room(ctx)
+		err = s.checkQuota(ctx)
 	}
 	if err != nil {
 		return contract.RegisteredClient{}, err
@@ -94,7 +94,7 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 }
 
 // checkQuota fails if all networks together have registered too many clients.
-func (s *Server) room(ctx context.Context) error {
+func (s *Server) checkQuota(ctx context.Context) error {
 	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
 	if err == nil && wait > 0 {
 		err = fault.NewOAuth(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
@@ -118,21 +118,21 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "clients here are public: token_endpoint_auth_method is none")
 	}
 	r.AuthMethod = "none"
-	if r.GrantTypes = offered(r.GrantTypes, contract.GrantCode, contract.GrantRefresh); !slices.Contains(r.GrantTypes, contract.GrantCode) {
+	if r.GrantTypes = supported(r.GrantTypes, contract.GrantCode, contract.GrantRefresh); !slices.Contains(r.GrantTypes, contract.GrantCode) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "grant_types has to name authorization_code")
 	}
-	if r.ResponseTypes = offered(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
+	if r.ResponseTypes = supported(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "response_types has to name code")
 	}
 	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > clientNameRunes {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", clientNameRunes)
 	}
-	r.Scope = words(scopesFor(Client{}, r.Scope))
+	r.Scope = scopeString(scopesFor(Client{}, r.Scope))
 	return r, nil
 }
 
 // supported returns the requested values that are known, or all known ones if none was requested.
-func offered(asked []string, known ...string) []string {
+func supported(asked []string, known ...string) []string {
 	if len(asked) == 0 {
 		return known
 	}

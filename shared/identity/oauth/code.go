@@ -44,8 +44,8 @@ type Code struct {
 	Grant     id.Public // that the code was redeemed for; empty: unused
 }
 
-func (c Code) agreement() agreement {
-	return agreement{
+func (c Code) approval() approval {
+	return approval{
 		client:    c.Client,
 		name:      c.Name,
 		member:    c.Member,
@@ -68,7 +68,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	}
 	token, err := credential.Parse(t.Code, credential.AuthorizationCode, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	c, err := s.Codes.Code(ctx, token.Public)
 	if err == nil {
@@ -78,24 +78,24 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, err
 	}
 	if c == nil || !token.Matches(c.Hash, s.Peppers) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	if c.Grant != "" {
 		return contract.Token{}, s.replayed(ctx, *c, c.Grant, t.requestID)
 	}
 	now := s.Now()
-	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI || !proves(t.Verifier, c.Challenge) {
-		return contract.Token{}, badGrant()
+	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI || !verifies(t.Verifier, c.Challenge) {
+		return contract.Token{}, errInvalidGrant()
 	}
-	if err := aims(c.Audience, t.Resource); err != nil {
+	if err := checkResource(c.Audience, t.Resource); err != nil {
 		return contract.Token{}, err
 	}
-	g, out := s.grant(c.agreement(), now)
+	g, out := s.grant(c.approval(), now)
 	scopes, err := s.holds(ctx, g)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	used := make(chan struct{})
 	go func() {
 		defer close(used)
@@ -119,15 +119,15 @@ func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID
 	if err := s.GrantStore.RevokeGrant(ctx, made, e.At, e); err != nil {
 		return err
 	}
-	return badGrant()
+	return errInvalidGrant()
 }
 
 // verifies reports whether a PKCE verifier matches a challenge (RFC 7636, S256).
-func proves(verifier, challenge string) bool {
+func verifies(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-func badGrant() error {
+func errInvalidGrant() error {
 	return fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
 }

@@ -20,7 +20,7 @@ import (
 )
 
 func TestAClientGetsWhatThePersonAllows(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	a := s.robot(t)
 	req := s.consent(t, a)
 	shown, err := s.Consent(ctx, req)
@@ -34,7 +34,7 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	if !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
 		t.Error("the token of a registered client works elsewhere than on the MCP host")
 	}
-	own := s.signIn(t, asks())
+	own := s.signIn(t, authorization())
 	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) || s.works(own.RefreshToken, mcpOrigin) {
 		t.Error("T06: the CLI's tokens do not work as they should")
 	}
@@ -45,11 +45,11 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	if n := s.events(t, event.ConsentGranted); n != 2 {
 		t.Errorf("%d consents on record", n)
 	}
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	for name, change := range map[string]func(*oauth.Authorization){
 		"no client": func(a *oauth.Authorization) { a.ClientID = "" }, "unknown client": func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
@@ -67,7 +67,7 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 			t.Errorf("%s: sent to %q, %v", name, to, err)
 		}
 	}
-	a := asks()
+	a := authorization()
 	a.RedirectURI = "http://[::1]:9/callback"
 	s.consent(t, a)
 	s.later(limits.UnusedClientLife)
@@ -94,7 +94,7 @@ var wrong = map[string]struct {
 }
 
 // wantError checks the redirect that reports an error to a client.
-func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
+func wantError(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
 	t.Helper()
 	u, _ := url.Parse(to)
 	q := u.Query()
@@ -107,7 +107,7 @@ func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuth
 }
 
 // refusal returns what the refusal page shows after the authorization endpoint sent the browser there.
-func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
+func (s *env) refusal(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
 	t.Helper()
 	to, err := s.Authorize(ctx, a)
 	query, ours := strings.CutPrefix(to, "https://app.example.com/oauth/error?")
@@ -122,7 +122,7 @@ func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.A
 }
 
 func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.SignIn.Limit = 1000
 	robot := s.robot(t)
 	stranger := s.join(t)
@@ -135,8 +135,8 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 			a := robot
 			c.change(&a)
 			for who, by := range map[string]credential.Actor{"the member": s.by, "another member": stranger, "nobody": none} {
-				r := s.judges(t, name, by, a)
-				told(t, name, r.RedirectTo, a, c.want)
+				r := s.refusal(t, name, by, a)
+				wantError(t, name, r.RedirectTo, a, c.want)
 				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" || r.Client.Name != "Robot" || r.Description == "" {
 					t.Errorf("%s, shown to %s: %+v", name, who, r)
 				}
@@ -147,7 +147,7 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	bad.ResponseType = "token"
 	other := bad
 	other.ClientID = s.robot(t).ClientID
-	if s.judges(t, "another client", s.by, other).Trusted {
+	if s.refusal(t, "another client", s.by, other).Trusted {
 		t.Error("a client is trusted because another one is")
 	}
 	grants, _, err := s.Grants(ctx, s.by, cursor.Page{})
@@ -157,12 +157,12 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	if err := s.EndGrant(ctx, s.by, grants[0].Public); err != nil {
 		t.Fatal(err)
 	}
-	if s.judges(t, "disconnected", s.by, bad).Trusted {
+	if s.refusal(t, "disconnected", s.by, bad).Trusted {
 		t.Error("a client is trusted that the member disconnected")
 	}
 	s.signIn(t, robot)
 	s.later(limits.RefreshIdle)
-	if s.judges(t, "idle", s.by, bad).Trusted {
+	if s.refusal(t, "idle", s.by, bad).Trusted {
 		t.Error("a client is trusted whose access has ended")
 	}
 	for _, fine := range []string{"", mcpOrigin + "/", "https://MCP.EXAMPLE.com"} {
@@ -172,33 +172,33 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 }
 
 func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for name, c := range wrong {
-		a := asks()
+		a := authorization()
 		c.change(&a)
 		to, err := s.Authorize(ctx, a)
-		if told(t, name, to, a, c.want); err != nil {
+		if wantError(t, name, to, a, c.want); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for client, resource := range map[string]string{"cli": mcpOrigin, s.robot(t).ClientID: apiOrigin} {
-		a := asks()
+		a := authorization()
 		if a.ClientID, a.Resource = client, resource; client != "cli" {
 			a.RedirectURI = elsewhere
-			told(t, "T34: our api", s.judges(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
+			wantError(t, "T34: our api", s.refusal(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
 			continue
 		}
 		to, err := s.Authorize(ctx, a)
-		if told(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
+		if wantError(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.SignIn.Limit = 4
-	robot, own := s.robot(t), asks()
+	robot, own := s.robot(t), authorization()
 	own.ResponseType = "token"
 	unknown, elsewhere := robot, robot
 	unknown.ClientID, unknown.ResponseType = "oc_0123456789ABCDEFGHJKMNPQRS", "token"
@@ -217,7 +217,7 @@ func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 
 // Older versions registered redirects that would not be registered today.
 func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	const old = "search-ms://evil.example"
 	c := oauth.Client{
 		ID:        id.NewClient(),
@@ -228,7 +228,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	if err := s.store.AddClient(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
-	a := asks()
+	a := authorization()
 	a.ClientID, a.RedirectURI = string(c.ID), old
 	for _, kind := range []string{"code", "token"} {
 		a.ResponseType = kind
@@ -262,8 +262,8 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 }
 
 func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
-	s := newStand(t)
-	good := s.code(t, asks())
+	s := newEnv(t)
+	good := s.code(t, authorization())
 	for name, change := range map[string]func(*oauth.TokenRequest){
 		"wrong verifier": func(r *oauth.TokenRequest) { r.Verifier = strings.Replace(verifier, "a", "b", 1) },
 		"short verifier": func(r *oauth.TokenRequest) { r.Verifier = "x" },
@@ -298,13 +298,13 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 		t.Errorf("%d revocations on record", n)
 	}
 
-	late := s.code(t, asks())
+	late := s.code(t, authorization())
 	s.later(limits.CodeLife)
 	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
 }
 
 // forge returns a token with the same public id and another secret.
-func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
+func (s *env) forge(t testing.TB, text string, kind credential.Kind) string {
 	t.Helper()
 	token, err := credential.Parse(text, kind, credential.Preview)
 	if err != nil {
@@ -314,8 +314,8 @@ func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
 }
 
 func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
-	s := newStand(t)
-	r := s.code(t, asks())
+	s := newEnv(t)
+	r := s.code(t, authorization())
 	var mu sync.Mutex
 	var got []contract.Token
 	var wg sync.WaitGroup
@@ -335,8 +335,8 @@ func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
 }
 
 func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
-	s := newStand(t)
-	req := s.consent(t, asks())
+	s := newEnv(t)
+	req := s.consent(t, authorization())
 	if _, err := s.Allow(ctx, credential.Actor{Workspace: s.by.Workspace}, req); fault.CodeOf(err) != fault.Forbidden {
 		t.Error("nobody allows", err)
 	}
@@ -352,7 +352,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 	if _, err := s.Allow(ctx, s.by, req); fault.CodeOf(err) != fault.NotFound {
 		t.Error("allowed after it was denied", err)
 	}
-	req = s.consent(t, asks())
+	req = s.consent(t, authorization())
 	won := 0
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -374,7 +374,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 	if wg.Wait(); won != 1 {
 		t.Errorf("%d answers to one page", won)
 	}
-	req = s.consent(t, asks())
+	req = s.consent(t, authorization())
 	s.later(limits.ConsentLife)
 	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {
 		if _, err := s.Consent(ctx, stale); fault.CodeOf(err) != fault.NotFound {
@@ -387,7 +387,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 }
 
 func TestT36ScopesNeverGrow(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	for asked, want := range map[string]string{
 		"admin": "publish read", "openid offline_access mcp:tools": "publish read", "read admin": "read", "publish publish": "publish", "": "publish read", "READ": "publish read",
@@ -409,14 +409,14 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	if again := s.token(t, r); again.Scope != "read" {
 		t.Errorf("refreshed to %q", again.Scope)
 	}
-	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
+	if own := s.signIn(t, func() oauth.Authorization { a := authorization(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
 		t.Errorf("the CLI gets %q", own.Scope)
 	}
 }
 
 func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
-	s := newStand(t)
-	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s := newEnv(t)
+	out, code := s.signIn(t, authorization()), s.code(t, authorization())
 	started := s.device(t)
 	if err := s.ApproveDevice(ctx, s.by, started.UserCode); err != nil {
 		t.Fatal(err)
@@ -431,8 +431,8 @@ func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
 }
 
 func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
-	s := newStand(t)
-	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s := newEnv(t)
+	out, code := s.signIn(t, authorization()), s.code(t, authorization())
 	s.later(time.Second)
 	e := event.Event{
 		Workspace: s.by.Workspace.ID,
@@ -449,7 +449,7 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
 	s.refuses(t, "a code from before", code, fault.OAuthInvalidGrant)
 	s.later(time.Second)
-	if after := s.signIn(t, asks()); !s.works(after.AccessToken, apiOrigin) {
+	if after := s.signIn(t, authorization()); !s.works(after.AccessToken, apiOrigin) {
 		t.Error("what is agreed after it does not work")
 	}
 }

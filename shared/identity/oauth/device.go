@@ -96,7 +96,7 @@ func newUserCode() string {
 }
 
 // formatUserCode returns a user code as it is shown.
-func grouped(code string) string {
+func formatUserCode(code string) string {
 	var parts []string
 	for ; len(code) > 0; code = code[userCodeGroup:] {
 		parts = append(parts, code[:userCodeGroup])
@@ -106,7 +106,7 @@ func grouped(code string) string {
 
 // parseUserCode reads a user code as a person typed it: it ignores letter case and every character but ASCII letters
 // and digits. It returns "" if that is no user code.
-func typed(text string) string {
+func parseUserCode(text string) string {
 	if len(text) > 200 {
 		return ""
 	}
@@ -171,9 +171,9 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 	page := s.Origins.App + "/device"
 	return contract.DeviceAuthorization{
 		DeviceCode:              token.Reveal(),
-		UserCode:                grouped(code),
+		UserCode:                formatUserCode(code),
 		VerificationURI:         page,
-		VerificationURIComplete: page + "?" + url.Values{"code": {grouped(code)}}.Encode(),
+		VerificationURIComplete: page + "?" + url.Values{"code": {formatUserCode(code)}}.Encode(),
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
@@ -202,15 +202,15 @@ func (s *Server) Device(ctx context.Context, by credential.Actor, userCode strin
 
 // ApproveDevice grants the device access in the member's name.
 func (s *Server) ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error {
-	return s.settle(ctx, by, userCode, Approved, event.DeviceApproved)
+	return s.answerDevice(ctx, by, userCode, Approved, event.DeviceApproved)
 }
 
 // DenyDevice refuses the device.
 func (s *Server) DenyDevice(ctx context.Context, by credential.Actor, userCode string) error {
-	return s.settle(ctx, by, userCode, Denied, event.DeviceDenied)
+	return s.answerDevice(ctx, by, userCode, Denied, event.DeviceDenied)
 }
 
-func (s *Server) settle(ctx context.Context, by credential.Actor, userCode string, answer Answer, action event.Action) error {
+func (s *Server) answerDevice(ctx context.Context, by credential.Actor, userCode string, answer Answer, action event.Action) error {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
 	if err := s.Flows.AnswerDevice(ctx, *f, e); errors.Is(err, ErrGone) {
-		return unknownCode()
+		return errUnknownCode()
 	} else if err != nil {
 		return err
 	}
@@ -232,13 +232,13 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 
 // flow reads the flow of a user code, and counts unknown codes as failures.
 func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string) (*Flow, error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return nil, err
 	}
-	if err := s.guesses().Allow(ctx, by.Member); err != nil {
+	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
 		return nil, err
 	}
-	if code := typed(userCode); code != "" {
+	if code := parseUserCode(userCode); code != "" {
 		f, err := s.Flows.FlowOf(ctx, s.codeMACs(code))
 		if err != nil {
 			return nil, err
@@ -247,14 +247,14 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 			return f, nil
 		}
 	}
-	return nil, s.guesses().Record(ctx, by.Member, unknownCode())
+	return nil, s.codeLimiter().Record(ctx, by.Member, errUnknownCode())
 }
 
 // codeLimiter limits the wrong codes that a member may type.
-func (s *Server) guesses() rate.FailureLimiter {
+func (s *Server) codeLimiter() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "devicecode"}
 }
 
-func unknownCode() error {
+func errUnknownCode() error {
 	return fault.New(fault.NotFound, "no device waits with this code: check the letters, or start again on the device")
 }

@@ -42,7 +42,7 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	case t.WantedType != "" && t.WantedType != contract.TypeAccessToken:
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
 	}
-	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+	if err := checkResource(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
 	}
 	if err := t.guest.Admitted(); err != nil {
@@ -79,7 +79,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
 	if !g.Live(now, w, m) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)
 	e.Detail = "by an ID token"
@@ -94,7 +94,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 		AccessToken:     access.Reveal(),
 		TokenType:       "Bearer",
 		ExpiresIn:       contract.Seconds(limits.AccessTokenLife),
-		Scope:           words(rights(g, m)),
+		Scope:           scopeString(rights(g, m)),
 		IssuedTokenType: contract.TypeAccessToken,
 	}, nil
 }

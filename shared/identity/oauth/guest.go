@@ -22,7 +22,7 @@ func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
 	g := &Guest{server: s, from: from}
 	counted, failures := make(chan error, 1), make(chan error, 1)
 	go func() { counted <- s.limit(ctx, "guest", from, s.Limits.Guest) }()
-	go func() { failures <- s.failing(ctx, from) }()
+	go func() { failures <- s.checkFailures(ctx, from) }()
 	g.verdict = sync.OnceValue(func() error {
 		over, failing := <-counted, <-failures
 		if over != nil {
@@ -59,10 +59,10 @@ func (g *Guest) Answer(ctx context.Context, err error) error {
 const failed = "token"
 
 // checkFailures refuses an address that has used up its failures.
-func (s *Server) failing(ctx context.Context, from netip.Addr) error {
+func (s *Server) checkFailures(ctx context.Context, from netip.Addr) error {
 	wait, err := s.Limiter.Exhausted(ctx, s.Failures, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
 	if err == nil && wait > 0 {
-		err = tooMany(wait)
+		err = errSlowDown(wait)
 	}
 	return err
 }

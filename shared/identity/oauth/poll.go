@@ -19,7 +19,7 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 	}
 	token, err := credential.Parse(t.DeviceCode, credential.DeviceCode, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	f, err := s.Polls.Flow(ctx, token.Public)
 	if err == nil {
@@ -29,12 +29,12 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 		return contract.Token{}, err
 	}
 	if f == nil || !token.Matches(f.Hash, s.Peppers) || string(f.Client) != t.ClientID {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()
 	switch {
 	case f.Answer == Redeemed:
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	case f.Answer == Denied:
 		return contract.Token{}, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")
 	case !now.Before(f.ExpiresAt):
@@ -48,14 +48,14 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 // redeemFlow makes the grant that a person approved.
 func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now time.Time) (contract.Token, error) {
 	c := firstParty[f.Client]
-	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+	if err := checkResource(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
 	}
 	name := c.Name
 	if f.Device != "" {
 		name += " (" + f.Device + ")"
 	}
-	g, out := s.grant(agreement{
+	g, out := s.grant(approval{
 		client:    c.ID,
 		name:      name,
 		member:    f.Member,
@@ -69,10 +69,10 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	err = s.Polls.RedeemFlow(ctx, f, g)
 	if errors.Is(err, ErrGone) {
-		err = badGrant()
+		err = errInvalidGrant()
 	}
 	if err != nil {
 		return contract.Token{}, err

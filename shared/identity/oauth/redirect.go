@@ -58,7 +58,7 @@ func registrable(uri string) bool {
 		return false
 	}
 	if at := loopback.FindStringSubmatch(uri); at != nil {
-		return port(at[2])
+		return validPort(at[2])
 	}
 	if strings.HasPrefix(uri, "https://") {
 		return u.Hostname() != "" && !strings.HasSuffix(u.Host, ":")
@@ -82,7 +82,7 @@ func plain(uri string) bool {
 }
 
 // validPort reports whether s is the port of a loopback URI, or empty.
-func port(s string) bool {
+func validPort(s string) bool {
 	n, err := strconv.Atoi(s)
 	return s == "" || err == nil && n > 0 && n <= 65535
 }

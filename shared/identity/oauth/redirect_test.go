@@ -113,18 +113,18 @@ func sameButPort(t *testing.T, registered string, u *url.URL) bool {
 }
 
 func FuzzUserCode(f *testing.F) {
-	f.Add(grouped(newUserCode()))
+	f.Add(formatUserCode(newUserCode()))
 	f.Add("bcdf ghjk lmnp qrst vwxz")
 	f.Add("BCDF-GHJK-LMNP-QRST-VWXA")
 	f.Fuzz(func(t *testing.T, text string) {
-		code := typed(text)
+		code := parseUserCode(text)
 		if code == "" {
 			return
 		}
 		if len(code) != userCodeLen || strings.Trim(code, userLetters) != "" {
 			t.Fatalf("%q is read as %q", text, code)
 		}
-		if typed(grouped(code)) != code || typed(strings.ToLower(code)) != code {
+		if parseUserCode(formatUserCode(code)) != code || parseUserCode(strings.ToLower(code)) != code {
 			t.Fatalf("%q is read in one spelling only", code)
 		}
 	})
@@ -134,7 +134,7 @@ func TestUserCodesUseTheWholeAlphabetAndNothingElse(t *testing.T) {
 	seen := map[rune]int{}
 	for range 200 {
 		code := newUserCode()
-		if shown := grouped(code); len(shown) != 24 || typed(shown) != code {
+		if shown := formatUserCode(code); len(shown) != 24 || parseUserCode(shown) != code {
 			t.Fatal(shown)
 		}
 		for _, r := range code {
@@ -150,7 +150,7 @@ func TestUserCodesUseTheWholeAlphabetAndNothingElse(t *testing.T) {
 		t.Errorf("%d letters", len(seen))
 	}
 	for _, bad := range []string{"", "BCDF", "BCDF-GHJK-LMNP-QRST-VWX", "BCDF-GHJK-LMNP-QRST-VWXZB", "0CDF-GHJK-LMNP-QRST-VWXZ", "ACDF-GHJK-LMNP-QRST-VWXZ"} {
-		if typed(bad) != "" {
+		if parseUserCode(bad) != "" {
 			t.Errorf("%q is read", bad)
 		}
 	}
@@ -159,7 +159,7 @@ func TestUserCodesUseTheWholeAlphabetAndNothingElse(t *testing.T) {
 func TestResourcesAreComparedAsOrigins(t *testing.T) {
 	const host = "https://mcp.example.com"
 	for _, same := range []string{"", host, host + "/", "HTTPS://MCP.example.COM", "https://mcp.example.com:443/"} {
-		if aims(host, same) != nil {
+		if checkResource(host, same) != nil {
 			t.Errorf("refused: %q", same)
 		}
 	}
@@ -167,7 +167,7 @@ func TestResourcesAreComparedAsOrigins(t *testing.T) {
 		"https://mcp.example.com.evil.example", "https://mcp.example.com/x", "http://mcp.example.com", "https://mcp.example.com:444", "https://u@mcp.example.com",
 		"https://mcp.example.com?", "https://mcp.example.com/?x", "https://mcp.example.com#", "mcp.example.com", "https://mcp.example.com//",
 	} {
-		if aims(host, other) == nil {
+		if checkResource(host, other) == nil {
 			t.Errorf("accepted: %q", other)
 		}
 	}

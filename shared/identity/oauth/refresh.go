@@ -23,13 +23,13 @@ import (
 const ancestors = 4096
 
 // tokenAge is the age of a refresh token in its grant.
-type age int
+type tokenAge int
 
 const (
-	stranger age = iota // not a token of the grant
-	newest              // the live token
-	recent              // the token before, whose answer may have been lost
-	stale               // used before, so that a copy exists
+	unknown tokenAge = iota // not a token of the grant
+	newest                  // the live token
+	recent                  // the token before, whose answer may have been lost
+	stale                   // used before, so that a copy exists
 )
 
 // refresh exchanges a refresh token for a new one and an access token. Both are derived from the old token and a key,
@@ -41,7 +41,7 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	}
 	token, err := credential.Parse(t.RefreshToken, credential.RefreshToken, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	g, err := s.GrantStore.Grant(ctx, token.Public)
 	if err == nil {
@@ -51,12 +51,12 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 		return contract.Token{}, err
 	}
 	if g == nil || g.Workspace != token.Workspace {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()
 	switch s.age(*g, token, now) {
-	case stranger:
-		return contract.Token{}, badGrant()
+	case unknown:
+		return contract.Token{}, errInvalidGrant()
 	case stale:
 		return contract.Token{}, s.reused(ctx, *g, t.requestID)
 	}
@@ -64,16 +64,16 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out, err := s.turn(ctx, *g, token, t.requestID)
+	out, err := s.rotate(ctx, *g, token, t.requestID)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	return out, nil
 }
 
 // age returns the age of a refresh token, even of a grant that has ended.
-func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
+func (s *Server) age(g Grant, t credential.Token, now time.Time) tokenAge {
 	switch {
 	case t.Matches(g.Refresh, s.Peppers):
 		return newest
@@ -81,7 +81,7 @@ func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
 		if s.descends(g, t) {
 			return stale
 		}
-		return stranger
+		return unknown
 	case now.After(g.RotatedAt.Add(limits.RefreshGrace)):
 		return stale
 	}
@@ -106,11 +106,11 @@ func (s *Server) descends(g Grant, t credential.Token) bool {
 // and scopes that were not granted or that the member has lost.
 func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) ([]credential.Scope, error) {
 	if string(g.Client) != t.ClientID || !now.Before(g.IdleAt) {
-		return nil, badGrant()
+		return nil, errInvalidGrant()
 	}
 	scopes, err := s.holds(ctx, g)
 	if err == nil {
-		err = aims(g.Audience, t.Resource)
+		err = checkResource(g.Audience, t.Resource)
 	}
 	if err == nil {
 		err = within(slices.Concat(g.Scopes, scopes), t.Scope)
@@ -119,10 +119,10 @@ func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now t
 }
 
 // rotate replaces the newest refresh token by the next one, or repeats the answer if that has happened already.
-func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestID string) (contract.Token, error) {
+func (s *Server) rotate(ctx context.Context, g Grant, t credential.Token, requestID string) (contract.Token, error) {
 	now := s.Now()
 	if !t.Matches(g.Refresh, s.Peppers) {
-		return s.again(g, t, now)
+		return s.repeatAnswer(g, t, now)
 	}
 	was, used := g.Refresh, g.RotatedAt
 	if used.IsZero() {
@@ -137,7 +137,7 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	g.RotatedAt = now
 	g.Generation = g.Generation + 1
 	g.IdleAt = g.end(now, limits.RefreshIdle)
-	g.Access = append(kept(g.Access, now), AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
+	g.Access = append(remaining(g.Access, now), AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
 	moved, err := s.GrantStore.Rotate(ctx, g, was)
 	switch {
 	case err != nil:
@@ -151,17 +151,17 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	if s.age(*moved, t, now) == stale {
 		return contract.Token{}, s.reused(ctx, *moved, requestID)
 	}
-	return s.again(*moved, t, now)
+	return s.repeatAnswer(*moved, t, now)
 }
 
 // repeatAnswer returns the answer to the rotation of t again, while its tokens are the newest.
-func (s *Server) again(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
+func (s *Server) repeatAnswer(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
 	if !g.RevokedAt.IsZero() || s.Chain.Key(g.ChainKeyID) == nil || !t.Matches(g.Previous, s.Peppers) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	access, next := successors(t, s.Chain, g.ChainKeyID)
 	if !next.Matches(g.Refresh, s.Peppers) || !g.Holds(access, s.Peppers, now) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	return answer(g, access, next, now), nil
 }
@@ -173,7 +173,7 @@ func successors(t credential.Token, chain keyring.Derived, kid byte) (access, re
 }
 
 // remaining returns the access tokens that stay valid beside a new one.
-func kept(tokens []AccessToken, now time.Time) []AccessToken {
+func remaining(tokens []AccessToken, now time.Time) []AccessToken {
 	var out []AccessToken
 	for _, t := range tokens {
 		if now.Before(t.ExpiresAt) {
@@ -189,5 +189,5 @@ func (s *Server) reused(ctx context.Context, g Grant, requestID string) error {
 	if err := s.GrantStore.RevokeGrant(ctx, g.Public, e.At, e); err != nil {
 		return err
 	}
-	return badGrant()
+	return errInvalidGrant()
 }

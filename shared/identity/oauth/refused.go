@@ -32,7 +32,7 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 	if err != nil {
 		return Refused{}, err
 	}
-	c, refusal, err := s.judge(ctx, a)
+	c, refusal, err := s.validate(ctx, a)
 	if err == nil && (refusal == nil || c.FirstParty) {
 		err = errSuperseded(ErrGone)
 	}
@@ -45,7 +45,7 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 		RedirectHost: shownHost(a.RedirectURI),
 		Code:         refusal.Code,
 		Description:  refusal.Description,
-		RedirectTo:   s.back(a.RedirectURI, a.State, refusal),
+		RedirectTo:   s.errorRedirect(a.RedirectURI, a.State, refusal),
 		Trusted:      trusted,
 	}, err
 }

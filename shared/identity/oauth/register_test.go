@@ -25,7 +25,7 @@ import (
 )
 
 func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	uris := []string{"https://robot.example.com/callback", "cursor://oauth/callback", "http://localhost:33418/"}
 	got, err := s.Register(ctx, contract.RegisterClient{
 		RedirectURIs:  uris,
@@ -50,14 +50,14 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, uri := range append(uris, "http://localhost:1/") {
-		a := asks()
+		a := authorization()
 		a.ClientID, a.RedirectURI = string(got.ClientID), uri
 		s.consent(t, a)
 	}
 }
 
 func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.Registration.Limit = 100
 	fine := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
 		r := fine
 		c.change(&r)
 		_, err := s.Register(ctx, r, from)
-		refused(t, name, err, c.want)
+		wantRefused(t, name, err, c.want)
 	}
 	fine.ClientName = strings.Repeat("é", 80)
 	if _, err := s.Register(ctx, fine, from); err != nil {
@@ -85,12 +85,12 @@ func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
 }
 
 func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for range s.limits.Registration.Limit {
 		s.register(t, elsewhere)
 	}
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
-	refused(t, "one more", err, fault.OAuthSlowDown)
+	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
@@ -100,7 +100,7 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 }
 
 func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.Clients.Limit = 3
 	address := from
 	ask := func(redirect string) error {
@@ -109,13 +109,13 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 		return err
 	}
 	for range 3 {
-		refused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
+		wantRefused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
 		if err := ask(elsewhere); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := ask(elsewhere)
-	refused(t, "one more", err, fault.OAuthSlowDown)
+	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
@@ -124,7 +124,7 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 // TestAClientThatNobodyLetInLeavesSoon has one client that only asks, again and again, and one that was granted access
 // once.
 func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	asking, let := s.robot(t), s.robot(t)
 	s.later(limits.NewClientLife - time.Minute)
 	s.consent(t, asking)
@@ -137,7 +137,7 @@ func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
 }
 
 func TestAClientInUseStays(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	s.signIn(t, robot)
 	for range 3 {
@@ -154,20 +154,20 @@ func TestAClientInUseStays(t *testing.T) {
 func idToken() string { return "id." + string(id.NewPublic()) + ".signature" }
 
 // fakeProvider is an identity provider that a test controls.
-type provider struct {
+type fakeProvider struct {
 	who member.Identity
 	err error
 }
 
-func (p *provider) Verify(_ context.Context, token string) (member.Identity, error) {
+func (p *fakeProvider) Verify(_ context.Context, token string) (member.Identity, error) {
 	if !strings.HasPrefix(token, "id.") {
 		return member.Identity{}, fault.New(fault.NotAuthenticated, "no")
 	}
 	return p.who, p.err
 }
 
-func (s *stand) withProvider() *provider {
-	p := &provider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
+func (s *env) withProvider() *fakeProvider {
+	p := &fakeProvider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
 	s.Provider, s.Registrar = p, &member.Service{Store: s.store, Now: s.now}
 	return p
 }
@@ -183,7 +183,7 @@ func exchanging() oauth.TokenRequest {
 }
 
 func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.withProvider()
 	first := s.token(t, exchanging())
 	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 || !s.works(first.AccessToken, apiOrigin) {
@@ -211,11 +211,11 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if s.works(again.AccessToken, apiOrigin) {
 		t.Error("it works after its end")
 	}
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestAnIDTokenIsExchangedOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.withProvider()
 	r := exchanging()
 	made := make(chan string, 8)
@@ -225,7 +225,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 			if out, err := s.Token(ctx, r, from, request); err == nil {
 				made <- out.AccessToken
 			} else {
-				refused(t, "together", err, fault.OAuthInvalidRequest)
+				wantRefused(t, "together", err, fault.OAuthInvalidRequest)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAnExchange(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.refuses(t, "no provider", exchanging(), fault.OAuthUnsupportedGrant)
 	p := s.withProvider()
 	robot := s.register(t, elsewhere)
@@ -269,7 +269,7 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 	for _, down := range []error{fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection")} {
 		p.err = down
 		_, err := s.Token(ctx, exchanging(), from, request)
-		refused(t, "a provider that is down", err, fault.OAuthServerError)
+		wantRefused(t, "a provider that is down", err, fault.OAuthServerError)
 		if fault.OAuthErrorOf(err).RetryAfter <= 0 {
 			t.Error("without Retry-After")
 		}
@@ -277,9 +277,9 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 }
 
 func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.TokenFailure.Limit = 3
-	out := s.signIn(t, asks())
+	out := s.signIn(t, authorization())
 	bad := refreshing("cli", contract.Token{RefreshToken: "x"})
 	for range 3 {
 		s.refuses(t, "few", bad, fault.OAuthInvalidGrant)
@@ -300,7 +300,7 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 }
 
 func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.TokenFailure.Limit = 3
 	d := s.device(t)
 	for range limits.PollBurst {
@@ -315,8 +315,8 @@ func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
 }
 
 func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	s.later(s.limits.Guest.Window)
 	s.limits.Guest.Limit = 3
 	for range 3 {
@@ -334,8 +334,8 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 
 // TestCountingAnAddressTakesNoTime counts round trips, because the counters are read concurrently with the first read.
 func TestCountingAnAddressTakesNoTime(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	s.faults.On("").Always().Before(chaos.Delay(20 * time.Millisecond))
 	ctx, counts := meter.With(ctx)
 	if _, err := s.Token(ctx, refreshing("cli", out), from, request); err != nil {
@@ -347,7 +347,7 @@ func TestCountingAnAddressTakesNoTime(t *testing.T) {
 }
 
 func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	old := keyring.New().Pepper.Keys[0]
 	turn := func(ring keyring.Ring) {
 		peppers, err1 := ring.Derive("credential")
@@ -358,7 +358,7 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 		s.Peppers, s.Chain = peppers, chain
 	}
 	turn(keyring.Ring{ActiveID: 1, Keys: []keyring.Key{old}})
-	first, d := s.signIn(t, asks()), s.device(t)
+	first, d := s.signIn(t, authorization()), s.device(t)
 	fresh := keyring.New().Pepper.Keys[0]
 	fresh.ID, old.State = 2, keyring.Verify
 	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{old, fresh}})

@@ -38,7 +38,7 @@ func (s *Server) revokeGrant(ctx context.Context, t credential.Token, requestID 
 // belongs reports whether t is a token of the grant, used ones included.
 func (s *Server) belongs(g Grant, t credential.Token) bool {
 	if t.Kind == credential.RefreshToken {
-		return s.age(g, t, s.Now()) != stranger
+		return s.age(g, t, s.Now()) != unknown
 	}
 	return slices.ContainsFunc(g.Access, func(i AccessToken) bool { return t.Matches(i.Hash, s.Peppers) })
 }
@@ -60,7 +60,7 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 
 // Grants lists one page of the member's grants that have a refresh token, newest first.
 func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]Grant, contract.PageInfo, error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return nil, contract.PageInfo{}, err
 	}
 	now := s.Now()
@@ -83,16 +83,16 @@ func (g Grant) listed(now time.Time, by credential.Actor) bool {
 
 // Allowed returns one grant of the member; not_found if it has ended.
 func (s *Server) Allowed(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
-	g, err := s.own(ctx, by, public)
+	g, err := s.ownGrant(ctx, by, public)
 	if err == nil && !g.listed(s.Now(), by) {
-		err = disconnected()
+		err = errGrantEnded()
 	}
 	return g, err
 }
 
 // EndGrant ends one grant of the member.
 func (s *Server) EndGrant(ctx context.Context, by credential.Actor, public id.Public) error {
-	g, err := s.own(ctx, by, public)
+	g, err := s.ownGrant(ctx, by, public)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (s *Server) EndGrant(ctx context.Context, by credential.Actor, public id.Pu
 }
 
 // ownGrant reads a grant of the member.
-func (s *Server) own(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
-	if err := person(by); err != nil {
+func (s *Server) ownGrant(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
+	if err := requireMember(by); err != nil {
 		return Grant{}, err
 	}
 	g, err := s.GrantStore.Grant(ctx, public)
@@ -109,9 +109,9 @@ func (s *Server) own(ctx context.Context, by credential.Actor, public id.Public)
 		return Grant{}, err
 	}
 	if g == nil || g.Member != by.Member || g.Workspace != by.Workspace.ID {
-		return Grant{}, disconnected()
+		return Grant{}, errGrantEnded()
 	}
 	return *g, nil
 }
 
-func disconnected() error { return fault.New(fault.NotFound, "this connection is not there any more") }
+func errGrantEnded() error { return fault.New(fault.NotFound, "this connection is not there any more") }

@@ -44,7 +44,7 @@ func within(granted []credential.Scope, asked string) error {
 	return nil
 }
 
-func words(scopes []credential.Scope) string {
+func scopeString(scopes []credential.Scope) string {
 	return strings.Join(credential.ScopeStrings(scopes), " ")
 }
 
@@ -58,15 +58,15 @@ func (s *Server) audienceFor(c Client) string {
 }
 
 // checkResource refuses a resource (RFC 8707) that is not the audience; it may be missing.
-func aims(audience, resource string) error {
-	if resource == "" || normal(resource) == normal(audience) {
+func checkResource(audience, resource string) error {
+	if resource == "" || normalOrigin(resource) == normalOrigin(audience) {
 		return nil
 	}
 	return fault.NewOAuth(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
 }
 
 // normalOrigin returns the normal form of an origin. It leaves any other text as it is, which then equals no origin.
-func normal(resource string) string {
+func normalOrigin(resource string) string {
 	u, err := url.Parse(resource)
 	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(resource, "#") || u.Host == "" {
 		return resource

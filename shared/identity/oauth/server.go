@@ -90,7 +90,7 @@ type Server struct {
 }
 
 // approval is what a member approved. It becomes a grant once.
-type agreement struct {
+type approval struct {
 	client    id.Client
 	name      string
 	member    id.Member
@@ -104,7 +104,7 @@ type agreement struct {
 
 // grant makes the grant of an approval, with its first access and refresh token. The returned answer lacks the scope.
 // The grant is dated back to the approval, so that signing out everywhere after it ends the grant.
-func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
+func (s *Server) grant(a approval, now time.Time) (Grant, contract.Token) {
 	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
 	chain, _ := s.Chain.Active()
@@ -151,7 +151,7 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
 	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
-		err = badGrant()
+		err = errInvalidGrant()
 	}
 	if err != nil {
 		return nil, err
@@ -170,12 +170,12 @@ func rights(g Grant, m member.Member) []credential.Scope {
 func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limits.Rate) error {
 	wait, err := s.Limiter.Allow(ctx, kind, address.Subject(from, s.Peppers), r)
 	if err == nil && wait > 0 {
-		err = tooMany(wait)
+		err = errSlowDown(wait)
 	}
 	return err
 }
 
-func tooMany(wait time.Duration) error {
+func errSlowDown(wait time.Duration) error {
 	return fault.NewOAuth(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
 }
 

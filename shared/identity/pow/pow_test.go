@@ -13,21 +13,21 @@ import (
 
 // fakeNonces keeps nonces in memory, because these tests are about the arithmetic; the tests of the store burn real
 // ones.
-type memory map[string]bool
+type fakeNonces map[string]bool
 
-func (m memory) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
+func (m fakeNonces) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
 	fresh := !m[nonce]
 	m[nonce] = true
 	return fresh, nil
 }
 
-func desk(t *testing.T, now *time.Time) *Service {
+func newService(t *testing.T, now *time.Time) *Service {
 	t.Helper()
 	keys, err := keyring.New().Pepper.Derive("pow")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Service{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
+	return &Service{Keys: keys, Store: fakeNonces{}, Now: func() time.Time { return *now }}
 }
 
 // solved asks for a challenge and returns it with its solution.
@@ -46,7 +46,7 @@ func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contr
 
 func TestASolutionIsAcceptedOnce(t *testing.T) {
 	now := time.Now()
-	d := desk(t, &now)
+	d := newService(t, &now)
 	c, s := solved(t, d, 8)
 	if len(c.Nonce) != 22 {
 		t.Errorf("nonce of %d characters", len(c.Nonce))
@@ -61,7 +61,7 @@ func TestASolutionIsAcceptedOnce(t *testing.T) {
 
 func TestOnlyOurOwnLiveSolvedChallengesPass(t *testing.T) {
 	now := time.Now()
-	d := desk(t, &now)
+	d := newService(t, &now)
 	c, s := solved(t, d, 8)
 	for name, change := range map[string]func(c *contract.Challenge, s *contract.Solution){
 		"easier":   func(c *contract.Challenge, _ *contract.Solution) { c.Difficulty = 1 },

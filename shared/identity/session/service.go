@@ -40,7 +40,7 @@ type Store interface {
 }
 
 // Members reads the members of sessions and signs them out.
-type People interface {
+type Members interface {
 	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 	// SignOut moves the instant before which a member's sessions, grants and API keys have ended, and records the event,
@@ -50,10 +50,10 @@ type People interface {
 
 // Service starts, authenticates and ends sessions.
 type Service struct {
-	Store  Store
-	People People
-	Limits *limits.Limits
-	Now    func() time.Time
+	Store   Store
+	Members Members
+	Limits  *limits.Limits
+	Now     func() time.Time
 }
 
 // Client describes a session to its member.
@@ -79,8 +79,8 @@ func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, r
 		Operator:  in.Operator,
 		CreatedAt: now,
 		SeenAt:    now,
-		Browser:   shown(about.Browser),
-		Network:   shown(about.Network),
+		Browser:   cleaned(about.Browser),
+		Network:   cleaned(about.Network),
 	}
 	if err := k.Store.StartBrowser(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -104,7 +104,7 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 		return Authenticated{}, errUnauthenticated()
 	}
 	renewed := k.renew(ctx, s, now)
-	m, w, err := k.People.Member(ctx, s.Workspace, s.Member)
+	m, w, err := k.Members.Member(ctx, s.Workspace, s.Member)
 	<-renewed
 	switch {
 	case err != nil:
@@ -161,7 +161,7 @@ func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
 	now := k.Now()
-	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
+	return k.Members.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
 // Name returns a part of the hash that identifies the session in records but does not authenticate.
@@ -195,7 +195,7 @@ func hashOf(secret string) (h Hash, ok bool) {
 }
 
 // cleaned returns what a browser says about itself without invisible characters, and shortened.
-func shown(s string) string {
+func cleaned(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

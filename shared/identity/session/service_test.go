@@ -25,7 +25,7 @@ import (
 var ctx = context.Background()
 
 // env keeps sessions of one member on tables of its own, with a clock that a test moves.
-type stand struct {
+type env struct {
 	*session.Service
 	db     *dynamodb.Client
 	tables dynamo.Tables
@@ -34,10 +34,10 @@ type stand struct {
 	at     time.Time
 }
 
-func newStand(t testing.TB) *stand {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	s := &stand{
+	s := &env{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		tables: dynamo.Named("test-" + string(id.NewPublic())),
 		limits: limits.Default(),
@@ -49,16 +49,16 @@ func newStand(t testing.TB) *stand {
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
 	s.Service = &session.Service{
-		Store:  store,
-		People: store,
-		Limits: &s.limits,
-		Now:    now,
+		Store:   store,
+		Members: store,
+		Limits:  &s.limits,
+		Now:     now,
 	}
 	s.who = s.join(t, "one")
 	return s
 }
 
-func (s *stand) join(t testing.TB, subject string) member.SignedIn {
+func (s *env) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
 	r := member.Service{Store: s.Store.(member.Store), Now: s.Now}
 	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
@@ -68,7 +68,7 @@ func (s *stand) join(t testing.TB, subject string) member.SignedIn {
 	return in
 }
 
-func (s *stand) start(t testing.TB) string {
+func (s *env) start(t testing.TB) string {
 	t.Helper()
 	secret, err := s.Start(ctx, s.who, session.Client{Browser: "B", Network: "N"}, "req")
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *stand) start(t testing.TB) string {
 }
 
 // opens reports whether a secret authenticates.
-func (s *stand) opens(t testing.TB, secret string) bool {
+func (s *env) opens(t testing.TB, secret string) bool {
 	t.Helper()
 	_, err := s.Authenticate(ctx, secret, "req")
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
@@ -88,7 +88,7 @@ func (s *stand) opens(t testing.TB, secret string) bool {
 }
 
 // events counts the recorded events of an action.
-func (s *stand) events(t testing.TB, a event.Action) (n int) {
+func (s *env) events(t testing.TB, a event.Action) (n int) {
 	t.Helper()
 	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &s.tables.Events})
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *stand) events(t testing.TB, a event.Action) (n int) {
 }
 
 func TestASessionIsItsMember(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	o, err := s.Authenticate(ctx, secret, "req-1")
 	if err != nil {
@@ -125,7 +125,7 @@ func TestASessionIsItsMember(t *testing.T) {
 }
 
 func TestWhatIsNoSessionOpensNothing(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	for _, bad := range []string{"", "x", secret[1:], secret + "A", strings.Repeat("A", 43), secret[:42] + "!", secret[:20] + "\n" + secret[21:], strings.ToLower(secret)} {
 		if s.opens(t, bad) {
@@ -141,7 +141,7 @@ func TestWhatIsNoSessionOpensNothing(t *testing.T) {
 }
 
 func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	used, idle := s.start(t), s.start(t)
 	s.at = s.at.Add(limits.SessionIdle - time.Second)
 	if !s.opens(t, used) {
@@ -157,7 +157,7 @@ func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
 }
 
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	end := s.at.Add(limits.SessionMost)
 	for step := limits.SessionIdle / 2; s.at.Add(step).Before(end); s.at = s.at.Add(step) {
@@ -176,7 +176,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 }
 
 func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	seen := func() time.Time {
 		o, err := s.Authenticate(ctx, secret, "req")
@@ -201,7 +201,7 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 }
 
 func TestSigningOutEndsOneSessionOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	opened, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
@@ -225,7 +225,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 }
 
 func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	o, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
@@ -237,7 +237,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if s.opens(t, one) || s.opens(t, other) {
 		t.Error("a session lives on")
 	}
-	again, _, err := s.People.Member(ctx, s.who.Workspace.ID, s.who.Member.ID)
+	again, _, err := s.Members.Member(ctx, s.who.Workspace.ID, s.who.Member.ID)
 	if err != nil || again.Live(s.at) || !again.Live(s.at.Add(time.Millisecond)) {
 		t.Fatal(again, err)
 	}
@@ -263,7 +263,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 }
 
 func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	mine := s.start(t)
 	o, err := s.Authenticate(ctx, mine, "req")
 	if err != nil {
@@ -280,7 +280,7 @@ func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 }
 
 func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	about := session.Client{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
 	secret, err := s.Start(ctx, s.who, about, "req")
 	if err != nil {
@@ -293,7 +293,7 @@ func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 }
 
 func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	if o, err := s.Authenticate(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
 		t.Errorf("a member: %+v, %v", o.Actor, err)
 	}
@@ -310,7 +310,7 @@ func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 }
 
 func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	live := s.start(t)
 	s.who.Workspace.Epoch++ // one ahead of the stored one
 	if other := s.start(t); s.opens(t, other) || !s.opens(t, live) {

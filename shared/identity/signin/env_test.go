@@ -45,7 +45,7 @@ const (
 )
 
 // env is a Service on tables of its own, with the development provider on the loopback interface.
-type stand struct {
+type env struct {
 	*signin.Service
 	idp    *provider.Provider
 	limits limits.Limits
@@ -56,10 +56,10 @@ type stand struct {
 	at time.Time
 }
 
-func newStand(t testing.TB) *stand {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	s := &stand{
+	s := &env{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		tables: dynamo.Named("test-" + string(id.NewPublic())),
 		at:     time.Now().UTC().Truncate(time.Millisecond),
@@ -77,22 +77,22 @@ func newStand(t testing.TB) *stand {
 		Store:     store,
 		Registrar: &member.Service{Store: store, Now: s.now},
 		Sessions: &session.Service{
-			Store:  store,
-			People: store,
-			Limits: &s.limits,
-			Now:    s.now,
+			Store:   store,
+			Members: store,
+			Limits:  &s.limits,
+			Now:     s.now,
 		},
 		Limiter: &rate.Limiter{Counters: store, Limits: &s.limits, Now: s.now},
 		Limits:  &s.limits,
 		Peppers: peppers,
 		Now:     s.now,
 	}
-	s.employ(t)
+	s.startProvider(t)
 	return s
 }
 
 // startProvider starts the identity provider and connects the service to it.
-func (s *stand) employ(t testing.TB) {
+func (s *env) startProvider(t testing.TB) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.idp.ServeHTTP(w, r) }))
 	s.Issuer = "http://" + server.Listener.Addr().String()
@@ -112,7 +112,7 @@ func (s *stand) employ(t testing.TB) {
 }
 
 // relyOn returns the client of a provider.
-func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
+func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	t.Helper()
 	p, err := oidc.New(oidc.Config{
 		Issuer:       issuer,
@@ -130,13 +130,13 @@ func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	return p
 }
 
-func (s *stand) now() time.Time {
+func (s *env) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-func (s *stand) later(d time.Duration) {
+func (s *env) later(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = s.at.Add(d)
@@ -144,7 +144,7 @@ func (s *stand) later(d time.Duration) {
 
 // authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
 // provider.
-func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callback {
+func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
 	t.Helper()
 	begun, err := s.Begin(ctx, "/artifacts?a=b", from)
 	if err != nil {
@@ -180,10 +180,10 @@ func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callba
 	}
 }
 
-// enter signs a person in.
-func (s *stand) enter(t testing.TB, email string, extra ...string) signin.Finished {
+// signIn signs a person in.
+func (s *env) signIn(t testing.TB, email string, extra ...string) signin.Finished {
 	t.Helper()
-	done, err := s.Finish(ctx, s.visit(t, email, extra...), about, "req")
+	done, err := s.Finish(ctx, s.authorize(t, email, extra...), about, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func printed(i map[string]types.AttributeValue) string {
 }
 
 // lock locks a workspace as an operator does.
-func (s *stand) lock(t testing.TB, w id.Workspace) {
+func (s *env) lock(t testing.TB, w id.Workspace) {
 	t.Helper()
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.tables.Core,

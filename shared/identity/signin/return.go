@@ -16,15 +16,15 @@ const (
 // stays on the host, however often a browser or a proxy decodes and cleans it, and contains no control character.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
-	if len(s) > returnMax || !address.Plain(s) || !unescapes(path, `/\%`) || !unescapes(query, "") || !walks(path) {
+	if len(s) > returnMax || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") || !isPagePath(path) {
 		return home
 	}
 	return s
 }
 
-// unescapes reports whether every escape in s is well-formed and stands neither for a control character nor for a
+// validEscapes reports whether every escape in s is well-formed and stands neither for a control character nor for a
 // forbidden one.
-func unescapes(s, forbidden string) bool {
+func validEscapes(s, forbidden string) bool {
 	for {
 		_, after, more := strings.Cut(s, "%")
 		if !more {
@@ -46,9 +46,9 @@ func unescapes(s, forbidden string) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// walks reports whether a path goes down from the root step by step and is not a route of the API in any spelling,
+// isPagePath reports whether a path goes down from the root step by step and is not a route of the API in any spelling,
 // because returning to a route could sign in or out again.
-func walks(path string) bool {
+func isPagePath(path string) bool {
 	below, rooted := strings.CutPrefix(path, "/")
 	steps := strings.Split(below, "/")
 	if first, err := url.PathUnescape(steps[0]); !rooted || err != nil || first == "api" {

@@ -53,7 +53,7 @@ func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
 	if d.Provider == nil {
-		return Begun{}, closed()
+		return Begun{}, errDisabled()
 	}
 	wait, err := d.Limiter.Allow(ctx, "signin", address.Subject(from, d.Peppers), d.Limits.SignIn)
 	switch {
@@ -125,7 +125,7 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 // take removes and returns the pending sign-in of a callback, even if the callback is then refused.
 func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	if d.Provider == nil {
-		return nil, closed()
+		return nil, errDisabled()
 	}
 	if !secret(c.State) || !secret(c.Cookie) {
 		return nil, Refused(errors.New("state or cookie is missing or malformed"))
@@ -154,6 +154,6 @@ func (d *Service) SignOutURL() string {
 	return d.Provider.SignOut()
 }
 
-func closed() error {
+func errDisabled() error {
 	return fault.New(fault.DatabaseUnavailable, "nobody can sign in here: no identity provider is configured")
 }
