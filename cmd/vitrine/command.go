@@ -85,7 +85,8 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "ask other machines in plain HTTP, too")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
-		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(), a.restoreCommand(),
+		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
+		a.restoreCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand())
 	return root
 }

@@ -32,8 +32,11 @@ type purpose struct{ verb, advice string }
 
 // Hints for a missing or refused credential. Publishing works without one.
 var (
-	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."}
-	toAct     = purpose{"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY."}
+	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; " +
+		"or publish without an account: --ephemeral."}
+	toAct = purpose{
+		"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY.",
+	}
 )
 
 // vault opens the stored logins of the current user.
@@ -114,9 +117,11 @@ func (a *app) account(ctx context.Context, n purpose) (*client.Account, credenti
 		_, err := client.ParseKey(a.env(envKey))
 		return nil, c, err
 	case nobody:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with", n.verb).Advise("%s", n.advice)
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with",
+			n.verb).Advise("%s", n.advice)
 	case loginExpired:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed",
+			day(c.record.ExpiresAt)).
 			Advise("%s", n.advice)
 	}
 	account, err := a.connect(ctx, c)
@@ -142,7 +147,8 @@ func checkHosts(r *vault.Record, d *client.Deployment) error {
 	if d.Hosts.APIURL == r.APIURL && d.Hosts.UploadURL == r.UploadURL {
 		return nil
 	}
-	return failure.New(failure.Auth, failure.Moved, "%s names other hosts than at your login; the stored key was not sent there", r.BaseURL).
+	return failure.New(failure.Auth, failure.Moved,
+		"%s names other hosts than at your login; the stored key was not sent there", r.BaseURL).
 		Advise("If you trust that, run vitrine login again; else ask whoever runs the server.")
 }
 

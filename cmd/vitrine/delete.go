@@ -33,12 +33,14 @@ type deleted struct {
 
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
 	if !yes && !a.terminal { // without a terminal there is no consent
-		return failure.New(failure.Invalid, failure.Unconfirmed, "nobody can be asked whether this is meant: there is no terminal").
+		return failure.New(failure.Invalid, failure.Unconfirmed,
+			"nobody can be asked whether this is meant: there is no terminal").
 			Advise("Give --yes if it is.")
 	}
 	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		if !yes {
-			if err := a.confirm(ctx, "Delete "+string(h.artifact)+" with all its revisions and links, for good? [y/N]"); err != nil {
+			if err := a.confirm(ctx, "Delete "+string(h.artifact)+
+				" with all its revisions and links, for good? [y/N]"); err != nil {
 				return err
 			}
 		}
@@ -50,7 +52,10 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 			return a.screen.Object(deleted{schemaVersion, d})
 		}
 		return a.screen.Result("Deleted "+string(d.ArtifactID),
-			screen.Row{Name: "Since", Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone"})
+			screen.Row{
+				Name:  "Since",
+				Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone",
+			})
 	})
 }
 

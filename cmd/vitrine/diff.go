@@ -72,7 +72,7 @@ func (h *artifactContext) diff(ctx context.Context, named []string) error {
 		if err != nil {
 			return err
 		}
-		if one.Status != changed || one.IsBinary || one.Diff != "" { // otherwise the file is the same, although the server sent no digests
+		if one.Status != changed || one.IsBinary || one.Diff != "" { // else equal, although without digests
 			d.Files = append(d.Files, one)
 		}
 	}

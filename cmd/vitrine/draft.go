@@ -52,7 +52,8 @@ func (p *publication) draftLeft(err error, draft contract.Finalized) error {
 	default:
 		return err
 	}
-	f.Hint = first + "The draft is there, for " + draftLife + ", and stands in the way of other publishes until it is published: " +
+	f.Hint = first + "The draft is there, for " + draftLife +
+		", and stands in the way of other publishes until it is published: " +
 		"vitrine restore " + string(draft.ArtifactID) + " " + string(draft.RevisionID)
 	return &f
 }

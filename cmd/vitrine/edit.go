@@ -143,7 +143,8 @@ func (e *editing) run(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errNewer):
 			if newer++; newer == maxEditAttempts {
-				return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", maxEditAttempts).
+				return failure.New(failure.Invalid, fault.PatchConflict,
+					"others published newer revisions during each of %d tries; nothing was changed", maxEditAttempts).
 					Advise("Run the command again when nobody else publishes this artifact.")
 			}
 			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
@@ -206,7 +207,8 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 	case err != nil:
 		return "", err
 	case f.Body == nil:
-		return "", failure.New(failure.Invalid, failure.Unshowable, "%q is no text, or too large to edit (%s)", e.path, f.ContentType).
+		return "", failure.New(failure.Invalid, failure.Unshowable, "%q is no text, or too large to edit (%s)", e.path,
+			f.ContentType).
 			Advise("Change it here and publish the whole: vitrine publish PATH --artifact-id %s", e.artifact)
 	}
 	return *f.Body, nil
@@ -217,7 +219,8 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
 	manifest, body := e.manifest(base, before, after)
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
-	session, plan, err := p.account.Open(ctx, p.idem, manifest, []client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
+	session, plan, err := p.account.Open(ctx, p.idem, manifest,
+		[]client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
 	if err != nil {
 		return outdated(err)
 	}
@@ -266,7 +269,11 @@ func digest(text string) string {
 
 // stats counts the whole revision. What is not uploaded is reused.
 func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
-	s := client.UploadStats{TotalFiles: len(base.Files), UploadedFiles: sent.UploadedFiles, UploadedBytes: sent.UploadedBytes}
+	s := client.UploadStats{
+		TotalFiles:    len(base.Files),
+		UploadedFiles: sent.UploadedFiles,
+		UploadedBytes: sent.UploadedBytes,
+	}
 	for _, f := range base.Files {
 		if f.Path == e.path {
 			f.SizeBytes = int64(size)
@@ -301,8 +308,10 @@ func (e *editing) abandon(p *publication, err error, draft contract.Finalized) e
 	if !errors.Is(err, errNewer) {
 		return p.draftLeft(err, draft)
 	}
-	return failure.New(failure.Invalid, fault.PatchConflict, "somebody published a newer revision at the last moment; the edit was not published").
-		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; if that is right: vitrine restore %s %s",
+	return failure.New(failure.Invalid, fault.PatchConflict,
+		"somebody published a newer revision at the last moment; the edit was not published").
+		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; "+
+			"if that is right: vitrine restore %s %s",
 			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 

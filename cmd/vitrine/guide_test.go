@@ -9,9 +9,24 @@ import (
 )
 
 var guides = map[string]string{
-	"vitrine": guide, "login": loginGuide, "logout": logoutGuide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide,
-	"list": listGuide, "show": showGuide, "pull": pullGuide, "edit": editGuide, "revisions": revisionsGuide, "diff": diffGuide, "restore": restoreGuide,
-	"link": linkGuide, "set-visibility": visibilityGuide, "pin": pinGuide, "unpin": pinGuide, "delete": deleteGuide,
+	"vitrine":        guide,
+	"login":          loginGuide,
+	"logout":         logoutGuide,
+	"publish":        publishGuide,
+	"whoami":         whoamiGuide,
+	"version":        versionGuide,
+	"list":           listGuide,
+	"show":           showGuide,
+	"pull":           pullGuide,
+	"edit":           editGuide,
+	"revisions":      revisionsGuide,
+	"diff":           diffGuide,
+	"restore":        restoreGuide,
+	"link":           linkGuide,
+	"set-visibility": visibilityGuide,
+	"pin":            pinGuide,
+	"unpin":          pinGuide,
+	"delete":         deleteGuide,
 }
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {

@@ -30,7 +30,11 @@ func start(t *testing.T, p *fakeServer, in io.Reader, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	run := &process{Cmd: exec.CommandContext(ctx, "vitrine", args...), done: make(chan struct{}), waits: make(chan struct{})}
+	run := &process{
+		Cmd:   exec.CommandContext(ctx, "vitrine", args...),
+		done:  make(chan struct{}),
+		waits: make(chan struct{}),
+	}
 	run.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "VITRINE_API_KEY="+memberKey, "XDG_CONFIG_HOME="+t.TempDir(),
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "GORACE=atexit_sleep_ms=0")
 	run.Stdin, run.Stdout = in, &run.out
@@ -80,7 +84,10 @@ func site(t *testing.T) string {
 const interrupted = "error interrupted: interrupted before the server confirmed"
 
 func TestAnInterruptEndsAnUpload(t *testing.T) {
-	for signal, code := range map[os.Signal]failure.Exit{os.Interrupt: failure.Interrupted, syscall.SIGTERM: failure.Terminated} {
+	for signal, code := range map[os.Signal]failure.Exit{
+		os.Interrupt:    failure.Interrupted,
+		syscall.SIGTERM: failure.Terminated,
+	} {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := newFakeServer()
 			defer p.close()
@@ -127,8 +134,10 @@ func TestAnInterruptLeavesNoDraft(t *testing.T) {
 			run.end(t, failure.OK)
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.world.draft != nil || len(p.world.revisions) != 3 || !strings.Contains(run.out.String(), artifact) || len(p.wrong) > 0 {
-				t.Errorf("draft %v, %d revisions, stdout %q, objections %q", p.world.draft, len(p.world.revisions), &run.out, p.wrong)
+			if p.world.draft != nil || len(p.world.revisions) != 3 || !strings.Contains(run.out.String(), artifact) ||
+				len(p.wrong) > 0 {
+				t.Errorf("draft %v, %d revisions, stdout %q, objections %q", p.world.draft, len(p.world.revisions), &run.out,
+					p.wrong)
 			}
 		})
 	}
@@ -144,7 +153,7 @@ func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
 	defer out.Close()
 	defer in.Close()
 	run := start(t, p, out, "edit", artifact, "index.html")
-	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe buffers, so that the program is reading
+	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe buffers
 		t.Fatal(err)
 	}
 	if err := run.Process.Signal(os.Interrupt); err != nil {

@@ -81,9 +81,16 @@ const urlLife = limits.LinkURLLife
 
 // linkTo creates a link, or finds the existing share link, and returns it with a URL. Its end is never later than
 // requested.
-func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
+func linkTo(
+	ctx context.Context,
+	by *client.Account,
+	idem string,
+	artifact id.Artifact,
+	want contract.CreateLink,
+) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
-	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // refused for the requested end, or because of the existing link
+	// The server refused the requested end, or an existing share link stands in the way.
+	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil {
 		err = cmp.Or(checkShareEnd(ctx, by, artifact, want.ExpiresAt.Time), err)
 	}
 	if err != nil {

@@ -54,7 +54,8 @@ func (a *app) list(ctx context.Context, p paging) error {
 		p.limit = listMost
 	}
 	if p.limit < 1 || p.limit > listMost || len(p.cursor) > limits.CursorLength {
-		return failure.New(failure.Invalid, failure.Usage, "--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
+		return failure.New(failure.Invalid, failure.Usage,
+			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
 			Advise("vitrine list --all lists all.")
 	}
 	account, by, err := a.account(ctx, toAct)
@@ -97,7 +98,9 @@ func (a *app) showList(l contract.ArtifactList) error {
 		if s.RevisionID == nil {
 			state = "not published yet"
 		}
-		rows = append(rows, []string{string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title})
+		rows = append(rows, []string{
+			string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title,
+		})
 	}
 	switch {
 	case len(rows) == 0:
@@ -105,7 +108,8 @@ func (a *app) showList(l contract.ArtifactList) error {
 	case l.PageInfo.HasMore && len(l.Data) >= listMost:
 		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", failure.Quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
-		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", failure.Quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all",
+			failure.Quoted(*l.PageInfo.NextCursor))
 	}
 	return a.screen.Table(rows)
 }

@@ -139,7 +139,8 @@ func (e *loginFlow) byDevice(ctx context.Context) error {
 	if d.Complete != "" {
 		lines = append(lines, "or open this page, which has the code in it:", "  "+d.Complete)
 	}
-	e.app.screen.Prompt(append(lines, "Waiting; the code ends in "+screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
+	e.app.screen.Prompt(append(lines, "Waiting; the code ends in "+
+		screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
 	tokens, err := e.authority.Await(ctx, d)
 	if err != nil {
 		return err
@@ -226,7 +227,9 @@ func (e *loginFlow) retire(ctx context.Context) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
-		e.app.screen.Note("Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server", e.replaced.KeyID, reason)
+		e.app.screen.Note(
+			"Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server",
+			e.replaced.KeyID, reason)
 	}
 }
 
@@ -272,7 +275,10 @@ func (e *loginFlow) report() error {
 		s.Note("VITRINE_API_KEY is set and goes before this login; unset it to use the login")
 	}
 	if s.IsJSON() {
-		return s.Object(loggedIn{schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID), r.ExpiresAt, e.place, e.server})
+		return s.Object(loggedIn{
+			schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID),
+			r.ExpiresAt, e.place, e.server,
+		})
 	}
 	rows := []screen.Row{
 		{Name: "Workspace", Value: string(r.WorkspaceID)},
@@ -285,5 +291,6 @@ func (e *loginFlow) report() error {
 	if e.place == vault.File {
 		kept = e.app.vault().Path()
 	}
-	return s.Result(summary(r), append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
+	return s.Result(summary(r),
+		append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
 }

@@ -57,7 +57,8 @@ func (a *app) logout(ctx context.Context) error {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return failure.New(failure.Interrupted, failure.WasInterrupted, "interrupted before the server confirmed; the login was deleted here").
+		return failure.New(failure.Interrupted, failure.WasInterrupted,
+			"interrupted before the server confirmed; the login was deleted here").
 			Advise("Revoke the API key at the server if it must not be used again.")
 	case old == nil:
 		return a.loggedOut(loggedOut{Status: "no_credential"}, "Not signed in: there is no stored login for "+server)
@@ -67,7 +68,8 @@ func (a *app) logout(ctx context.Context) error {
 	case reason == keyRejected:
 		a.screen.Note("The server did not accept the API key %s any more", old.KeyID)
 	case !done:
-		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason, old.KeyID)
+		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason,
+			old.KeyID)
 	}
 	return a.loggedOut(loggedOut{
 		Status:        "logged_out",
@@ -131,7 +133,13 @@ func endTokens(ctx context.Context, d *client.Deployment, refresh secret.Text) e
 }
 
 // recordOf returns the record that a login stores.
-func recordOf(server string, d *client.Deployment, made contract.CreatedKey, tokens client.Tokens, email string) vault.Record {
+func recordOf(
+	server string,
+	d *client.Deployment,
+	made contract.CreatedKey,
+	tokens client.Tokens,
+	email string,
+) vault.Record {
 	r := vault.Record{
 		BaseURL:      server,
 		APIURL:       d.Hosts.APIURL,

@@ -87,7 +87,8 @@ func run(a *app) failure.Exit {
 	}
 	f := failure.Of(err)
 	a.screen.Fail(f)
-	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM && f.Exit == failure.Interrupted {
+	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM &&
+		f.Exit == failure.Interrupted {
 		return failure.Terminated
 	}
 	return f.Exit

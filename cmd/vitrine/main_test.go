@@ -76,7 +76,15 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "outcome": outcome, "peer": tellPeer, "proxy": setProxy, "silent-bus": silentBus},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      exits,
+			"json":       jsonIs,
+			"make":       makeFile,
+			"outcome":    outcome,
+			"peer":       tellPeer,
+			"proxy":      setProxy,
+			"silent-bus": silentBus,
+		},
 	})
 }
 
@@ -173,10 +181,10 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
 //	peer together N                   hold PUTs until N are there
-//	peer newer ROUTE TIMES PATH TEXT  somebody publishes PATH before the next calls of a route are answered; % in TEXT counts
-//	peer lenient                      a share link that is there is given whatever end was asked for
-//	peer draft ROUTE N                somebody makes a draft before the next call of a route is answered, and publishes it after
-//	                                  N refusals because of it; 0 for never
+//	peer newer ROUTE TIMES PATH TEXT  others publish PATH before the next calls of a route; % in TEXT counts
+//	peer lenient                      an existing share link is returned for every requested end
+//	peer draft ROUTE N                another client makes a draft before the next call of a route, and
+//	                                  publishes it after N refusals because of it; 0 for never
 //	peer file PATH TEXT               the newest revision has this file; both are Go literals without quotes
 //	peer big PATH SIZE                the newest revision has this text of so many bytes
 //	peer title TEXT                   the artifact is called so, a Go literal without quotes
@@ -278,7 +286,8 @@ func (p *fakeServer) takeCalls() string {
 	calls := p.calls
 	p.calls = nil
 	for i := range calls {
-		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") && calls[j] < calls[j-1]; j-- {
+		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") &&
+			calls[j] < calls[j-1]; j-- {
 			calls[j], calls[j-1] = calls[j-1], calls[j]
 		}
 	}

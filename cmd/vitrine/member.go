@@ -30,13 +30,14 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := logins.AccessToken(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
-		if err := checkHosts(&r, deployment); err != nil {
-			return "", "", err
-		}
-		tokens, err := authority.Refresh(ctx, r.RefreshToken)
-		return tokens.Access, tokens.Refresh, err
-	})
+	access, err := logins.AccessToken(ctx, server,
+		func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
+			if err := checkHosts(&r, deployment); err != nil {
+				return "", "", err
+			}
+			tokens, err := authority.Refresh(ctx, r.RefreshToken)
+			return tokens.Access, tokens.Refresh, err
+		})
 	if err != nil {
 		return nil, err
 	}

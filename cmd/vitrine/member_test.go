@@ -50,7 +50,8 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 		if w, err := m.Workspace(t.Context()); err != nil || w.WorkspaceMember.Email != "ada@example.com" {
 			t.Errorf("workspace %+v, error %v", w, err)
 		}
-		if left := p.left(); !strings.Contains(left, "refresh 0"+string(rune('2'+want))) || strings.Count(left, "refresh") != 1 {
+		if left := p.left(); !strings.Contains(left, "refresh 0"+string(rune('2'+want))) ||
+			strings.Count(left, "refresh") != 1 {
 			t.Errorf("after refresh %d there are %s", want+1, left)
 		}
 	}
@@ -61,7 +62,8 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 	}
 	p.people.refresh = map[string]bool{}
 	a, _ = inProcess(t, p, config)
-	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") {
+	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth ||
+		!strings.Contains(f.Hint, "vitrine login") {
 		t.Errorf("after a revocation: %+v", f)
 	}
 	p.hosts["upload_url"] = "https://elsewhere.test"

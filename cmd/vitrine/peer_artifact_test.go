@@ -51,13 +51,22 @@ func (s *snapshot) size() (sum int64) {
 }
 
 // formerText is long enough for diffs to be smaller.
-var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) + "fourteen\nfifteen\nsixteen\n"
+var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) +
+	"fourteen\nfifteen\nsixteen\n"
 
 func newWorld() world {
 	w := world{meanwhile: map[string][]snapshot{}, drafts: map[string]int{}}
-	w.add("What it was called", "index.html", map[string]string{"index.html": "<h1>One</h1>\n", "page.txt": formerText, "old.txt": "going\n", "logo.png": "\x89PNG\x00one"})
 	w.add("What it was called", "index.html", map[string]string{
-		"index.html": "<h1>Two</h1>\n", "page.txt": strings.Replace(formerText, "three", "drei", 1), "logo.png": "\x89PNG\x00two", "new page.txt": "fresh",
+		"index.html": "<h1>One</h1>\n",
+		"page.txt":   formerText,
+		"old.txt":    "going\n",
+		"logo.png":   "\x89PNG\x00one",
+	})
+	w.add("What it was called", "index.html", map[string]string{
+		"index.html":   "<h1>Two</h1>\n",
+		"page.txt":     strings.Replace(formerText, "three", "drei", 1),
+		"logo.png":     "\x89PNG\x00two",
+		"new page.txt": "fresh",
 	})
 	return w
 }
@@ -69,7 +78,13 @@ const theirDraft = "rev_00000000000000000000000099"
 func (w *world) overtake(route string) {
 	if yields, made := w.drafts[route]; made {
 		delete(w.drafts, route)
-		w.yields, w.draft = yields, &snapshot{theirDraft, w.title, "index.html", map[string]string{"index.html": "<h1>Draft</h1>\n"}, ""}
+		w.yields, w.draft = yields, &snapshot{
+			theirDraft,
+			w.title,
+			"index.html",
+			map[string]string{"index.html": "<h1>Draft</h1>\n"},
+			"",
+		}
 	}
 	queue := w.meanwhile[route]
 	if len(queue) == 0 {
@@ -176,8 +191,12 @@ func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) 
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" || a != artifact) {
-			plannedFault{status: 404, code: map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"]}.answer("", w)
+		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" ||
+			a != artifact) {
+			plannedFault{
+				status: 404,
+				code:   map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"],
+			}.answer("", w)
 			return
 		}
 		serve(w, r)

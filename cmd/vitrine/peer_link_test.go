@@ -63,7 +63,8 @@ func (p *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l := p.world.active()
-	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil || l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
+	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil ||
+		l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
 		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 		return
 	}

@@ -67,9 +67,13 @@ func (p *fakeServer) routePeople(api *http.ServeMux) {
 func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
 	base := p.api.URL
 	d := map[string]any{
-		"issuer": base, "authorization_endpoint": base + "/oauth2/authorize", "token_endpoint": base + "/oauth2/token",
-		"revocation_endpoint": base + "/oauth2/revoke", "device_authorization_endpoint": base + "/oauth2/device_authorization",
-		"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
+		"issuer":                                         base,
+		"authorization_endpoint":                         base + "/oauth2/authorize",
+		"token_endpoint":                                 base + "/oauth2/token",
+		"revocation_endpoint":                            base + "/oauth2/revoke",
+		"device_authorization_endpoint":                  base + "/oauth2/device_authorization",
+		"code_challenge_methods_supported":               []string{"S256"},
+		"authorization_response_iss_parameter_supported": true,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,11 +87,18 @@ var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := url.Values{
-		"response_type": {"code"}, "client_id": {"cli"}, "redirect_uri": q["redirect_uri"], "scope": {"publish read admin"}, "state": q["state"],
-		"code_challenge": q["code_challenge"], "code_challenge_method": {"S256"}, "resource": {p.api.URL},
+		"response_type":         {"code"},
+		"client_id":             {"cli"},
+		"redirect_uri":          q["redirect_uri"],
+		"scope":                 {"publish read admin"},
+		"state":                 q["state"],
+		"code_challenge":        q["code_challenge"],
+		"code_challenge_method": {"S256"},
+		"resource":              {p.api.URL},
 	}
 	redirect, err := url.Parse(q.Get("redirect_uri"))
-	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" || redirect.Path != "/callback" ||
+	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" ||
+		redirect.Path != "/callback" ||
 		len(q.Get("state")) < 22 || !challengeForm.MatchString(q.Get("code_challenge")) {
 		p.object("authorize: parameters %v", q)
 		return
@@ -110,9 +121,16 @@ func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 // attack makes other pages in the same browser call the port before the redirect does.
 func (s *people) attack(p *fakeServer, port url.URL, answer url.Values) {
 	for _, q := range []url.Values{
-		{}, {"code": {"x"}, "state": {"y"}}, {"code": {"x"}}, {"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]}, {"error": {"access_denied"}},
-		{"code": {"x"}, "state": {""}}, {"code": {"x"}, "state": {answer.Get("state"), "y"}}, {"code": {"x"}, "state": {"y", answer.Get("state")}},
-		{"code": {"x"}, "state": {answer.Get("state") + "A"}}, {"code": {"x"}, "state": {answer.Get("state")[1:]}},
+		{},
+		{"code": {"x"}, "state": {"y"}},
+		{"code": {"x"}},
+		{"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]},
+		{"error": {"access_denied"}},
+		{"code": {"x"}, "state": {""}},
+		{"code": {"x"}, "state": {answer.Get("state"), "y"}},
+		{"code": {"x"}, "state": {"y", answer.Get("state")}},
+		{"code": {"x"}, "state": {answer.Get("state") + "A"}},
+		{"code": {"x"}, "state": {answer.Get("state")[1:]}},
 	} {
 		port.RawQuery = q.Encode()
 		resp, err := http.Get(port.String())
@@ -148,8 +166,11 @@ func (p *fakeServer) code() string { return fmt.Sprintf("code%d", p.people.seria
 
 // forms are the parameters of each form, by route or grant type, without client_id.
 var forms = map[string][]string{
-	"device": {"device_name", "scope"}, "revoke": {"token"}, contract.GrantCode: {"code", "code_verifier", "grant_type", "redirect_uri"},
-	contract.GrantDevice: {"device_code", "grant_type"}, contract.GrantRefresh: {"grant_type", "refresh_token"},
+	"device":              {"device_name", "scope"},
+	"revoke":              {"token"},
+	contract.GrantCode:    {"code", "code_verifier", "grant_type", "redirect_uri"},
+	contract.GrantDevice:  {"device_code", "grant_type"},
+	contract.GrantRefresh: {"grant_type", "refresh_token"},
 }
 
 // checkForm reports parameters that are missing, repeated or unknown, and polls that come too early.
@@ -157,7 +178,8 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 	if route != "token" && route != "device" && route != "revoke" {
 		return
 	}
-	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.URL.RawQuery != "" {
+	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" ||
+		r.URL.RawQuery != "" {
 		p.object("%s: no form (%v)", route, err)
 	}
 	kind := route
@@ -179,7 +201,8 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 		return
 	}
 	if waited := time.Since(p.people.polled); waited < p.people.interval/clockDivisor {
-		p.wrong = append(p.wrong, fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/clockDivisor))
+		p.wrong = append(p.wrong,
+			fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/clockDivisor))
 	}
 	p.people.polled = time.Now()
 	if planned != nil && planned.code == "slow_down" {
@@ -188,12 +211,17 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 }
 
 func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
-	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host || r.PostForm.Get("scope") != "publish read admin" {
+	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host ||
+		r.PostForm.Get("scope") != "publish read admin" {
 		p.object("device: form %v", r.PostForm)
 	}
 	d := map[string]any{
-		"device_code": deviceCode, "user_code": "BCDF-GHJK-LMNP-QRST-VWXZ", "verification_uri": "http://app.test/device",
-		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ", "expires_in": 900, "interval": 5,
+		"device_code":               deviceCode,
+		"user_code":                 "BCDF-GHJK-LMNP-QRST-VWXZ",
+		"verification_uri":          "http://app.test/device",
+		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ",
+		"expires_in":                900,
+		"interval":                  5,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,9 +29,11 @@ func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case p.bits == 0:
 	case in.Solution == nil:
-		fmt.Fprint(pow401(w), `{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
+		fmt.Fprint(pow401(w),
+			`{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
 		return
-	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge, []byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
+	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge,
+		[]byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
 		!solves(in.Solution.Nonce, in.Solution.Counter, p.bits):
 		plannedFault{status: 400, code: "pow_invalid"}.answer("", w)
 		return
@@ -47,7 +49,8 @@ func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 // challenge returns a challenge that only a byte-exact echo preserves. Its nonce is that of the request that asks.
 func (p *fakeServer) challenge() string {
 	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
-	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`, len(p.calls), p.bits, expires)
+	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`,
+		len(p.calls), p.bits, expires)
 }
 
 func pow401(w http.ResponseWriter) http.ResponseWriter {

@@ -91,7 +91,8 @@ func (p *fakeServer) isInTheWay(w http.ResponseWriter, text string) bool {
 	draft, refused := p.world.refuses()
 	if refused {
 		text = strings.ReplaceAll("the artifact has an unpublished draft"+text, "%s", string(draft))
-		answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "draft_revision_conflict", Message: text, RequestID: peerID}})
+		answer(w, 409,
+			contract.Envelope{Error: contract.Problem{Code: "draft_revision_conflict", Message: text, RequestID: peerID}})
 	}
 	return refused
 }
@@ -192,7 +193,8 @@ func (p *fakeServer) finalize(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	for _, path := range p.order {
 		if !p.files[path].there {
-			answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
+			answer(w, 409,
+				contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
 			return
 		}
 	}
@@ -256,8 +258,13 @@ func (p *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 		p.wrong = append(p.wrong, "publish: "+r.URL.Path)
 	}
 	out := map[string]any{
-		"artifact_id": artifact, "revision_id": draft.id, "title": draft.title, "revision_content_url": "http://content.test/v/token/index.html",
-		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
+		"artifact_id":          artifact,
+		"revision_id":          draft.id,
+		"title":                draft.title,
+		"revision_content_url": "http://content.test/v/token/index.html",
+		"agent_view_url":       p.api.URL + "/v1/public/agent-view/token",
+		"expires_at":           contract.At(epoch.Add(24 * time.Hour)),
+		"bundle":               contract.Bundle{Status: "disabled"},
 	}
 	if p.bearer == trialKey {
 		out["unlisted_url"] = "http://app.test/al/0123456789ABCDEF#blob"

@@ -111,7 +111,9 @@ func newFakeServer() *fakeServer {
 	p.route(upload, "PUT /o/{name}", "put", p.put)
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
-		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { p.object("asked for %s %s", r.Method, r.URL.Path) })
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+			p.object("asked for %s %s", r.Method, r.URL.Path)
+		})
 	}
 	p.api = httptest.NewUnstartedServer(api)
 	p.upload = httptest.NewUnstartedServer(upload)
@@ -182,16 +184,21 @@ func (f plannedFault) answer(route string, w http.ResponseWriter) {
 	case f.oauth:
 		json.NewEncoder(w).Encode(contract.OAuthError{Error: f.code, Description: "told by the authorization server"})
 	case route == "put":
-		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message><StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
+		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message>`+
+			`<StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
 	default:
-		json.NewEncoder(w).Encode(contract.Envelope{Error: contract.Problem{Code: f.code, Message: "told by the peer", RequestID: peerID}})
+		json.NewEncoder(w).Encode(contract.Envelope{
+			Error: contract.Problem{Code: f.code, Message: "told by the peer", RequestID: peerID},
+		})
 	}
 }
 
 var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
-	idemForm    = regexp.MustCompile(`^cli_(publish|login|edit|restore|link|pin)_([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
+	idemForm    = regexp.MustCompile(
+		`^cli_(publish|login|edit|restore|link|pin)_` +
+			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
@@ -238,7 +245,8 @@ func (p *fakeServer) checkKey(route, idem, body string) {
 	}
 	p.keys[route+idem] = body
 	for other := range p.keys {
-		if m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:]); m == nil || n == nil || m[2] != n[2] {
+		m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:])
+		if m == nil || n == nil || m[2] != n[2] {
 			p.wrong = append(p.wrong, route+": a second Idempotency-Key in one invocation")
 		}
 	}

@@ -79,7 +79,11 @@ func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, 
 		return
 	}
 	sum := sha256.Sum256(body)
-	want := http.Header{"User-Agent": r.Header["User-Agent"], "Content-Length": {fmt.Sprint(f.declared.SizeBytes)}, "If-None-Match": {"*"}}
+	want := http.Header{
+		"User-Agent":     r.Header["User-Agent"],
+		"Content-Length": {fmt.Sprint(f.declared.SizeBytes)},
+		"If-None-Match":  {"*"},
+	}
 	if f.declared.Patch == nil {
 		want.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}

@@ -62,7 +62,8 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	case a.screen.IsJSON():
 		return a.screen.Object(pinned{schemaVersion, w})
 	case keep:
-		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title}, screen.Row{Name: "Expires", Value: "never, while it is pinned"})
+		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title},
+			screen.Row{Name: "Expires", Value: "never, while it is pinned"})
 	}
 	rows := []screen.Row{{Name: "Title", Value: w.Title}}
 	if w.AutoDeleteAt != nil {

@@ -98,7 +98,8 @@ func outcome(ts *testscript.TestScript, neg bool, args []string) {
 	for _, text := range []string{run(), run("--quiet")} {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		last := lines[len(lines)-1]
-		if !strings.HasPrefix(lines[0], "error "+args[1]+": ") || len(lines) != 3 || !strings.HasPrefix(lines[1], "  request  ") || strings.HasPrefix(last, " ") {
+		if !strings.HasPrefix(lines[0], "error "+args[1]+": ") || len(lines) != 3 ||
+			!strings.HasPrefix(lines[1], "  request  ") || strings.HasPrefix(last, " ") {
 			ts.Fatalf("stderr %q", text)
 		}
 	}

@@ -115,7 +115,11 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 
 // mode returns the rendering mode of a revision that is sent whole: that of its base, if the entrypoint is the same
 // and no other mode is requested. A partial revision inherits it from its base.
-func (p *publication) mode(ctx context.Context, whole contract.CreateSession, base *contract.AgentView) (string, error) {
+func (p *publication) mode(
+	ctx context.Context,
+	whole contract.CreateSession,
+	base *contract.AgentView,
+) (string, error) {
 	if whole.RenderMode != "" || base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole.RenderMode, nil
 	}
@@ -182,7 +186,9 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 	var sources []client.File
 	for _, f := range files.Files {
 		if declared[f.Path] {
-			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }})
+			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) {
+				return files.Body(f)
+			}})
 		}
 	}
 	return p.finalizeAndPublish(ctx, manifest, sources, len(files.Files), files.Bytes())
@@ -190,7 +196,13 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 
 // finalizeAndPublish sends a manifest and its files through a session to a published revision, which has so many files
 // and bytes.
-func (p *publication) finalizeAndPublish(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
+func (p *publication) finalizeAndPublish(
+	ctx context.Context,
+	manifest contract.CreateSession,
+	sources []client.File,
+	files int,
+	size int64,
+) error {
 	p.fresh = manifest.ArtifactID == ""
 	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
@@ -232,7 +244,8 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 	f := *failure.Of(err)
 	f.Message = "published as " + string(artifact) + ", but without a link: " + f.Message
 	if f.Code != failure.LinkLasts {
-		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " + string(artifact)
+		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " +
+			string(artifact)
 		if !end.IsZero() { // without it the link would have no end
 			f.Hint = "Make the link: vitrine link " + string(artifact) + " --expires " + end.Format(time.RFC3339)
 		}
@@ -242,7 +255,8 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 
 func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time.Time) error {
 	if !end.IsZero() {
-		made, err := linkTo(ctx, p.account, p.idem, artifact, contract.CreateLink{Type: shareLink, ExpiresAt: contract.AtOrNull(end)})
+		made, err := linkTo(ctx, p.account, p.idem, artifact,
+			contract.CreateLink{Type: shareLink, ExpiresAt: contract.AtOrNull(end)})
 		p.link = made
 		return err
 	}
@@ -263,15 +277,18 @@ var maxPolicy = contract.UsagePolicy{
 // checkPolicy compares the files with what may be published.
 func checkPolicy(policy contract.UsagePolicy, files *folder.Folder) error {
 	if n := len(files.Files); n > policy.FileCountCap {
-		return errTooLarge(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
+		return errTooLarge(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n,
+			policy.FileCountCap)
 	}
 	for _, f := range files.Files {
 		if f.Size > policy.FileSizeCapBytes {
-			return errTooLarge(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
+			return errTooLarge(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size,
+				policy.FileSizeCapBytes)
 		}
 	}
 	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
-		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
+		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum,
+			policy.ArtifactSizeCapBytes)
 	}
 	return nil
 }
@@ -283,8 +300,10 @@ func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 	}
 	now := p.now().UTC()
 	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
-	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded, "the workspace has published its %d new artifacts of today", policy.DailyNewArtifactAllowance).
-		Advise("New ones can be published from %s; a revision of one that is there, with --artifact-id, now.", screen.When(anew, now))
+	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded,
+		"the workspace has published its %d new artifacts of today", policy.DailyNewArtifactAllowance).
+		Advise("New ones can be published from %s; a revision of one that is there, with --artifact-id, now.",
+			screen.When(anew, now))
 	f.RetryAfter = anew.Sub(now)
 	return f
 }

@@ -131,13 +131,15 @@ func (w *publishFlags) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
 	switch n := utf8.RuneCountInString(w.title); {
 	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):
-		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, limits.TitleRunes).
+		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n,
+			limits.TitleRunes).
 			Advise("Give another --title, or none to take the name of the path.")
 	case w.artifact != "" && w.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
 			Advise("An artifact is revised with the credential of its workspace; leave --ephemeral out.")
 	case w.expires != "" && (!w.unlisted || w.ephemeral):
-		return failure.New(failure.Invalid, failure.Usage, "--expires is the end of the link that --unlisted makes in a workspace of one's own").
+		return failure.New(failure.Invalid, failure.Usage,
+			"--expires is the end of the link that --unlisted makes in a workspace of one's own").
 			Advise("Give --unlisted too, and leave --ephemeral out.")
 	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
 		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).

@@ -36,7 +36,8 @@ func (a *app) pullCommand() *cobra.Command {
 		Args:  exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
 		RunE: a.runE(func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
-				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
+				return failure.New(failure.Invalid, failure.Usage,
+					"the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
 			}
 			t, err := parseTarget(args[0])
 			if err != nil {
@@ -71,9 +72,11 @@ type pulled struct {
 func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 	switch {
 	case o.force && (o.output == "" || o.output == stdout):
-		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
+		return failure.New(failure.Invalid, failure.Usage,
+			"--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
 	case o.output == stdout && a.screen.IsJSON():
-		return failure.New(failure.Invalid, failure.Usage, "--output - and --json both write to stdout").Advise("Leave one of them out, or name a file: --output FILE")
+		return failure.New(failure.Invalid, failure.Usage,
+			"--output - and --json both write to stdout").Advise("Leave one of them out, or name a file: --output FILE")
 	case o.output == stdout:
 		return a.pullOut(ctx, t, o)
 	case o.output != "":
@@ -121,7 +124,8 @@ func unprintable(p pulled, t target, o pullRequest) error {
 		}
 		command += " --output " + failure.Quoted(path.Base(o.path))
 	}
-	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType, screen.Bytes(p.SizeBytes)).
+	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType,
+		screen.Bytes(p.SizeBytes)).
 		Advise("Save it: %s", command)
 }
 
@@ -136,7 +140,8 @@ func (a *app) pullOut(ctx context.Context, t target, o pullRequest) error {
 	}
 	body, err := d.Fetch(ctx, f, maxFile)
 	if errors.Is(err, client.ErrLarge) {
-		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path, screen.Bytes(f.SizeBytes)).
+		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path,
+			screen.Bytes(f.SizeBytes)).
 			Advise("Save it: --output FILE")
 	}
 	if err != nil {
@@ -167,7 +172,11 @@ func (a *app) pullShared(ctx context.Context, t target, o pullRequest) (p pulled
 }
 
 // lookFor returns the requested file, its revision, and the deployment that serves it.
-func (a *app) lookFor(ctx context.Context, t target, o pullRequest) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
+func (a *app) lookFor(
+	ctx context.Context,
+	t target,
+	o pullRequest,
+) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
 	if v, d, err = a.look(ctx, t, o.revision); err == nil {
 		f, err = fileOf(v, o.path)
 	}

@@ -108,9 +108,13 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	}...)
 	switch {
 	case r.ClaimURL != "":
-		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
+		rows = append(rows,
+			screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
 	case p.path != "":
-		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID)})
+		rows = append(rows, screen.Row{
+			Name:  "Update",
+			Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID),
+		})
 	}
 	return rows
 }

@@ -18,7 +18,9 @@ func (a *app) restoreCommand() *cobra.Command {
 		Long:  restoreGuide,
 		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
 		RunE: a.runE(func(ctx context.Context, args []string) error {
-			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error { return h.restore(ctx, args[1]) })
+			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
+				return h.restore(ctx, args[1])
+			})
 		}),
 	}
 }

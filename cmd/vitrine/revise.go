@@ -52,8 +52,8 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 
 // baseWords are parts of the messages by which a server refuses a base.
 var baseWords = []string{
-	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch", "deleted_path_not_in_base",
-	"inherited_path_not_blob_backed",
+	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch",
+	"deleted_path_not_in_base", "inherited_path_not_blob_backed",
 }
 
 // unbuildable reports whether a publish failed only because of its base.

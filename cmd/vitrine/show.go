@@ -72,7 +72,8 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 	if v.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: v.PrivateURL + " (for members of the workspace)"})
 	}
-	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)}, screen.Row{Name: "Opens", Value: v.Entrypoint})
+	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)},
+		screen.Row{Name: "Opens", Value: v.Entrypoint})
 	for _, w := range v.SafetyWarnings {
 		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
 	}
@@ -122,7 +123,10 @@ func listRevisions(ctx context.Context, h *artifactContext) error {
 		if r.PublishedAt != nil {
 			when = "published " + r.PublishedAt.UTC().Format("2006-01-02 15:04 UTC")
 		}
-		rows = append(rows, []string{string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes), r.Entrypoint})
+		rows = append(rows, []string{
+			string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes),
+			r.Entrypoint,
+		})
 	}
 	return h.screen.Table(rows)
 }

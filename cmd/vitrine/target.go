@@ -74,7 +74,8 @@ func revisionIn(u *url.URL) (id.Revision, error) {
 func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
-		err = failure.New(failure.Invalid, failure.Usage, "the address is one of a single revision, %s; this is about the whole artifact", t.revision).
+		err = failure.New(failure.Invalid, failure.Usage,
+			"the address is one of a single revision, %s; this is about the whole artifact", t.revision).
 			Advise("Give the id %s, or the address without what follows its ?", t.artifact)
 	}
 	return t, err
@@ -91,7 +92,8 @@ func cut(path, separator string) (before, last string, ok bool) {
 
 func unnamed(message string) error {
 	return failure.New(failure.Invalid, failure.Usage, "%s", message).
-		Advise("An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
+		Advise(
+			"An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
 }
 
 // isShare reports whether the target is a share URL.
@@ -119,7 +121,11 @@ type artifactContext struct {
 }
 
 // withOwnArtifact finds the artifact for a command that changes it, which a share URL must not name.
-func (a *app) withOwnArtifact(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
+func (a *app) withOwnArtifact(
+	ctx context.Context,
+	text string,
+	work func(context.Context, *artifactContext) error,
+) error {
 	t, err := parseOwn(text)
 	if err != nil {
 		return err
@@ -162,7 +168,11 @@ func (a *app) withArtifact(ctx context.Context, t target, work func(context.Cont
 }
 
 // look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
-func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
+func (a *app) look(
+	ctx context.Context,
+	t target,
+	revision id.Revision,
+) (v contract.AgentView, d *client.Deployment, err error) {
 	if !t.isShare() {
 		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
 			d = h.account.Deployment

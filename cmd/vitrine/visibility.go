@@ -60,6 +60,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		if v.RevokedAccessLinkIDs != nil {
 			ended = len(*v.RevokedAccessLinkIDs)
 		}
-		return a.screen.Result(v.PrivateURL, screen.Row{Name: "Private", Value: "for members of the workspace alone; " + screen.Count(ended, "link") + " ended"})
+		return a.screen.Result(v.PrivateURL,
+			screen.Row{Name: "Private", Value: "for members of the workspace alone; " + screen.Count(ended, "link") + " ended"})
 	})
 }

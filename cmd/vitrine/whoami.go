@@ -52,10 +52,13 @@ const (
 // hint. For given credentials the server answers; without an answer the exit code is 6, or that of the refusal, which
 // does not concern the credential.
 var outcomes = map[standing]struct{ reason, line, next string }{
-	nobody:       {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an account: vitrine publish PATH --ephemeral"},
-	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent", "Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
-	envGiven:     {},
-	envRefused:   {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY", "Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
+	nobody: {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an " +
+		"account: vitrine publish PATH --ephemeral"},
+	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent",
+		"Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
+	envGiven: {},
+	envRefused: {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY",
+		"Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
 	loginExpired: {keyExpired, "Not signed in: the stored login ended", "Sign in again: vitrine login"},
 	loginGiven:   {},
 	loginRefused: {keyRejected, "Not signed in: the server rejected the stored login", "Sign in again: vitrine login"},
@@ -122,9 +125,11 @@ func (a *app) signedIn(who contract.Whoami, c credential, account *client.Accoun
 			screen.Count(p.FileCountCap, "file"), screen.Bytes(p.FileSizeCapBytes), screen.Bytes(p.ArtifactSizeCapBytes))},
 	}
 	if left := p.DailyNewArtifactsRemaining; left != nil {
-		rows = append(rows, screen.Row{Name: "Today", Value: fmt.Sprintf("%d of %d new artifacts left", *left, p.DailyNewArtifactAllowance)})
+		rows = append(rows,
+			screen.Row{Name: "Today", Value: fmt.Sprintf("%d of %d new artifacts left", *left, p.DailyNewArtifactAllowance)})
 	}
-	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)}, screen.Row{Name: "Server", Value: account.Hosts.APIURL})
+	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)},
+		screen.Row{Name: "Server", Value: account.Hosts.APIURL})
 	return a.screen.Result(fmt.Sprintf("Signed in with the API key %s (%s)", who.Actor.Name, who.Actor.ID), rows...)
 }
 

@@ -43,12 +43,25 @@ func (h *Host) routes() []web.Route {
 		Path:     "/v/{token}/{path}",
 		Summary:  "Serve one file of a revision",
 		Security: web.ContentToken,
-		Errors:   []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable},
+		Errors: []fault.Code{
+			fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable,
+		},
 		Answers: []web.Answer{
-			{Status: http.StatusOK, Description: "the file, as the media type that its extension tells", MediaType: "application/octet-stream"},
-			{Status: http.StatusPartialContent, Description: "the range that was asked for", MediaType: "application/octet-stream"},
+			{
+				Status:      http.StatusOK,
+				Description: "the file, as the media type that its extension tells",
+				MediaType:   "application/octet-stream",
+			},
+			{
+				Status:      http.StatusPartialContent,
+				Description: "the range that was asked for",
+				MediaType:   "application/octet-stream",
+			},
 			{Status: http.StatusNotModified, Description: "the client's copy is current"},
-			{Status: http.StatusRequestedRangeNotSatisfiable, Description: "the file ends before the range; Content-Range tells its size"},
+			{
+				Status:      http.StatusRequestedRangeNotSatisfiable,
+				Description: "the file ends before the range; Content-Range tells its size",
+			},
 		},
 	}
 	head := get

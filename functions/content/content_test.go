@@ -263,7 +263,8 @@ func wantRefused(t testing.TB, w *httptest.ResponseRecorder, status int, code fa
 		t.Errorf("404 says %q", e.Error.Message)
 	}
 	h := w.Header()
-	if h.Get("Cache-Control") != "no-store" || h.Get("X-Frame-Options") != "DENY" || h.Get("X-Request-Id") != e.Error.RequestID ||
+	if h.Get("Cache-Control") != "no-store" || h.Get("X-Frame-Options") != "DENY" ||
+		h.Get("X-Request-Id") != e.Error.RequestID ||
 		h.Get("ETag") != "" || h.Get("Content-Disposition") != "" || h.Get("WWW-Authenticate") != "" {
 		t.Errorf("headers of a refusal: %v", h)
 	}
@@ -274,12 +275,22 @@ func TestFileIsServed(t *testing.T) {
 	w := s.get("index.html", "X-Request-Id", "request-1")
 	wantBody(t, w, "<h1>hi</h1>")
 	for name, want := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Content-Length": "11", "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes",
-		"Content-Disposition": "", "X-Robots-Tag": "", "X-Request-Id": "request-1", "Vary": "Sec-Fetch-Dest, Sec-Fetch-Mode",
-		"Access-Control-Allow-Origin": "", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin",
-		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-		"Strict-Transport-Security": "max-age=31536000",
-		"Permissions-Policy":        "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+		"Content-Type":                 "text/html; charset=utf-8",
+		"Content-Length":               "11",
+		"Cache-Control":                "private, no-cache",
+		"Accept-Ranges":                "bytes",
+		"Content-Disposition":          "",
+		"X-Robots-Tag":                 "",
+		"X-Request-Id":                 "request-1",
+		"Vary":                         "Sec-Fetch-Dest, Sec-Fetch-Mode",
+		"Access-Control-Allow-Origin":  "",
+		"Referrer-Policy":              "no-referrer",
+		"Cross-Origin-Resource-Policy": "cross-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Strict-Transport-Security":    "max-age=31536000",
+		"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -372,7 +383,9 @@ func TestSandboxedOriginMayRead(t *testing.T) {
 			}
 		}
 	}
-	wantRefused(t, s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404, fault.NotFound)
+	wantRefused(t,
+		s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404,
+		fault.NotFound)
 }
 
 func TestLocallyTheAppsNameIsRefused(t *testing.T) {

@@ -25,7 +25,8 @@ func newFrames(t *testing.T) *frames {
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }))
 	t.Cleanup(own.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
+		fmt.Fprintf(w,
+			`<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
 <iframe sandbox="allow-scripts" src=%q></iframe>`, r.URL.Query().Get("src"))
 	})
 	f.app, f.stranger = httptest.NewServer(page), httptest.NewServer(page)
@@ -52,7 +53,8 @@ func TestBrowserRunsTheReporterAloneWhereScriptsAreOff(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
 	f.claims.Scripts = false
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
-	if origin, kind, height := waitHeight(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 || height > 3200 {
+	if origin, kind, height := waitHeight(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 ||
+		height > 3200 {
 		t.Errorf("told %s %s %v", origin, kind, height)
 	}
 	d := p.Frame("tall.html")

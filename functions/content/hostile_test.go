@@ -18,12 +18,38 @@ import (
 func TestT53HostilePaths(t *testing.T) {
 	s := newEnv(t, "x", "1", "dir/x", "2", "a b", "3", "é", "4")
 	for name, path := range map[string]string{
-		"parent": "../x", "parent within": "dir/../x", "encoded parent": "%2e%2e/x", "half encoded": "..%2fx", "encoded twice": "%252e%252e/x",
-		"encoded within": "dir/%2e%2e/x", "double slash": "dir//x", "encoded double slash": "dir%2F%2Fx", "leading slash": "%2Fx", "dot": "./x",
-		"encoded dot": "%2e/x", "dot within": "dir/./x", "backslash": `dir%5Cx`, "NUL": "x%00", "newline": "x%0a", "DEL": "x%7f", "long": strings.Repeat("a", 5000),
-		"1025 bytes": strings.Repeat("a", 1025), "65 parts": strings.Repeat("a/", 64) + "x", "trailing slash": "x/", "encoded trailing slash": "x%2f",
-		"another case": "X", "directory": "dir", "directory with slash": "dir/", "plus for blank": "a+b", "encoded percent": "x%2500", "empty": "",
-		"invalid UTF-8": "%ff", "another normal form": "e%CC%81", "overlong slash": "dir%c0%afx", "semicolon": "x;a=b", "file of the other": "y",
+		"parent":                 "../x",
+		"parent within":          "dir/../x",
+		"encoded parent":         "%2e%2e/x",
+		"half encoded":           "..%2fx",
+		"encoded twice":          "%252e%252e/x",
+		"encoded within":         "dir/%2e%2e/x",
+		"double slash":           "dir//x",
+		"encoded double slash":   "dir%2F%2Fx",
+		"leading slash":          "%2Fx",
+		"dot":                    "./x",
+		"encoded dot":            "%2e/x",
+		"dot within":             "dir/./x",
+		"backslash":              `dir%5Cx`,
+		"NUL":                    "x%00",
+		"newline":                "x%0a",
+		"DEL":                    "x%7f",
+		"long":                   strings.Repeat("a", 5000),
+		"1025 bytes":             strings.Repeat("a", 1025),
+		"65 parts":               strings.Repeat("a/", 64) + "x",
+		"trailing slash":         "x/",
+		"encoded trailing slash": "x%2f",
+		"another case":           "X",
+		"directory":              "dir",
+		"directory with slash":   "dir/",
+		"plus for blank":         "a+b",
+		"encoded percent":        "x%2500",
+		"empty":                  "",
+		"invalid UTF-8":          "%ff",
+		"another normal form":    "e%CC%81",
+		"overlong slash":         "dir%c0%afx",
+		"semicolon":              "x;a=b",
+		"file of the other":      "y",
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, s.get(path), http.StatusNotFound, fault.NotFound)
@@ -40,9 +66,18 @@ func TestT55DamagedTokens(t *testing.T) {
 	good := s.token()
 	last := good[:len(good)-1] + next(good[len(good)-1])
 	for name, text := range map[string]string{
-		"a bit flipped": strings.Repeat("A", 40) + good[40:], "truncated": good[:len(good)-1], "padded": good + "=", "one more": good + "A",
-		"two dots": "a.b.c", "8 KB": strings.Repeat("A", 8192), "non-canonical end": last, "a blank": "%20" + good[1:], "zeroes": strings.Repeat("A", 95),
-		"link's length": strings.Repeat("A", 108), "another alphabet": strings.Replace(good, good[10:11], "+", 1), "empty": "%20",
+		"a bit flipped":     strings.Repeat("A", 40) + good[40:],
+		"truncated":         good[:len(good)-1],
+		"padded":            good + "=",
+		"one more":          good + "A",
+		"two dots":          "a.b.c",
+		"8 KB":              strings.Repeat("A", 8192),
+		"non-canonical end": last,
+		"a blank":           "%20" + good[1:],
+		"zeroes":            strings.Repeat("A", 95),
+		"link's length":     strings.Repeat("A", 108),
+		"another alphabet":  strings.Replace(good, good[10:11], "+", 1),
+		"empty":             "%20",
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, s.ask("GET", "/v/"+text+"/x"), http.StatusNotFound, fault.NotFound) })
 	}
@@ -55,7 +90,9 @@ func TestT55DamagedTokens(t *testing.T) {
 // TestNamesThatOtherSystemsReadOtherwiseAreServedApart shows that this host takes every name as bytes. A name that
 // begins like a Windows drive may be in a revision from before such names were refused.
 func TestNamesThatOtherSystemsReadOtherwiseAreServedApart(t *testing.T) {
-	names := []string{"a:b", "ab:stream", "con", "aux.txt", "trail.", "trail", "a", "a/b", "A.txt", "a.txt", "%C3%A9", "e%CC%81"}
+	names := []string{
+		"a:b", "ab:stream", "con", "aux.txt", "trail.", "trail", "a", "a/b", "A.txt", "a.txt", "%C3%A9", "e%CC%81",
+	}
 	var files []string
 	for _, name := range names {
 		path, err := url.PathUnescape(name)
@@ -126,7 +163,10 @@ func TestT57ClosedGates(t *testing.T) {
 
 func TestT59PathsOfOtherHosts(t *testing.T) {
 	s := newEnv(t, "x", "1")
-	for _, path := range []string{"/v1/whoami", "/v1/upload-sessions", "/o/w/s/1", "/al/0123456789ABCDEF", "/.well-known/vitrine", "/", "/robots.txt"} {
+	for _, path := range []string{
+		"/v1/whoami", "/v1/upload-sessions", "/o/w/s/1", "/al/0123456789ABCDEF", "/.well-known/vitrine", "/",
+		"/robots.txt",
+	} {
 		wantRefused(t, s.ask("GET", path, "X-Forwarded-Host", "app.test"), http.StatusNotFound, fault.NotFound)
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {

@@ -9,8 +9,9 @@ import (
 
 // What any file may load, scripts and framing aside; the wire contract says so in section C.13.
 const (
-	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh https://cdn.tailwindcss.com"
-	styleHosts  = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
+	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh " +
+		"https://cdn.tailwindcss.com"
+	styleHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
 
 	scriptsOn  = "'self' 'unsafe-inline' 'unsafe-eval' " + scriptHosts
 	scriptsOff = "'none'"

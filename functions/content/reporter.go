@@ -11,7 +11,8 @@ const reporterScript = `(()=>{` +
 	`if(height===told||!(height>0&&height<=50000000))return;` +
 	`told=height;parent.postMessage({type:"vitrine:viewer-height",height},"*")};` +
 	`addEventListener("DOMContentLoaded",tell);addEventListener("load",tell);` +
-	`if(window.ResizeObserver){const o=new ResizeObserver(tell);o.observe(document.documentElement);if(document.body)o.observe(document.body)}` +
+	`if(window.ResizeObserver){const o=new ResizeObserver(tell);o.observe(document.documentElement);` +
+	`if(document.body)o.observe(document.body)}` +
 	`})()`
 
 // reporter is appended to HTML in a viewer frame. The bytes before it stay as they were published.

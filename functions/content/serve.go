@@ -21,7 +21,8 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)), slog.String("artifact", string(found.Artifact)),
+	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)),
+		slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
 	e := h.fileResponse(found, r)
 	if e.unchanged(r) {

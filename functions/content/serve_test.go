@@ -50,10 +50,14 @@ func TestIfNoneMatch(t *testing.T) {
 	s := newEnv(t, "a.txt", "x", "a.pdf", "x")
 	tag := s.get("a.txt").Header().Get("ETag")
 	for _, header := range []string{tag, "W/" + tag, "*", `"x", ` + tag, `W/"x",W/` + tag + ` , "y"`} {
-		for _, w := range []*httptest.ResponseRecorder{s.get("a.txt", "If-None-Match", header), s.head("a.txt", "If-None-Match", header)} {
+		for _, w := range []*httptest.ResponseRecorder{
+			s.get("a.txt", "If-None-Match", header), s.head("a.txt", "If-None-Match", header),
+		} {
 			h := w.Header()
-			if w.Code != http.StatusNotModified || w.Body.Len() > 0 || h.Get("ETag") != tag || h.Get("Cache-Control") != "private, no-cache" ||
-				h.Get("Content-Length") != "" || h.Get("Content-Security-Policy") == "" || h.Get("Vary") == "" || h.Get("X-Request-Id") == "" {
+			if w.Code != http.StatusNotModified || w.Body.Len() > 0 || h.Get("ETag") != tag ||
+				h.Get("Cache-Control") != "private, no-cache" ||
+				h.Get("Content-Length") != "" || h.Get("Content-Security-Policy") == "" || h.Get("Vary") == "" ||
+				h.Get("X-Request-Id") == "" {
 				t.Errorf("%s: %d %v", header, w.Code, h)
 			}
 		}
@@ -72,14 +76,21 @@ func TestIfNoneMatch(t *testing.T) {
 func TestRanges(t *testing.T) {
 	s := newEnv(t, "a.bin", "0123456789", "empty.bin", "", "a.html", "0123456789")
 	for header, want := range map[string]string{
-		"bytes=0-3": "0123 bytes 0-3/10", "bytes=9-9": "9 bytes 9-9/10", "bytes=4-": "456789 bytes 4-9/10", "bytes=-3": "789 bytes 7-9/10",
-		"bytes=-99": "0123456789 bytes 0-9/10", "bytes=5-99": "56789 bytes 5-9/10", "Bytes= 2-3": "23 bytes 2-3/10",
-		"bytes=8-99999999999999999999999": "89 bytes 8-9/10", "bytes=-99999999999999999999999": "0123456789 bytes 0-9/10",
-		"bytes=00-01": "01 bytes 0-1/10",
+		"bytes=0-3":                       "0123 bytes 0-3/10",
+		"bytes=9-9":                       "9 bytes 9-9/10",
+		"bytes=4-":                        "456789 bytes 4-9/10",
+		"bytes=-3":                        "789 bytes 7-9/10",
+		"bytes=-99":                       "0123456789 bytes 0-9/10",
+		"bytes=5-99":                      "56789 bytes 5-9/10",
+		"Bytes= 2-3":                      "23 bytes 2-3/10",
+		"bytes=8-99999999999999999999999": "89 bytes 8-9/10",
+		"bytes=-99999999999999999999999":  "0123456789 bytes 0-9/10",
+		"bytes=00-01":                     "01 bytes 0-1/10",
 	} {
 		w := s.get("a.bin", "Range", header)
 		got := w.Body.String() + " " + w.Header().Get("Content-Range")
-		if w.Code != http.StatusPartialContent || got != want || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+		if w.Code != http.StatusPartialContent || got != want ||
+			w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
 			t.Errorf("%s: %d %s (%s bytes), want %s", header, w.Code, got, w.Header().Get("Content-Length"), want)
 		}
 		if w.Header().Get("ETag") != s.get("a.bin").Header().Get("ETag") {
@@ -87,21 +98,26 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	for _, header := range []string{
-		"bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes=1", "bytes 0-1", "items=0-1", "bytes=0-1,3-4", "bytes=0-1,", "bytes=--1", "bytes=+1-2",
-		"bytes=0-1 2", "", "bytes=0x1-2",
+		"bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes=1", "bytes 0-1", "items=0-1", "bytes=0-1,3-4", "bytes=0-1,",
+		"bytes=--1", "bytes=+1-2", "bytes=0-1 2", "", "bytes=0x1-2",
 	} {
-		if w := s.get("a.bin", "Range", header); w.Code != 200 || w.Body.Len() != 10 || w.Header().Get("Content-Range") != "" {
+		if w := s.get("a.bin", "Range", header); w.Code != 200 || w.Body.Len() != 10 ||
+			w.Header().Get("Content-Range") != "" {
 			t.Errorf("%q: %d %q", header, w.Code, w.Body)
 		}
 	}
-	for file, headers := range map[string][]string{"a.bin": {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"}, "empty.bin": {"bytes=0-", "bytes=0-0", "bytes=-0"}} {
+	for file, headers := range map[string][]string{
+		"a.bin":     {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"},
+		"empty.bin": {"bytes=0-", "bytes=0-0", "bytes=-0"},
+	} {
 		for _, header := range headers {
 			w := s.get(file, "Range", header)
 			size := "10"
 			if file == "empty.bin" {
 				size = "0"
 			}
-			if w.Code != http.StatusRequestedRangeNotSatisfiable || w.Header().Get("Content-Range") != "bytes */"+size || w.Body.Len() > 0 ||
+			if w.Code != http.StatusRequestedRangeNotSatisfiable || w.Header().Get("Content-Range") != "bytes */"+size ||
+				w.Body.Len() > 0 ||
 				w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Security-Policy") == "" {
 				t.Errorf("%s %s: %d %v", file, header, w.Code, w.Header())
 			}
@@ -109,7 +125,8 @@ func TestRanges(t *testing.T) {
 	}
 	wantBody(t, s.get("empty.bin", "Range", "bytes=-5"), "")
 	wantBody(t, s.get("a.bin", "Range", "bytes=0-1", "Range", "bytes=0-1"), "0123456789")
-	if w := s.get("a.html", append([]string{"Range", "bytes=0-1"}, frame...)...); w.Code != 200 || w.Header().Get("Accept-Ranges") != "none" || w.Body.Len() <= 10 {
+	if w := s.get("a.html", append([]string{"Range", "bytes=0-1"}, frame...)...); w.Code != 200 ||
+		w.Header().Get("Accept-Ranges") != "none" || w.Body.Len() <= 10 {
 		t.Errorf("a changed body has ranges: %d %v", w.Code, w.Header())
 	}
 }
@@ -128,7 +145,8 @@ func TestIfRange(t *testing.T) {
 
 func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
 	s := newEnv(t, "a.pdf", "x")
-	s.openErr = fault.Wrap(fault.StorageUnavailable, errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
+	s.openErr = fault.Wrap(fault.StorageUnavailable,
+		errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
 	for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}} {
 		wantRefused(t, s.get("a.pdf", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
 	}
@@ -167,7 +185,11 @@ func (s *env) listen(t testing.TB) *httptest.Server {
 
 func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 	const size, given = 1 << 20, 300 << 10
-	for name, err := range map[string]error{"failure": errors.New("connection reset"), "early end": io.EOF, "told early end": io.ErrUnexpectedEOF} {
+	for name, err := range map[string]error{
+		"failure":        errors.New("connection reset"),
+		"early end":      io.EOF,
+		"told early end": io.ErrUnexpectedEOF,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newEnv(t)
 			s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
@@ -183,7 +205,8 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 				t.Errorf("%d: %d of %d bytes, %v; want a short body", resp.StatusCode, got, resp.ContentLength, err)
 			}
 			server.Close()
-			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) || !strings.Contains(text, `"level":"ERROR"`) {
+			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) ||
+				!strings.Contains(text, `"level":"ERROR"`) {
 				t.Errorf("logged: %s", text)
 			}
 		})

@@ -26,7 +26,12 @@ func newLargeEnv(t testing.TB) *env {
 	for n, f := range []struct {
 		path string
 		size int64
-	}{{"large.bin", 10 << 20}, {"small.bin", 4 << 10}, {"cap.bin", limits.StreamsAbove}, {"above.bin", limits.StreamsAbove + 1}} {
+	}{
+		{"large.bin", 10 << 20},
+		{"small.bin", 4 << 10},
+		{"cap.bin", limits.StreamsAbove},
+		{"above.bin", limits.StreamsAbove + 1},
+	} {
 		s.tree = append(s.tree, tree.File{Path: f.path, Size: f.size, Object: tree.Object{Session: "upl_1", Entry: n}})
 	}
 	s.body = func(size int64) io.ReadCloser { return &breaking{int(size), io.EOF} }
@@ -121,11 +126,13 @@ func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 		arrange func(s *env)
 		status  int
 	}{
-		"whole":                  {func(*env) {}, http.StatusOK},
-		"the object store fails": {func(s *env) { s.openErr = fault.NewCode(fault.StorageUnavailable) }, http.StatusServiceUnavailable},
-		"the object is gone":     {func(s *env) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
-		"the body breaks off":    {func(s *env) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } }, http.StatusOK},
-		"a panic":                {func(s *env) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
+		"whole": {func(*env) {}, http.StatusOK},
+		"the object store fails": {func(s *env) { s.openErr = fault.NewCode(fault.StorageUnavailable) },
+			http.StatusServiceUnavailable},
+		"the object is gone": {func(s *env) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
+		"the body breaks off": {func(s *env) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } },
+			http.StatusOK},
+		"a panic": {func(s *env) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newLargeEnv(t)

@@ -35,7 +35,8 @@ func (h *Host) routes() []web.Route {
 			ConcurrentLimits: true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
+				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded,
+				fault.StorageUnavailable, fault.UploadSessionExpired,
 				fault.UploadSessionNotFound, fault.WriteAllowanceExceeded,
 			},
 		}, h.create),
@@ -47,8 +48,10 @@ func (h *Host) routes() []web.Route {
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.FinalizeSession, Target: "upload_session_id"},
 			Errors: []fault.Code{
-				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.InvalidRequest, fault.PatchConflict, fault.RevisionSizeCapExceeded, fault.StorageUnavailable,
+				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision,
+				fault.FileCountCapExceeded,
+				fault.FileSizeCapExceeded, fault.InvalidRequest, fault.PatchConflict, fault.RevisionSizeCapExceeded,
+				fault.StorageUnavailable,
 				fault.UnexpectedUploadObject, fault.UploadIncomplete, fault.UploadSessionExpired, fault.UploadSessionNotFound,
 			},
 		}, h.finalize),

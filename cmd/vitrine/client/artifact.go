@@ -26,7 +26,11 @@ func (a *Account) read(ctx context.Context, path string, out any) error {
 }
 
 // View returns a revision of an artifact with its files; "" is the newest one. checkView has checked it.
-func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Revision) (view contract.AgentView, err error) {
+func (a *Account) View(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+) (view contract.AgentView, err error) {
 	path := artifactPath(artifact)
 	if revision != "" {
 		path += "/revisions/" + string(revision)
@@ -64,7 +68,12 @@ func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact,
 }
 
 // Text returns one file of a revision; "" is the newest one. The body is set if it is text that fits.
-func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Revision, path string) (f contract.FileContent, err error) {
+func (a *Account) Text(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+	path string,
+) (f contract.FileContent, err error) {
 	q := url.Values{"path": {path}}
 	if revision != "" {
 		q.Set("revision_id", string(revision))
@@ -94,7 +103,8 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
-	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor || len(l.Data) == 0) {
+	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor ||
+		len(l.Data) == 0) {
 		err = a.caller.badResponse(a.Hosts.APIURL, "the list goes on but does not say where")
 	}
 	return l, err
@@ -124,7 +134,12 @@ func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.
 }
 
 // Pin keeps an artifact from expiring, or lets it expire again.
-func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, keep bool) (w contract.WebArtifact, err error) {
+func (m *Member) Pin(
+	ctx context.Context,
+	idem string,
+	artifact id.Artifact,
+	keep bool,
+) (w contract.WebArtifact, err error) {
 	path := "/v1/web/artifacts/" + string(artifact) + "/unpin"
 	if keep {
 		path = "/v1/web/artifacts/" + string(artifact) + "/pin"

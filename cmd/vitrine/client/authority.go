@@ -57,15 +57,19 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	}
 	m := &a.meta
 	if m.Issuer != d.Hosts.APIURL {
-		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is %s, which is another one", origin(m.Issuer))
+		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is %s, which is another one",
+			origin(m.Issuer))
 	}
-	for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint} {
+	for _, endpoint := range []string{
+		m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint,
+	} {
 		if !isAddress(endpoint) || !strings.HasPrefix(endpoint, m.Issuer+"/") {
 			return nil, d.caller.badResponse(d.Hosts.APIURL, "it does not say where people sign in")
 		}
 	}
 	if !slices.Contains(m.CodeChallengeMethods, "S256") {
-		return nil, d.caller.badResponse(d.Hosts.APIURL, "it does not offer PKCE with S256, without which a sign-in is not safe")
+		return nil, d.caller.badResponse(d.Hosts.APIURL,
+			"it does not offer PKCE with S256, without which a sign-in is not safe")
 	}
 	return a, nil
 }
@@ -169,7 +173,8 @@ func (c transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := call(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: transport{a.caller, ctx}, CheckRedirect: stay}))
+	err := call(context.WithValue(ctx, oauth2.HTTPClient,
+		&http.Client{Transport: transport{a.caller, ctx}, CheckRedirect: stay}))
 	if err == nil {
 		return nil
 	}
@@ -191,7 +196,8 @@ func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	if json.Unmarshal(r.Body, &e) != nil || !codeForm.MatchString(e.Error) {
 		return a.caller.refused(call{}, r.Response, r.Body)
 	}
-	f := failure.New(exitOf(e.Error, r.Response.StatusCode), fault.Code(e.Error), "%s", firstOf(e.Description, "the server refuses this sign-in"))
+	f := failure.New(exitOf(e.Error, r.Response.StatusCode), fault.Code(e.Error), "%s",
+		firstOf(e.Description, "the server refuses this sign-in"))
 	f.RetryAfter = retryAfter(r.Response.Header)
 	f.RequestID = firstOf(r.Response.Header.Get("X-Request-Id"), a.caller.RequestID)
 	f.Transient = transient(r.Response.StatusCode, f.Code)

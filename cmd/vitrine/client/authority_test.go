@@ -24,8 +24,10 @@ const (
 
 // meta returns a metadata document of the authorization server with one member changed.
 func meta(name, value string) string {
-	text := `{"issuer":"https://api.test","authorization_endpoint":"https://api.test/oauth2/authorize","token_endpoint":"https://api.test/oauth2/token",` +
-		`"revocation_endpoint":"https://api.test/oauth2/revoke","device_authorization_endpoint":"https://api.test/oauth2/device_authorization",` +
+	text := `{"issuer":"https://api.test","authorization_endpoint":"https://api.test/oauth2/authorize",` +
+		`"token_endpoint":"https://api.test/oauth2/token",` +
+		`"revocation_endpoint":"https://api.test/oauth2/revoke",` +
+		`"device_authorization_endpoint":"https://api.test/oauth2/device_authorization",` +
 		`"code_challenge_methods_supported":["S256"]}`
 	before, after, _ := strings.Cut(text, `"`+name+`":`)
 	_, after, _ = strings.Cut(after, `,"`)
@@ -48,7 +50,8 @@ func said(status int, body string, headers ...string) *http.Response {
 }
 
 func grant() *http.Response {
-	return said(200, fmt.Sprintf(`{"access_token":%q,"token_type":"bearer","expires_in":3600,"refresh_token":%q}`, access, refresh))
+	return said(200,
+		fmt.Sprintf(`{"access_token":%q,"token_type":"bearer","expires_in":3600,"refresh_token":%q}`, access, refresh))
 }
 
 func no(status int, code string, headers ...string) *http.Response {
@@ -99,7 +102,8 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 		{"a foreign iss", func(q url.Values) { q.Set("iss", "https://evil.test") }, failure.Mismatch, failure.Auth},
 		{"an iss that begins alike", func(q url.Values) { q.Set("iss", issuer+"/") }, failure.Mismatch, failure.Auth},
 		{"two iss", func(q url.Values) { q.Add("iss", issuer) }, failure.Mismatch, failure.Auth},
-		{"a refusal of a foreign iss", func(q url.Values) { q.Set("iss", "x"); q.Set("error", "access_denied") }, failure.Mismatch, failure.Auth},
+		{"a refusal of a foreign iss", func(q url.Values) { q.Set("iss", "x"); q.Set("error", "access_denied") },
+			failure.Mismatch, failure.Auth},
 		{"no state", func(q url.Values) { q.Del("state") }, failure.Mismatch, failure.Auth},
 		{"another state", func(q url.Values) { q.Set("state", "x") }, failure.Mismatch, failure.Auth},
 		{"two states", func(q url.Values) { q.Add("state", "x") }, failure.Mismatch, failure.Auth},
@@ -161,15 +165,20 @@ func TestTokenEndpointMisbehaves(t *testing.T) {
 		{"refuses", no(400, "invalid_grant"), "invalid_grant", failure.Auth},
 		{"refuses in a success", no(200, "invalid_grant"), "invalid_grant", failure.Auth},
 		{"refuses without a reason", said(400, `{}`), failure.HTTP, failure.Invalid},
-		{"refuses in the envelope", said(429, `{"error":{"code":"rate_limited_actor","message":"s3cret?"}}`), "rate_limited_actor", failure.Quota},
+		{"refuses in the envelope", said(429, `{"error":{"code":"rate_limited_actor","message":"s3cret?"}}`),
+			"rate_limited_actor", failure.Quota},
 		{"is too busy", no(429, "slow_down", "Retry-After: 5"), "slow_down", failure.Quota},
 		{"has trouble", no(503, "server_error"), "server_error", failure.Server},
 		{"is a portal", reply(200, "<html>s3cret", "Content-Type: text/html"), failure.BadResponse, failure.Other},
 		{"redirects", reply(302, "", "Location: https://evil.test/?code=s3cret"), failure.HTTP, failure.Other},
 		{"gives no token", said(200, `{}`), failure.BadResponse, failure.Other},
-		{"gives another kind", said(200, `{"access_token":"`+refresh+`","token_type":"Bearer"}`), failure.BadResponse, failure.Other},
-		{"gives another refresh token", said(200, `{"access_token":"`+access+`","token_type":"Bearer","refresh_token":"s3cret"}`), failure.BadResponse, failure.Other},
-		{"gives a token of proof", said(200, `{"access_token":"`+access+`","token_type":"DPoP"}`), failure.BadResponse, failure.Other},
+		{"gives another kind", said(200, `{"access_token":"`+refresh+`","token_type":"Bearer"}`), failure.BadResponse,
+			failure.Other},
+		{"gives another refresh token",
+			said(200, `{"access_token":"`+access+`","token_type":"Bearer","refresh_token":"s3cret"}`), failure.BadResponse,
+			failure.Other},
+		{"gives a token of proof", said(200, `{"access_token":"`+access+`","token_type":"DPoP"}`), failure.BadResponse,
+			failure.Other},
 		{"never ends", said(200, long), failure.Network, failure.Server},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

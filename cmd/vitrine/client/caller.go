@@ -156,7 +156,8 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 
 // badResponse returns the failure of a successful response that cannot be used.
 func (c *Caller) badResponse(host, format string, args ...any) error {
-	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+format, append([]any{origin(host)}, args...)...).
+	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+
+		format, append([]any{origin(host)}, args...)...).
 		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI are of about the same version.")
 	f.RequestID = c.RequestID
 	return f

@@ -30,7 +30,8 @@ func (a *Authority) Begin(redirect, state string) *Attempt {
 		verifier:  oauth2.GenerateVerifier(),
 	}
 	t.config.RedirectURL = redirect
-	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier), oauth2.SetAuthURLParam("resource", a.meta.Issuer))
+	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier),
+		oauth2.SetAuthURLParam("resource", a.meta.Issuer))
 	return t
 }
 

@@ -51,7 +51,8 @@ func Base(address string) (string, error) {
 	address = strings.TrimRight(address, "/")
 	if !isAddress(address) {
 		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is no address of a server").
-			Advise("It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
+			Advise(
+				"It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
 	}
 	u, err := url.Parse(address)
 	if err != nil {

@@ -74,7 +74,8 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 // without user information, which can disguise the real host.
 func (a *Authority) isPage(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && keepsTLS(address, a.meta.Issuer)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
+		keepsTLS(address, a.meta.Issuer)
 }
 
 // Await polls until the person has answered or the code has expired. The last poll may end after the expiry, because

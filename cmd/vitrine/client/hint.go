@@ -20,7 +20,8 @@ const (
 )
 
 // NoArtifact is the hint when a publish finds no artifact to revise.
-const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
+const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without " +
+	"--artifact-id a new one is made."
 
 const noFile = "vitrine show with the id of the artifact lists its files."
 
@@ -28,9 +29,10 @@ const noFile = "vitrine show with the id of the artifact lists its files."
 var notFoundHints = map[subject]string{
 	aboutPublish:  "Check that VITRINE_URL names a Vitrine server.",
 	aboutArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
-	aboutLink:     "Check the id of the link, and that it was not revoked; vitrine link list with the id of the artifact shows it.",
-	aboutShare:    "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
-	aboutFile:     "Run the command again; the file may have been deleted meanwhile.",
+	aboutLink: "Check the id of the link, and that it was not revoked; vitrine link list with the id of the " +
+		"artifact shows it.",
+	aboutShare: "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
+	aboutFile:  "Run the command again; the file may have been deleted meanwhile.",
 }
 
 // hint returns what to do about a refusal.
@@ -90,7 +92,8 @@ var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
 // draftHint returns the hint for an artifact with a draft, whose id the message may contain.
 func draftHint(message string, artifact id.Artifact) string {
-	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, publish it: "
+	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, " +
+		"publish it: "
 	if draft := revisionForm.FindString(message); draft != "" {
 		return either + "vitrine restore " + string(artifact) + " " + draft
 	}

@@ -12,14 +12,16 @@ type Key struct{ secret string }
 
 var (
 	keyForm        = regexp.MustCompile(`^ap_pk_(preview|production|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
-	claimTokenForm = regexp.MustCompile(`^ap_ct_(preview|production)_[0-9A-HJKMNP-TV-Z]{16}(\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{32,}$`)
+	claimTokenForm = regexp.MustCompile(
+		`^ap_ct_(preview|production)_[0-9A-HJKMNP-TV-Z]{16}(\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{32,}$`)
 )
 
 // ParseKey parses an API key. It refuses any other text, so that it is never sent: it may be a secret of another
 // service.
 func ParseKey(text string) (Key, error) {
 	if !keyForm.MatchString(text) {
-		return Key{}, failure.New(failure.Auth, fault.InvalidAuth, "VITRINE_API_KEY does not hold an API key; it was not sent").
+		return Key{}, failure.New(failure.Auth, fault.InvalidAuth,
+			"VITRINE_API_KEY does not hold an API key; it was not sent").
 			Advise("An API key begins with ap_pk_. Set a valid one, or unset it and publish with --ephemeral.")
 	}
 	return Key{text}, nil

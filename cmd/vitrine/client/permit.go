@@ -60,7 +60,8 @@ func (all *renewed) after(ctx context.Context, round int, f File) (t contract.Up
 	if t.Status == "upload_required" {
 		err = all.account.usable(f, t)
 	} else {
-		err = all.account.caller.badResponse(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
+		err = all.account.caller.badResponse(all.account.Hosts.UploadURL,
+			"the upload session does not say any more how to send %q", f.Path)
 	}
 	return t, all.round, err
 }

@@ -86,7 +86,8 @@ func (c *Caller) stored(p upload, resp *http.Response) error {
 		return nil
 	}
 	code := storageCode(resp.Body)
-	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path, status, code, refusalOf(status))
+	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path,
+		status, code, refusalOf(status))
 	f.RequestID = c.RequestID
 	f.Advise("Run the command again; if it stays, a proxy on the way may change the requests.")
 	switch {
@@ -94,7 +95,8 @@ func (c *Caller) stored(p upload, resp *http.Response) error {
 		f.Exit = failure.ExitOf(status)
 		f.Code = fault.StorageUnavailable
 		f.Transient = true
-		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code + ")"
+		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code +
+			")"
 		f.Advise("Run the command again in a minute.")
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
 		f.Transient = true

@@ -11,7 +11,11 @@ import (
 )
 
 // SetVisibility makes an artifact unlisted, which returns its share link, or private, which revokes all its links.
-func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visibility string) (v contract.Visibility, err error) {
+func (a *Account) SetVisibility(
+	ctx context.Context,
+	artifact id.Artifact,
+	visibility string,
+) (v contract.Visibility, err error) {
 	k := call{
 		method: http.MethodPut,
 		host:   a.Hosts.APIURL,
@@ -34,7 +38,12 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 }
 
 // CreateLink creates an access link, or returns the existing share link. The returned id is well-formed.
-func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artifact, want contract.CreateLink) (l contract.CreatedLink, err error) {
+func (a *Account) CreateLink(
+	ctx context.Context,
+	idem string,
+	artifact id.Artifact,
+	want contract.CreateLink,
+) (l contract.CreatedLink, err error) {
 	k := call{
 		method: http.MethodPost,
 		host:   a.Hosts.APIURL,

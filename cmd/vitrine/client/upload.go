@@ -57,15 +57,24 @@ type upload struct {
 
 // Open opens a session for a manifest and plans the upload of the declared files. The signed URLs expire within
 // minutes; Upload renews them by repeating the call with idem, which returns the same session.
-func (a *Account) Open(ctx context.Context, idem string, m contract.CreateSession, files []File) (contract.Session, Plan, error) {
+func (a *Account) Open(
+	ctx context.Context,
+	idem string,
+	m contract.CreateSession,
+	files []File,
+) (contract.Session, Plan, error) {
 	s, err := a.CreateSession(ctx, idem, m)
 	if err != nil {
 		return s, Plan{}, err
 	}
 	plan, err := a.Plan(s, files)
-	plan.permits = &renewed{account: a, session: s.UploadSessionID, repeat: func(ctx context.Context) (contract.Session, error) {
-		return a.CreateSession(ctx, idem, m)
-	}}
+	plan.permits = &renewed{
+		account: a,
+		session: s.UploadSessionID,
+		repeat: func(ctx context.Context) (contract.Session, error) {
+			return a.CreateSession(ctx, idem, m)
+		},
+	}
 	return s, plan, err
 }
 

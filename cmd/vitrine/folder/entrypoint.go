@@ -33,7 +33,8 @@ func chooseEntrypoint(files []File, wanted string) (string, error) {
 	if len(files) == 1 {
 		return files[0].Path, nil
 	}
-	return "", noEntrypoint(files, "none of %s is there, so the file to open first is unclear", strings.Join(entrypoints, ", "))
+	return "", noEntrypoint(files, "none of %s is there, so the file to open first is unclear",
+		strings.Join(entrypoints, ", "))
 }
 
 func noEntrypoint(files []File, format string, args ...any) error {

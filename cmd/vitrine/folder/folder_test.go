@@ -42,7 +42,8 @@ func open(t *testing.T, dir string) *Folder {
 }
 
 func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
-	f := open(t, writeFiles(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
+	f := open(t,
+		writeFiles(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
 	var got []string
 	for _, file := range f.Files {
 		got = append(got, file.Path)
@@ -175,11 +176,31 @@ func TestTitle(t *testing.T) {
 func TestCheckPath(t *testing.T) {
 	deep := strings.Repeat("d/", 63) + "f"
 	for path, ok := range map[string]bool{
-		"index.html": true, "a b/ü/日本.txt": true, ".well-known/x": true, "%2e%2e/x": true, "a\u0301\u202e": true, "a\u0085": true,
-		deep: true, "d/" + deep: false,
-		strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false, strings.Repeat("é", 512): true, strings.Repeat("é", 513): false,
-		"c:x": false, "C:": false, "z:/x": false, "a/c:x": true, "ab:c": true, "1:x": true, "con": true, "trail.": true,
-		"a\\b": false, "a\x00b": false, "a\nb": false, "a\x7fb": false, "caf\xe9": false,
+		"index.html":              true,
+		"a b/ü/日本.txt":            true,
+		".well-known/x":           true,
+		"%2e%2e/x":                true,
+		"a\u0301\u202e":           true,
+		"a\u0085":                 true,
+		deep:                      true,
+		"d/" + deep:               false,
+		strings.Repeat("x", 1024): true,
+		strings.Repeat("x", 1025): false,
+		strings.Repeat("é", 512):  true,
+		strings.Repeat("é", 513):  false,
+		"c:x":                     false,
+		"C:":                      false,
+		"z:/x":                    false,
+		"a/c:x":                   true,
+		"ab:c":                    true,
+		"1:x":                     true,
+		"con":                     true,
+		"trail.":                  true,
+		"a\\b":                    false,
+		"a\x00b":                  false,
+		"a\nb":                    false,
+		"a\x7fb":                  false,
+		"caf\xe9":                 false,
 	} {
 		if err := checkPath(path); (err == nil) != ok {
 			t.Errorf("checkPath(%.40q): error %v", path, err)
@@ -216,14 +237,28 @@ func TestChooseEntrypoint(t *testing.T) {
 
 func TestIgnorePatterns(t *testing.T) {
 	rules := ignores{
-		git: append(parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
+		git: append(
+			parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
 			parsePatterns([]byte("*.tmp\n!/a.tmp\n"), "docs")...),
 		own: parsePatterns([]byte("draft*\n!x.log\n"), "."),
 	}
 	for path, want := range map[string]bool{
-		"a.log": true, "deep/a.log": true, "keep.log": false, "x.log": false, "top.txt": true, "deep/top.txt": false, "trailing.txt": true,
-		"vendor/gen": true, "vendor/a/b/gen": true, "draft.md": true, "deep/draft": true, "a.tmp": false, "docs/b.tmp": true, "docs/a.tmp": false,
-		"no": false, "build": false,
+		"a.log":          true,
+		"deep/a.log":     true,
+		"keep.log":       false,
+		"x.log":          false,
+		"top.txt":        true,
+		"deep/top.txt":   false,
+		"trailing.txt":   true,
+		"vendor/gen":     true,
+		"vendor/a/b/gen": true,
+		"draft.md":       true,
+		"deep/draft":     true,
+		"a.tmp":          false,
+		"docs/b.tmp":     true,
+		"docs/a.tmp":     false,
+		"no":             false,
+		"build":          false,
 	} {
 		if got := rules.match(path, false); got != want {
 			t.Errorf("%s is left out: %v", path, got)

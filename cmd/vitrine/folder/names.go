@@ -12,7 +12,8 @@ const gitFolder = ".git"
 
 // noise are names that are never published, at any depth.
 var noise = []string{
-	gitFolder, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db", ownIgnore,
+	gitFolder, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db",
+	ownIgnore,
 }
 
 func isNoise(name string) bool { return slices.Contains(noise, strings.ToLower(name)) }

@@ -96,7 +96,8 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 	}
 	before := len(w.files)
 	err = w.dir(p, rules)
-	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before { // often readable by its owner only
+	// Folders for credentials are often readable by their owner only.
+	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before {
 		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are kept in " + dir})
 		return nil
 	}

@@ -127,7 +127,8 @@ var text string
 var page = template.Must(template.New("page").Parse(text))
 
 // policy allows the page's own style only.
-var policy = "default-src 'none'; style-src '" + styleHash(text) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+var policy = "default-src 'none'; style-src '" + styleHash(text) +
+	"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func styleHash(page string) string {
 	_, style, _ := strings.Cut(page, "<style>")
@@ -144,8 +145,13 @@ func show(w http.ResponseWriter, p Page) {
 	}
 	h := w.Header()
 	for name, value := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Content-Length": strconv.Itoa(b.Len()), "Content-Security-Policy": policy,
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Content-Type":            "text/html; charset=utf-8",
+		"Content-Length":          strconv.Itoa(b.Len()),
+		"Content-Security-Policy": policy,
+		"Cache-Control":           "no-store",
+		"Referrer-Policy":         "no-referrer",
+		"X-Content-Type-Options":  "nosniff",
+		"X-Frame-Options":         "DENY",
 	} {
 		h.Set(name, value)
 	}

@@ -25,7 +25,8 @@ func To(name string, force bool) (*File, error) {
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && force {
 		info, err = os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a link that leads nowhere", name).Advise("Name another --output, or remove the link.")
+			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a link that leads nowhere",
+				name).Advise("Name another --output, or remove the link.")
 		}
 	}
 	switch {
@@ -33,7 +34,8 @@ func To(name string, force bool) (*File, error) {
 	case err != nil:
 		return nil, unusable(name, err)
 	case info.IsDir():
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder", name).Advise("Name a file in it: --output FILE")
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder",
+			name).Advise("Name a file in it: --output FILE")
 	case !force:
 		return nil, f.taken()
 	case !info.Mode().IsRegular():
@@ -41,7 +43,8 @@ func To(name string, force bool) (*File, error) {
 			Advise("Name another --output; --output - writes to stdout.")
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there", name).Advise("Make the folder, or name another --output.")
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there",
+			name).Advise("Make the folder, or name another --output.")
 	}
 	return f, nil
 }
@@ -58,7 +61,8 @@ func unusable(name string, err error) error {
 	if e, ok := errors.AsType[*os.LinkError](err); ok {
 		err = e.Err
 	}
-	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name, err).Advise("Name another --output.")
+	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name,
+		err).Advise("Name another --output.")
 }
 
 // Start returns an empty file to write to, without the output of an earlier attempt.

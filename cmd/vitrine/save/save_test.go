@@ -103,7 +103,8 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	toFile := filepath.Join(dir, "to-file")
 	file := filepath.Join(dir, "file")
 	for _, err := range []error{
-		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere), os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
+		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere),
+		os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)

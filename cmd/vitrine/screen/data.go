@@ -41,7 +41,8 @@ func (s *Screen) Table(rows [][]string) error {
 
 // Verbatim writes the bytes of a file to stdout. It refuses to write control characters to a terminal.
 func (s *Screen) Verbatim(body []byte) error {
-	if s.guarded && (!utf8.Valid(body) || strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
+	if s.guarded && (!utf8.Valid(body) ||
+		strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
 		return failure.New(failure.Invalid, failure.Unshowable, "the text holds control characters that a terminal obeys").
 			Advise("Save it with --output FILE, or send it through a pipe.")
 	}

@@ -63,7 +63,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 			t.Fatal(e)
 		}
 		for _, text := range []string{out.String(), err.String()} {
-			if strings.ContainsAny(text, "\x07\u009b\u202e\u2028") || strings.Contains(text, "\x1b[31mb") || strings.Contains(text, "f\ng") {
+			if strings.ContainsAny(text, "\x07\u009b\u202e\u2028") || strings.Contains(text, "\x1b[31mb") ||
+				strings.Contains(text, "f\ng") {
 				t.Errorf("written: %q", text)
 			}
 			if !mode.Color && strings.Contains(text, "\x1b") {
@@ -130,7 +131,15 @@ func TestQuiet(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 10 << 20: "10 MiB", 1<<20 - 1: "1 MiB", 26214400: "25 MiB", 3 << 30: "3 GiB", 5 << 50: "5120 TiB",
+		0:         "0 bytes",
+		1023:      "1023 bytes",
+		1024:      "1 KiB",
+		1536:      "1.5 KiB",
+		10 << 20:  "10 MiB",
+		1<<20 - 1: "1 MiB",
+		26214400:  "25 MiB",
+		3 << 30:   "3 GiB",
+		5 << 50:   "5120 TiB",
 	} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)

@@ -91,21 +91,22 @@ func TestFreshAfterALostRace(t *testing.T) {
 	v := open(t, nil)
 	o := rotating(t, v)
 	first := true
-	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
-		if first {
-			first = false
-			faster := r
-			_, next, err := o.refresh(ctx, r)
-			faster.RefreshToken = next
-			if err == nil {
-				err = v.write(server, mustJSON(t, faster))
+	access, err := v.AccessToken(t.Context(), server,
+		func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+			if first {
+				first = false
+				faster := r
+				_, next, err := o.refresh(ctx, r)
+				faster.RefreshToken = next
+				if err == nil {
+					err = v.write(server, mustJSON(t, faster))
+				}
+				if err != nil {
+					t.Error(err)
+				}
 			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		return o.refresh(ctx, r)
-	})
+			return o.refresh(ctx, r)
+		})
 	if err != nil || access != "access2" || o.refused != 1 {
 		t.Fatalf("access token %q, %d refused, error %v", string(access), o.refused, err)
 	}
@@ -162,12 +163,13 @@ func TestFreshDoesNotUseWhatItCannotStore(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	o := rotating(t, v)
-	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
-		if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
-			t.Error(err)
-		}
-		return o.refresh(ctx, r)
-	})
+	access, err := v.AccessToken(t.Context(), server,
+		func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+			if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
+				t.Error(err)
+			}
+			return o.refresh(ctx, r)
+		})
 	if access != "" || !failure.IsCode(err, failure.Unstorable) {
 		t.Errorf("access token %q, error %v", string(access), err)
 	}

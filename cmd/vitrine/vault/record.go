@@ -37,7 +37,8 @@ func read(text []byte, server string) *Record {
 		return nil
 	}
 	form := keyForm.FindStringSubmatch(string(r.APIKey))
-	if form == nil || form[1] != string(r.PublicID) || (r.RefreshToken != "" && !refreshForm.MatchString(string(r.RefreshToken))) {
+	if form == nil || form[1] != string(r.PublicID) || (r.RefreshToken != "" &&
+		!refreshForm.MatchString(string(r.RefreshToken))) {
 		return nil
 	}
 	return &r

@@ -105,7 +105,7 @@ func (v *Vault) save(r Record) (Place, error) {
 	if v.ring(func() error { return keyring.Set(service, r.BaseURL, string(text)) }) == nil {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
-	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort: an unreachable keyring cannot delete
+	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
 	v.warn("There is no keyring that can be used: the login is kept in %s, readable for you alone", v.Path())
 	return File, v.write(r.BaseURL, text)
 }

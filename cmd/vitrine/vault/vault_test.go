@@ -24,11 +24,15 @@ const server, other = "https://v.test", "http://localhost:8701"
 // open returns a vault in a new folder. Its warnings are appended to warnings.
 func open(t *testing.T, warnings *[]string) *Vault {
 	t.Helper()
-	return &Vault{Dir: filepath.Join(t.TempDir(), "config", "vitrine"), Deadline: KeyringTime, Warn: func(format string, args ...any) {
-		if warnings != nil {
-			*warnings = append(*warnings, fmt.Sprintf(format, args...))
-		}
-	}}
+	return &Vault{
+		Dir:      filepath.Join(t.TempDir(), "config", "vitrine"),
+		Deadline: KeyringTime,
+		Warn: func(format string, args ...any) {
+			if warnings != nil {
+				*warnings = append(*warnings, fmt.Sprintf(format, args...))
+			}
+		},
+	}
 }
 
 func without(t *testing.T) { keyring.MockInitWithError(errors.New("no dbus")) }
@@ -94,7 +98,8 @@ func TestFile(t *testing.T) {
 	v := open(t, &warnings)
 	wantNoLogin(t, v, server)
 	drop(t, v, server)
-	if place := store(t, v, login(server, "a")); place != File || len(warnings) != 1 || !strings.Contains(warnings[0], v.Path()) {
+	if place := store(t, v, login(server, "a")); place != File || len(warnings) != 1 ||
+		!strings.Contains(warnings[0], v.Path()) {
 		t.Errorf("place %s, warnings %q", place, warnings)
 	}
 	store(t, v, login(other, "b"))
@@ -179,10 +184,11 @@ func TestWhatIsNoRecordIsNoCredential(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"nothing": ``, "no JSON": `{"api_key`, "null": `null`, "a list": `[]`, "a string": `"x"`, "an empty object": `{}`,
-		"another server":      strings.Replace(string(good), `"base_url":"https://v.test"`, `"base_url":"https://w.test"`, 1),
-		"no hosts":            strings.Replace(string(good), `"api_url":"https://v.test"`, `"api_url":""`, 1),
-		"another kind":        strings.Replace(string(good), "ap_pk_", "ap_at_", 1),
-		"another public id":   strings.Replace(string(good), `"public_id":"0123456789ABCDEF"`, `"public_id":"FEDCBA9876543210"`, 1),
+		"another server": strings.Replace(string(good), `"base_url":"https://v.test"`, `"base_url":"https://w.test"`, 1),
+		"no hosts":       strings.Replace(string(good), `"api_url":"https://v.test"`, `"api_url":""`, 1),
+		"another kind":   strings.Replace(string(good), "ap_pk_", "ap_at_", 1),
+		"another public id": strings.Replace(string(good), `"public_id":"0123456789ABCDEF"`,
+			`"public_id":"FEDCBA9876543210"`, 1),
 		"a bad refresh token": strings.Replace(string(good), "ap_rt_", "ap_pk_", 1),
 		"a bad expiry":        strings.Replace(string(good), "2027-02-19T09:00:00Z", "tomorrow", 1),
 	} {
@@ -229,7 +235,8 @@ func TestNoPlaceAtAll(t *testing.T) {
 	v.Dir = ""
 	wantNoLogin(t, v, server)
 	r := login(server, "a")
-	if _, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil }); !failure.IsCode(err, failure.Unstorable) {
+	_, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil })
+	if !failure.IsCode(err, failure.Unstorable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -268,7 +275,8 @@ func TestKeyringComesAndGoes(t *testing.T) {
 	if place := store(t, v, login(server, "b")); place != Keyring {
 		t.Errorf("kept in the %s", place)
 	}
-	if text, err := os.ReadFile(v.Path()); err != nil || strings.Contains(string(text), server) || !strings.Contains(string(text), other) {
+	if text, err := os.ReadFile(v.Path()); err != nil || strings.Contains(string(text), server) ||
+		!strings.Contains(string(text), other) {
 		t.Errorf("the file holds %s (%v)", text, err)
 	}
 	wantLogin(t, v, login(server, "b"))

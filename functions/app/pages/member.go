@@ -21,9 +21,13 @@ func (s Layout) Sections() []section {
 		return nil
 	}
 	all := []section{
-		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/access-links", Name: "Access links"},
+		{Path: "/dashboard", Name: "Overview"},
+		{Path: "/artifacts", Name: "Artifacts"},
+		{Path: "/access-links", Name: "Access links"},
 		{Path: "/keys", Name: "API keys"},
-		{Path: "/connections", Name: "Connections"}, {Path: "/audit", Name: "Audit log"}, {Path: "/settings", Name: "Workspace"},
+		{Path: "/connections", Name: "Connections"},
+		{Path: "/audit", Name: "Audit log"},
+		{Path: "/settings", Name: "Workspace"},
 	}
 	for i := range all {
 		all[i].Here = all[i].Path == s.Here

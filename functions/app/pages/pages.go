@@ -50,7 +50,8 @@ func (Message) template() string { return "message.html" }
 // Gone is the page of every access link that does not work, for every reason.
 var Gone = Message{
 	Heading: "This link opens nothing",
-	Text:    "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # belongs to it. Ask whoever shared it for a fresh one.",
+	Text: "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # " +
+		"belongs to it. Ask whoever shared it for a fresh one.",
 }
 
 // Gone returns the page, so that the viewer shows the same text.
@@ -60,7 +61,8 @@ var templates = parse()
 
 // parse parses the layout, the shared parts, and each page. The result has the names of the pages as keys.
 func parse() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html",
+		"templates/parts.html"))
 	entries, err := fs.ReadDir(files, "templates")
 	if err != nil {
 		panic(err) // the files are part of the program

@@ -10,7 +10,14 @@ import (
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"asset": AssetPath, "plain": Plain, "size": size, "most": most, "span": Span, "utc": utc, "machine": machine, "plural": plural,
+	"asset":   AssetPath,
+	"plain":   Plain,
+	"size":    size,
+	"most":    most,
+	"span":    Span,
+	"utc":     utc,
+	"machine": machine,
+	"plural":  plural,
 }
 
 // shownRunes is how much of a user-controlled text a page shows.
@@ -46,7 +53,8 @@ func disturbs(r rune) bool {
 	case softHyphen, zeroWidthNonJoiner, zeroWidthJoiner:
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) // these are visible
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) // these are visible
 }
 
 // size formats a number of bytes in the decimal units of the viewer.

@@ -82,7 +82,12 @@ type Authenticator struct {
 
 // Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
 // costs no read.
-func (a *Authenticator) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
+func (a *Authenticator) Authenticate(
+	ctx context.Context,
+	bearer string,
+	w Request,
+	requestID string,
+) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.APIKey, a.Environment)
 	if err != nil {
 		return Authenticated{}, refused()

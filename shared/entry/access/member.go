@@ -22,7 +22,12 @@ type MemberStore interface {
 	GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
 	// MemberAndRecord reads a member and the idempotency record of the command, if any, in one strongly consistent batch.
 	// It returns nil for what does not exist, and fails with database_unavailable if an item stays unread.
-	MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants Request) (*member.Member, *idempotency.Record, error)
+	MemberAndRecord(
+		ctx context.Context,
+		w id.Workspace,
+		m id.Member,
+		wants Request,
+	) (*member.Member, *idempotency.Record, error)
 }
 
 // Members authenticates access tokens that act for members. It does not read the items that the path names, because

@@ -114,13 +114,18 @@ var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
 // Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
 // against attempt, registration and member.
-func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
+func (s *Service) Complete(
+	ctx context.Context,
+	by credential.Actor,
+	c contract.CompleteClaim,
+) (contract.CompletedClaim, error) {
 	if err := s.requireMember(by); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	code := strings.TrimSpace(c.UserCode)
 	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
-		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
+		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest,
+			"send the six digits that the agent shows, with its token")
 	}
 	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
 		return contract.CompletedClaim{}, err

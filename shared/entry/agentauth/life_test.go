@@ -65,7 +65,10 @@ func TestClaimTokensThatAreNoneAreExpired(t *testing.T) {
 	parsed, err := credential.Parse(a.ClaimToken, credential.ClaimToken, credential.Preview)
 	w.ok(err)
 	swapped := credential.MintAs(credential.ClaimToken, credential.Preview, parsed.Workspace, parsed.Public)
-	for _, text := range []string{"x", a.ClaimToken + "x", swapped.Reveal(), credential.Mint(credential.ClaimToken, credential.Preview, id.NewWorkspace(), "").Reveal()} {
+	for _, text := range []string{
+		"x", a.ClaimToken + "x", swapped.Reveal(),
+		credential.Mint(credential.ClaimToken, credential.Preview, id.NewWorkspace(), "").Reveal(),
+	} {
 		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: text}, admitAll, "")
 		w.wantCode(err, "expired_token")
 		_, err = w.poll(text)
@@ -99,7 +102,8 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 		t.Fatalf("%+v %+v %v", page, info, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
-	if page, info, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID || info.HasMore {
+	if page, info, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID ||
+		info.HasMore {
 		t.Errorf("%+v %+v %v", page, info, err)
 	}
 	stranger := w.person()
@@ -133,7 +137,9 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	if got := w.connected(p); !slices.Equal(got, []id.Registration{second.RegistrationID}) {
 		t.Error("connections", got)
 	}
-	for _, want := range []event.Action{event.ClaimCompleted, event.WorkspaceClaimed, event.DelegationRevoked, event.TokenRevoked} {
+	for _, want := range []event.Action{
+		event.ClaimCompleted, event.WorkspaceClaimed, event.DelegationRevoked, event.TokenRevoked,
+	} {
 		if got := w.events(p.Workspace.ID); !slices.Contains(got, want) {
 			t.Errorf("no %s among %v", want, got)
 		}
@@ -194,7 +200,10 @@ func (w *env) set(of id.Workspace, attribute string, value types.AttributeValue)
 		UpdateExpression:          &expression,
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: v,
-		Key:                       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
+		},
 	})
 	w.ok(err)
 }

@@ -28,18 +28,25 @@ type step struct {
 
 // Errors of the token and claim endpoints.
 var (
-	errPending  = fault.NewOAuth(fault.OAuthAuthorizationPending, "nobody has confirmed the code yet; go on polling at the given interval")
-	errExpired  = fault.NewOAuth(fault.OAuthExpiredToken, "the claim token or its registration is unknown, used up or expired; register again")
-	errDead     = fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent does not hold any longer; register again, or ask your person to claim you again")
-	errLocked   = fault.NewOAuth(fault.OAuthAccessDenied, "this registration was tried too often and cannot be claimed any more; register again")
-	errDenied   = fault.NewOAuth(fault.OAuthAccessDenied, "the person refused; start another claim only if they ask you to")
-	errTooFast  = fault.NewOAuth(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
-	errTooMany  = fault.NewOAuth(fault.OAuthSlowDown, "too many access tokens for one registration; use the one you have until it expires")
+	errPending = fault.NewOAuth(fault.OAuthAuthorizationPending,
+		"nobody has confirmed the code yet; go on polling at the given interval")
+	errExpired = fault.NewOAuth(fault.OAuthExpiredToken,
+		"the claim token or its registration is unknown, used up or expired; register again")
+	errDead = fault.NewOAuth(fault.OAuthInvalidGrant,
+		"what you sent does not hold any longer; register again, or ask your person to claim you again")
+	errLocked = fault.NewOAuth(fault.OAuthAccessDenied,
+		"this registration was tried too often and cannot be claimed any more; register again")
+	errDenied = fault.NewOAuth(fault.OAuthAccessDenied,
+		"the person refused; start another claim only if they ask you to")
+	errTooFast = fault.NewOAuth(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
+	errTooMany = fault.NewOAuth(fault.OAuthSlowDown,
+		"too many access tokens for one registration; use the one you have until it expires")
 	errRestarts = fault.NewOAuth(fault.OAuthSlowDown, "too many claims were started; wait as long as Retry-After says")
 )
 
 // errWrong is the one answer for every invalid code, token or attempt.
-var errWrong = fault.New(fault.InvalidRequest, "the code is wrong or the request is no longer valid; ask your agent for a new code")
+var errWrong = fault.New(fault.InvalidRequest,
+	"the code is wrong or the request is no longer valid; ask your agent for a new code")
 
 func (r Registration) refused(err error) step { return step{to: r, refusal: err} }
 
@@ -58,7 +65,13 @@ func (r Registration) phase() assertion.Phase {
 
 // exchange issues an access token, whose public id is key, for an assertion. w is the workspace of the registration,
 // nil if it does not exist.
-func (r Registration) exchange(c assertion.Claims, w *workspace.Workspace, key id.Public, now time.Time, most limits.Rate) step {
+func (r Registration) exchange(
+	c assertion.Claims,
+	w *workspace.Workspace,
+	key id.Public,
+	now time.Time,
+	most limits.Rate,
+) step {
 	switch {
 	case c.Registration != r.ID || c.Generation != r.Generation || c.Type != string(r.Kind) || c.Workspace != r.Workspace:
 		return r.refused(errDead)

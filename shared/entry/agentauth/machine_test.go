@@ -200,19 +200,24 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 		{"3", newRegistration(locked), "start", 0, "access_denied", Unclaimed},
 		{"3", newRegistration(claimed), "start", 0, "expired_token", Verified},
 		{"3", newRegistration(revoked), "start", 0, "expired_token", Revoked},
-		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 9 * time.Minute, "slow_down", Unclaimed},
-		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 10 * time.Minute, "ok", ClaimPending},
+		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 9 * time.Minute,
+			"slow_down", Unclaimed},
+		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 10 * time.Minute, "ok",
+			ClaimPending},
 		{"3", newRegistration(func(r *Registration) { r.Starts = 20 }), "start", 0, "access_denied", Unclaimed},
 		{"4", newRegistration(), "poll", 0, "authorization_pending", Unclaimed},
 		{"4", newRegistration(withAttempt), "poll", 0, "authorization_pending", ClaimPending},
-		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 4 * time.Second, "slow_down", ClaimPending},
-		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 5 * time.Second, "authorization_pending", ClaimPending},
+		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 4 * time.Second,
+			"slow_down", ClaimPending},
+		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 5 * time.Second,
+			"authorization_pending", ClaimPending},
 		{"4", newRegistration(withAttempt, locked), "poll", 0, "access_denied", ClaimPending},
 		{"5", newRegistration(withAttempt), "poll", limits.AttemptLife, "authorization_pending", ClaimPending},
 		{"5", newRegistration(withAttempt), "right code", limits.AttemptLife, "invalid_request", ClaimPending},
 		{"5", newRegistration(withAttempt), "start", limits.AttemptLife, "ok", ClaimPending},
 		{"6", newRegistration(withAttempt), "wrong code", 0, "invalid_request", ClaimPending},
-		{"6", newRegistration(withAttempt, func(r *Registration) { r.Attempt.Failures = 5 }), "right code", 0, "invalid_request", ClaimPending},
+		{"6", newRegistration(withAttempt, func(r *Registration) { r.Attempt.Failures = 5 }), "right code", 0,
+			"invalid_request", ClaimPending},
 		{"6", newRegistration(withAttempt, locked), "right code", 0, "invalid_request", ClaimPending},
 		{"7", newRegistration(withAttempt), "refuse", 0, "ok", Unclaimed},
 		{"7", newRegistration(), "refuse", 0, "invalid_request", Unclaimed},
@@ -230,7 +235,8 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 		{"11", newRegistration(claimed), "exchange", 0, "ok", Verified},
 		{"11", newRegistration(claimed), "exchange an assertion from before", 0, "invalid_grant", Verified},
 		{"11", newRegistration(claimed), "exchange", week, "expired_token", Verified},
-		{"11", newRegistration(func(r *Registration) { r.Exchanged = Window{born, 30} }), "exchange", time.Minute, "slow_down", Unclaimed},
+		{"11", newRegistration(func(r *Registration) { r.Exchanged = Window{born, 30} }), "exchange", time.Minute,
+			"slow_down", Unclaimed},
 		{"12", newRegistration(withAttempt), "poll", week, "expired_token", ClaimPending},
 		{"12", newRegistration(withAttempt), "right code", week, "invalid_request", ClaimPending},
 		{"12", newRegistration(claimed), "poll", week, "expired_token", Verified},
@@ -282,11 +288,15 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 	if !reflect.DeepEqual(got.Attempt, want) || got.Starts != 2 || got.Refused {
 		t.Errorf("%+v", got)
 	}
-	late := newRegistration(withAttempt).start(Attempt{Token: mac("second")}, born.Add(limits.RegistrationLife-time.Minute), few).to
+	late := newRegistration(withAttempt).start(Attempt{
+		Token: mac("second"),
+	}, born.Add(limits.RegistrationLife-time.Minute), few).to
 	if !late.Attempt.ExpiresAt.Equal(late.ExpiresAt) {
 		t.Error("an attempt outlives its registration:", late.Attempt.ExpiresAt)
 	}
-	kept := newRegistration(withProvider, func(r *Registration) { r.Attempt.Failures = 3 }).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
+	kept := newRegistration(withProvider, func(r *Registration) {
+		r.Attempt.Failures = 3
+	}).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
 	if !reflect.DeepEqual(kept.Attempt.Code, mac("code")) || kept.Attempt.Failures != 3 {
 		t.Error("a code that was given at registration is replaced, or its tries start anew")
 	}
@@ -313,8 +323,11 @@ func TestWrongCodesEndTheAttemptAndThenTheRegistration(t *testing.T) {
 }
 
 func TestTheClaimRaisesTheGenerationAndDropsTheTokensFromBefore(t *testing.T) {
-	got := newRegistration(withAttempt, func(r *Registration) { r.Keys = []id.Public{id.NewPublic()} }).complete(visitor{owner, home, true, true}, born.Add(time.Second)).to
-	if got.Generation != 2 || got.Workspace != home || got.Member != owner || got.Keys != nil || !got.CompletedAt.Equal(born.Add(time.Second)) {
+	got := newRegistration(withAttempt, func(r *Registration) {
+		r.Keys = []id.Public{id.NewPublic()}
+	}).complete(visitor{owner, home, true, true}, born.Add(time.Second)).to
+	if got.Generation != 2 || got.Workspace != home || got.Member != owner || got.Keys != nil ||
+		!got.CompletedAt.Equal(born.Add(time.Second)) {
 		t.Errorf("%+v", got)
 	}
 	if got.phase() != assertion.PostClaim {

@@ -112,7 +112,8 @@ var table = map[string][]rule{
 		{(*oracle).over, "expired_token", nothing},
 		{func(o *oracle) bool { return o.locked }, "access_denied", nothing},
 		{func(o *oracle) bool { return len(o.attempts) == 20 }, "access_denied", func(o *oracle) { o.locked = true }},
-		{func(o *oracle) bool { return o.startCount == 5 && o.now.Before(o.startSince.Add(10*time.Minute)) }, "slow_down", nothing},
+		{func(o *oracle) bool { return o.startCount == 5 && o.now.Before(o.startSince.Add(10*time.Minute)) }, "slow_down",
+			nothing},
 		{always, "", func(o *oracle) {
 			if o.startCount == 0 || !o.now.Before(o.startSince.Add(10*time.Minute)) {
 				o.startSince, o.startCount = o.now, 0
@@ -345,10 +346,12 @@ func (l *life) step() string {
 // works exactly where and as long as it should.
 func (l *life) invariants() string {
 	r := l.registration(l.agent.RegistrationID)
-	if l.verified = l.verified || l.o.phase == "verified"; l.verified && r.State != agentauth.Verified && r.State != agentauth.Revoked {
+	if l.verified = l.verified || l.o.phase == "verified"; l.verified && r.State != agentauth.Verified &&
+		r.State != agentauth.Revoked {
 		return "a claimed registration is " + string(r.State)
 	}
-	if r.Redeemed > limits.ClaimRedemptions || len(r.Keys) > limits.AgentTokens || r.Locked != l.o.locked || r.Generation != int64(l.o.generation) {
+	if r.Redeemed > limits.ClaimRedemptions || len(r.Keys) > limits.AgentTokens || r.Locked != l.o.locked ||
+		r.Generation != int64(l.o.generation) {
 		return fmt.Sprintf("stored %+v", r)
 	}
 	for range min(3, len(l.o.keys)) {

@@ -27,7 +27,12 @@ const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
 
 // Register creates a registration with an ephemeral workspace of its own. Assertion and claim token are returned this
 // once. Every refusal because of rates, or while workspaces cannot be made, is a 429.
-func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error) {
+func (s *Service) Register(
+	ctx context.Context,
+	r contract.RegisterAgent,
+	from netip.Addr,
+	requestID string,
+) (contract.RegisteredAgent, error) {
 	if err := cmp.Or(s.checkEnabled(), checkKind(r)); err != nil {
 		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
 	}
@@ -66,9 +71,11 @@ func checkKind(r contract.RegisterAgent) error {
 	case r.Type != contract.AssertionIdentity:
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
 	case r.AssertionType != typeIDJAG || r.Assertion == "":
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
+		return fault.NewOAuth(fault.OAuthInvalidRequest,
+			"an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
 	}
-	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
+	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable,
+		"no identity provider is trusted here; register with the type anonymous")
 }
 
 // RefuseProvider refuses what an identity provider sends, because none is trusted here.
@@ -110,7 +117,8 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 		case failed != nil:
 			err = fault.Wrap(fault.ProvisionUnavailable, failed, "no agent can register now; try again later").After(time.Minute)
 		case !ok:
-			err = fault.New(fault.ProvisionRateLimited, "many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
+			err = fault.New(fault.ProvisionRateLimited,
+				"many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
 		}
 	}
 	return routeError(err)
@@ -169,7 +177,12 @@ func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistr
 }
 
 // StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
-func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitted Admitted, requestID string) (contract.StartedClaim, error) {
+func (s *Service) StartClaim(
+	ctx context.Context,
+	c contract.StartClaim,
+	admitted Admitted,
+	requestID string,
+) (contract.StartedClaim, error) {
 	if err := s.checkEnabled(); err != nil {
 		return contract.StartedClaim{}, err
 	}
@@ -189,7 +202,8 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitte
 		now := s.now()
 		ticket := credential.MintAs(credential.ClaimAttempt, s.Environment, id.NoWorkspace, r.Claim)
 		code := newCode()
-		st := r.start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now, s.rate(s.Limits.ClaimStart))
+		st := r.start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now,
+			s.rate(s.Limits.ClaimStart))
 		if st.write {
 			if err := s.Store.Change(ctx, locking(*r, st, now, event.BySystem(), requestID)); err != nil {
 				return err
@@ -217,7 +231,13 @@ func locking(was Registration, st step, at time.Time, by event.Actor, requestID 
 }
 
 // prompt returns what the agent shows to the person.
-func (s *Service) prompt(claimToken string, r Registration, ticket credential.Token, code string, now time.Time) contract.StartedClaim {
+func (s *Service) prompt(
+	claimToken string,
+	r Registration,
+	ticket credential.Token,
+	code string,
+	now time.Time,
+) contract.StartedClaim {
 	text := ticket.Reveal()
 	return contract.StartedClaim{
 		ClaimToken:        claimToken,

@@ -116,7 +116,8 @@ func retry(try func() error) error {
 			return err
 		}
 	}
-	return fault.New(fault.DatabaseUnavailable, "too many requests change the same registration; repeat the request in a moment")
+	return fault.New(fault.DatabaseUnavailable,
+		"too many requests change the same registration; repeat the request in a moment")
 }
 
 // now returns the time in the precision of the store.
@@ -140,7 +141,10 @@ func (s *Service) checkEnabled() error {
 
 // registrationOf reads the registration of a claim token or an attempt token. It returns nil for what does not exist
 // or does not match. found reports that sent is the claim token itself.
-func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t *claim.Token, r *Registration, found bool, err error) {
+func (s *Service) registrationOf(
+	ctx context.Context,
+	sent credential.Token,
+) (t *claim.Token, r *Registration, found bool, err error) {
 	t, r, err = s.Store.RegistrationByClaimToken(ctx, sent.Public)
 	if err != nil {
 		return nil, nil, false, err
@@ -157,7 +161,13 @@ func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t 
 var scopes = []credential.Scope{credential.Read, credential.Publish}
 
 // stored returns an access token as the store keeps it: an API key that expires soon.
-func (s *Service) stored(secret credential.Token, r Registration, w workspace.Workspace, now time.Time, granted []credential.Scope) *credential.Key {
+func (s *Service) stored(
+	secret credential.Token,
+	r Registration,
+	w workspace.Workspace,
+	now time.Time,
+	granted []credential.Scope,
+) *credential.Key {
 	return &credential.Key{
 		ID:           id.NewKey(secret.Public),
 		Public:       secret.Public,
@@ -210,7 +220,14 @@ func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, er
 }
 
 // record returns an event about a registration.
-func record(r Registration, w id.Workspace, at time.Time, a event.Action, by event.Actor, requestID string) event.Event {
+func record(
+	r Registration,
+	w id.Workspace,
+	at time.Time,
+	a event.Action,
+	by event.Actor,
+	requestID string,
+) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w,

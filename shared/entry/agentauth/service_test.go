@@ -275,7 +275,8 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	before, err := w.exchange(a.IdentityAssertion)
 	w.ok(err)
 	source := w.registration(a.RegistrationID).Workspace
-	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" || before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
+	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" ||
+		before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
 		t.Fatalf("%+v in %s", before, w.works(before.AccessToken))
 	}
 	_, err = w.poll(a.ClaimToken)
@@ -283,7 +284,8 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	s := w.start(a.ClaimToken)
 	seen, err := w.Preview(ctx, p, s.AttemptToken)
 	w.ok(err)
-	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 || len(seen.Artifacts) != 0 {
+	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 ||
+		len(seen.Artifacts) != 0 {
 		t.Errorf("%+v", seen)
 	}
 	w.ok(w.complete(p, s.AttemptToken, " "+s.UserCode+" "))
@@ -300,7 +302,8 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	if w.works(again.AccessToken) != p.Workspace.ID {
 		t.Error("the new assertion gives no access")
 	}
-	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent || key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
+	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent ||
+		key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
 		t.Errorf("%+v", key.Actor.Key)
 	}
 }
@@ -308,7 +311,8 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 func TestWhatARegistrationAnswers(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
-	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" || !a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
+	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" ||
+		!a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
 		t.Errorf("%+v", a)
 	}
 	if got := a.AssertionExpires.Sub(w.now()); got > limits.RegistrationLife || got < limits.RegistrationLife-time.Second {
@@ -316,12 +320,14 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 	}
 	c, err := w.Signer.Verify(a.IdentityAssertion, w.now())
 	w.ok(err)
-	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim || !c.ExpiresAt.Equal(a.AssertionExpires.Time) {
+	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim ||
+		!c.ExpiresAt.Equal(a.AssertionExpires.Time) {
 		t.Errorf("%+v", c)
 	}
 	s := w.start(a.ClaimToken)
 	if s.UserCode != s.Claim.UserCode || len(s.UserCode) != 6 || s.Claim.ExpiresIn != 600 || s.Claim.Interval != 5 ||
-		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken || s.ClaimToken != a.ClaimToken {
+		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken ||
+		s.ClaimToken != a.ClaimToken {
 		t.Errorf("%+v", s)
 	}
 }
@@ -364,7 +370,8 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 	w := newEnv(t)
 	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the start of a minute of the rate limit
 	register := func(n int) error {
-		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
+		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"},
+			netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
 		return err
 	}
 	for n := range limits.ProvisionGate {

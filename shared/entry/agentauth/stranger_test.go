@@ -183,7 +183,8 @@ func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
 			w.wantCode(err, "expired_token")
 			_, err = w.claimer.Claim(ctx, w.person(), command(), nil, a.ClaimToken)
 			w.wantCode(err, "not_found")
-			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member || (r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
+			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member ||
+				(r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
 				t.Errorf("%+v", r)
 			}
 			got, err := w.poll(a.ClaimToken)

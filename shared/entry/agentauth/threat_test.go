@@ -31,9 +31,12 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 	parts := strings.Split(a.IdentityAssertion, ".")
 	elsewhere := newEnv(t)
 	for name, text := range map[string]string{
-		"T09 without signature": parts[0] + "." + parts[1] + ".", "T09 alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
-		"T10 HS256":           secretSigned(t, w.Signer.JWKS(), parts),
-		"T11 of another ring": elsewhere.agent().IdentityAssertion, "a claim token": a.ClaimToken, "long": strings.Repeat("a", 20<<10),
+		"T09 without signature": parts[0] + "." + parts[1] + ".",
+		"T09 alg none":          "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"T10 HS256":             secretSigned(t, w.Signer.JWKS(), parts),
+		"T11 of another ring":   elsewhere.agent().IdentityAssertion,
+		"a claim token":         a.ClaimToken,
+		"long":                  strings.Repeat("a", 20<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := w.exchange(text); codeOf(err) != "invalid_grant" {
@@ -70,10 +73,16 @@ func TestAnExchangeNamesItsScopeAndItsResource(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
 	for _, tt := range []struct{ scope, resource, code, granted string }{
-		{"", "", "", "read publish"}, {"read", origin, "", "read"}, {"publish read", "", "", "read publish"}, {"publish admin", "", "", "publish"},
-		{"admin", "", "invalid_scope", ""}, {"", origin + "/", "invalid_target", ""}, {"", "https://elsewhere.test", "invalid_target", ""},
+		{"", "", "", "read publish"},
+		{"read", origin, "", "read"},
+		{"publish read", "", "", "read publish"},
+		{"publish admin", "", "", "publish"},
+		{"admin", "", "invalid_scope", ""},
+		{"", origin + "/", "invalid_target", ""},
+		{"", "https://elsewhere.test", "invalid_target", ""},
 	} {
-		got, err := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, admitAll)
+		got, err := w.Exchange(ctx,
+			agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, admitAll)
 		w.wantCode(err, tt.code)
 		if got.Scope != tt.granted {
 			t.Errorf("asked for %q, granted %q", tt.scope, got.Scope)
@@ -140,7 +149,8 @@ func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
 		_, err = w.poll(a.ClaimToken)
 		w.wantCode(err, "access_denied")
 	}
-	if got := w.events(w.registration(a.RegistrationID).Workspace); !slices.Equal(got, []event.Action{event.RegistrationCreated, event.ClaimLocked}) {
+	if got := w.events(w.registration(a.RegistrationID).Workspace); !slices.Equal(got,
+		[]event.Action{event.RegistrationCreated, event.ClaimLocked}) {
 		t.Error(got)
 	}
 }
@@ -151,7 +161,9 @@ func (w *env) events(of id.Workspace) (actions []event.Action) {
 	condition := "pk = :pk"
 	out, err := w.client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &w.tables.Events, KeyConditionExpression: &condition,
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
+		},
 	})
 	w.ok(err)
 	for _, i := range out.Items {
@@ -205,10 +217,14 @@ func TestWhateverIsWrongWithAClaimIsTheSameAnswer(t *testing.T) {
 	w.ok(err)
 	forged := credential.MintAs(credential.ClaimAttempt, credential.Preview, id.NoWorkspace, token.Public).Reveal()
 	for name, err := range map[string]error{
-		"unknown": w.complete(p, unknown, s.UserCode), "forged": w.complete(p, forged, s.UserCode), "malformed": w.complete(p, "x", s.UserCode),
-		"a claim token": w.complete(p, a.ClaimToken, s.UserCode), "a wrong code": w.complete(p, s.AttemptToken, otherCode(s.UserCode)),
+		"unknown":       w.complete(p, unknown, s.UserCode),
+		"forged":        w.complete(p, forged, s.UserCode),
+		"malformed":     w.complete(p, "x", s.UserCode),
+		"a claim token": w.complete(p, a.ClaimToken, s.UserCode),
+		"a wrong code":  w.complete(p, s.AttemptToken, otherCode(s.UserCode)),
 	} {
-		if f := fault.Of(err); f.Code != fault.InvalidRequest || f.Message != fault.Of(w.complete(p, unknown, s.UserCode)).Message {
+		if f := fault.Of(err); f.Code != fault.InvalidRequest ||
+			f.Message != fault.Of(w.complete(p, unknown, s.UserCode)).Message {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -34,7 +34,8 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	}
 	claims, err := s.Signer.Verify(e.Assertion, s.now())
 	if err != nil {
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant, "this is no assertion of ours that holds now; register again").WithCause(err)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant,
+			"this is no assertion of ours that holds now; register again").WithCause(err)
 	}
 	var out contract.Token
 	err = retry(func() error {
@@ -74,9 +75,12 @@ func (s *Service) checkExchange(e Exchange) ([]credential.Scope, error) {
 	if len(wanted) == 0 {
 		return scopes, nil
 	}
-	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool { return !slices.Contains(wanted, string(sc)) })
+	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool {
+		return !slices.Contains(wanted, string(sc))
+	})
 	if len(granted) == 0 {
-		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s", strings.Join(credential.ScopeStrings(scopes), " and "))
+		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s",
+			strings.Join(credential.ScopeStrings(scopes), " and "))
 	}
 	return granted, nil
 }
@@ -84,7 +88,12 @@ func (s *Service) checkExchange(e Exchange) ([]credential.Scope, error) {
 // Redeem answers an agent that polls for its claim. Once the claim is complete it returns an access token in the
 // member's workspace and a new assertion. A lost answer can be requested again a few times; each ends the access token
 // before.
-func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitted, requestID string) (contract.Token, error) {
+func (s *Service) Redeem(
+	ctx context.Context,
+	claimToken string,
+	admitted Admitted,
+	requestID string,
+) (contract.Token, error) {
 	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}

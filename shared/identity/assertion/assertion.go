@@ -214,5 +214,6 @@ func canonical(text string) bool {
 func (s *Signer) holds(p payload, now time.Time) bool {
 	leeway := limits.AssertionLeeway
 	return p.Issuer == s.issuer && p.Audience == s.issuer && p.Subject.Valid() && p.ID != "" &&
-		p.IssuedAt > 0 && !now.Add(leeway).Before(time.Unix(p.IssuedAt, 0)) && now.Add(-leeway).Before(time.Unix(p.ExpiresAt, 0))
+		p.IssuedAt > 0 && !now.Add(leeway).Before(time.Unix(p.IssuedAt, 0)) &&
+		now.Add(-leeway).Before(time.Unix(p.ExpiresAt, 0))
 }

@@ -111,7 +111,8 @@ func (s *Server) check(c Client, a Authorization) error {
 	case len(a.State) > stateMost:
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
 	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
+		return fault.NewOAuth(fault.OAuthInvalidRequest,
+			"PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
 	}
 	return checkResource(s.audienceFor(c), a.Resource)
 }
@@ -228,7 +229,13 @@ func requireMember(by credential.Actor) error {
 
 func target(c id.Client) event.Target { return event.Target{Type: event.OnClient, ID: string(c)} }
 
-func (s *Server) record(w id.Workspace, by event.Actor, what event.Action, on event.Target, requestID string) event.Event {
+func (s *Server) record(
+	w id.Workspace,
+	by event.Actor,
+	what event.Action,
+	on event.Target,
+	requestID string,
+) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w,

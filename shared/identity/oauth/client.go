@@ -69,7 +69,11 @@ func (s *Server) touch(ctx context.Context, c id.Client) {
 
 // Register registers a public client (RFC 7591) whose redirect URIs are safe. Of the requested metadata the client
 // gets the values that this server supports.
-func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from netip.Addr) (contract.RegisteredClient, error) {
+func (s *Server) Register(
+	ctx context.Context,
+	r contract.RegisterClient,
+	from netip.Addr,
+) (contract.RegisteredClient, error) {
 	if err := s.limit(ctx, "client", from, s.Limits.Registration); err != nil {
 		return contract.RegisteredClient{}, err
 	}
@@ -97,7 +101,8 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 func (s *Server) checkQuota(ctx context.Context) error {
 	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
 	if err == nil && wait > 0 {
-		err = fault.NewOAuth(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
+		err = fault.NewOAuth(fault.OAuthSlowDown,
+			"many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
 	}
 	return err
 }
@@ -118,7 +123,8 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "clients here are public: token_endpoint_auth_method is none")
 	}
 	r.AuthMethod = "none"
-	if r.GrantTypes = supported(r.GrantTypes, contract.GrantCode, contract.GrantRefresh); !slices.Contains(r.GrantTypes, contract.GrantCode) {
+	r.GrantTypes = supported(r.GrantTypes, contract.GrantCode, contract.GrantRefresh)
+	if !slices.Contains(r.GrantTypes, contract.GrantCode) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "grant_types has to name authorization_code")
 	}
 	if r.ResponseTypes = supported(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {

@@ -84,7 +84,8 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, s.replayed(ctx, *c, c.Grant, t.requestID)
 	}
 	now := s.Now()
-	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI || !verifies(t.Verifier, c.Challenge) {
+	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI ||
+		!verifies(t.Verifier, c.Challenge) {
 		return contract.Token{}, errInvalidGrant()
 	}
 	if err := checkResource(c.Audience, t.Resource); err != nil {
@@ -125,9 +126,11 @@ func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID
 // verifies reports whether a PKCE verifier matches a challenge (RFC 7636, S256).
 func verifies(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
-	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+	return verifiers.MatchString(verifier) &&
+		subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
 func errInvalidGrant() error {
-	return fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
+	return fault.NewOAuth(fault.OAuthInvalidGrant,
+		"what you sent is unknown, used, expired or was made for another client")
 }

@@ -24,7 +24,8 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	a := s.robot(t)
 	req := s.consent(t, a)
 	shown, err := s.Consent(ctx, req)
-	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback || shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
+	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback ||
+		shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	out := s.signIn(t, a)
@@ -35,7 +36,8 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 		t.Error("the token of a registered client works elsewhere than on the MCP host")
 	}
 	own := s.signIn(t, authorization())
-	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) || s.works(own.RefreshToken, mcpOrigin) {
+	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) ||
+		s.works(own.RefreshToken, mcpOrigin) {
 		t.Error("T06: the CLI's tokens do not work as they should")
 	}
 	s.later(limits.AccessTokenLife)
@@ -52,10 +54,16 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 	s := newEnv(t)
 	robot := s.robot(t)
 	for name, change := range map[string]func(*oauth.Authorization){
-		"no client": func(a *oauth.Authorization) { a.ClientID = "" }, "unknown client": func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
-		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" }, "no redirect": func(a *oauth.Authorization) { a.RedirectURI = "" },
-		"longer path": func(a *oauth.Authorization) { a.RedirectURI += "/x" }, "user": func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com@evil.example/callback" },
-		"fragment": func(a *oauth.Authorization) { a.RedirectURI += "#x" }, "script": func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
+		"no client":        func(a *oauth.Authorization) { a.ClientID = "" },
+		"unknown client":   func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
+		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" },
+		"no redirect":      func(a *oauth.Authorization) { a.RedirectURI = "" },
+		"longer path":      func(a *oauth.Authorization) { a.RedirectURI += "/x" },
+		"user": func(a *oauth.Authorization) {
+			a.RedirectURI = "https://robot.example.com@evil.example/callback"
+		},
+		"fragment":    func(a *oauth.Authorization) { a.RedirectURI += "#x" },
+		"script":      func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
 		"other port":  func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com:444/callback" },
 		"two of them": func(a *oauth.Authorization) { a.Repeated = "redirect_uri" },
 		// of another client
@@ -98,7 +106,8 @@ func wantError(t *testing.T, what, to string, a oauth.Authorization, want fault.
 	t.Helper()
 	u, _ := url.Parse(to)
 	q := u.Query()
-	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin || q.Has("code") {
+	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin ||
+		q.Has("code") {
 		t.Errorf("%s: %q", what, to)
 	}
 	if len(a.State) <= 1024 && q.Get("state") != a.State {
@@ -137,7 +146,8 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 			for who, by := range map[string]credential.Actor{"the member": s.by, "another member": stranger, "nobody": none} {
 				r := s.refusal(t, name, by, a)
 				wantError(t, name, r.RedirectTo, a, c.want)
-				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" || r.Client.Name != "Robot" || r.Description == "" {
+				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" ||
+					r.Client.Name != "Robot" || r.Description == "" {
 					t.Errorf("%s, shown to %s: %+v", name, who, r)
 				}
 			}
@@ -210,7 +220,8 @@ func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 			t.Errorf("%s leads to %q", what, r.RedirectTo)
 		}
 	}
-	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor ||
+		fault.Of(err).RetryAfter <= 0 {
 		t.Error("nobody counts who asks", err)
 	}
 }
@@ -252,7 +263,10 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	if err := s.store.AddRequest(ctx, r); err != nil {
 		t.Fatal(err)
 	}
-	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {
+	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){
+		"allow": s.Allow,
+		"deny":  s.Deny,
+	} {
 		if to, err := answer(ctx, s.by, r.Secret); to != "" || fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s leads to %q, %v", name, to, err)
 		}
@@ -346,7 +360,8 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 		t.Error("an access token allows", err)
 	}
 	to, err := s.Deny(ctx, s.by, req)
-	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" || u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
+	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" ||
+		u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
 		t.Error(to, err)
 	}
 	if _, err := s.Allow(ctx, s.by, req); fault.CodeOf(err) != fault.NotFound {
@@ -390,7 +405,12 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	s := newEnv(t)
 	robot := s.robot(t)
 	for asked, want := range map[string]string{
-		"admin": "publish read", "openid offline_access mcp:tools": "publish read", "read admin": "read", "publish publish": "publish", "": "publish read", "READ": "publish read",
+		"admin":                           "publish read",
+		"openid offline_access mcp:tools": "publish read",
+		"read admin":                      "read",
+		"publish publish":                 "publish",
+		"":                                "publish read",
+		"READ":                            "publish read",
 	} {
 		robot.Scope = asked
 		if out := s.signIn(t, robot); out.Scope != want {
@@ -409,7 +429,9 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	if again := s.token(t, r); again.Scope != "read" {
 		t.Errorf("refreshed to %q", again.Scope)
 	}
-	if own := s.signIn(t, func() oauth.Authorization { a := authorization(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
+	a := authorization()
+	a.Scope = "admin read"
+	if own := s.signIn(t, a); own.Scope != "publish read admin" {
 		t.Errorf("the CLI gets %q", own.Scope)
 	}
 }

@@ -76,7 +76,7 @@ type Flow struct {
 }
 
 const (
-	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // without vowels, so that no words arise, and without letters that look like digits
+	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
 	userCodeLen     = 20
 	userCodeGroup   = 4
 	deviceNameRunes = 64
@@ -140,7 +140,11 @@ func codeMAC(key []byte, code string) []byte {
 }
 
 // StartDevice begins a device authorization for a first-party client. name is what the device calls itself.
-func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, from netip.Addr) (contract.DeviceAuthorization, error) {
+func (s *Server) StartDevice(
+	ctx context.Context,
+	clientID, scope, name string,
+	from netip.Addr,
+) (contract.DeviceAuthorization, error) {
 	if err := s.limit(ctx, "device", from, s.Limits.Device); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
@@ -210,7 +214,13 @@ func (s *Server) DenyDevice(ctx context.Context, by credential.Actor, userCode s
 	return s.answerDevice(ctx, by, userCode, Denied, event.DeviceDenied)
 }
 
-func (s *Server) answerDevice(ctx context.Context, by credential.Actor, userCode string, answer Answer, action event.Action) error {
+func (s *Server) answerDevice(
+	ctx context.Context,
+	by credential.Actor,
+	userCode string,
+	answer Answer,
+	action event.Action,
+) error {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
 		return err
@@ -220,7 +230,8 @@ func (s *Server) answerDevice(ctx context.Context, by credential.Actor, userCode
 	f.Workspace = by.Workspace.ID
 	f.Epoch = by.Workspace.Epoch
 	f.SettledAt = s.Now()
-	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
+	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action,
+		event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
 	if err := s.Flows.AnswerDevice(ctx, *f, e); errors.Is(err, ErrGone) {
 		return errUnknownCode()

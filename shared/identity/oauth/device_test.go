@@ -32,11 +32,13 @@ func polling(client string, d contract.DeviceAuthorization) oauth.TokenRequest {
 func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	s := newEnv(t)
 	d := s.device(t)
-	if d.VerificationURI != "https://app.example.com/device" || d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
+	if d.VerificationURI != "https://app.example.com/device" ||
+		d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
 		t.Errorf("%+v", d)
 	}
 	shown, err := s.Device(ctx, s.by, d.UserCode)
-	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI || !shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
+	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI ||
+		!shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	s.refuses(t, "seen, not approved", polling("cli", d), fault.OAuthAuthorizationPending)

@@ -207,7 +207,8 @@ func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse(to)
-	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State || q.Get("iss") != apiOrigin || q.Get("error") != "" {
+	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State ||
+		q.Get("iss") != apiOrigin || q.Get("error") != "" {
 		t.Fatalf("sent to %s", to)
 	}
 	code := u.Query().Get("code")
@@ -235,7 +236,12 @@ func (s *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 }
 
 // Token serves a request as the token endpoint does.
-func (s *env) Token(ctx context.Context, r oauth.TokenRequest, from netip.Addr, requestID string) (contract.Token, error) {
+func (s *env) Token(
+	ctx context.Context,
+	r oauth.TokenRequest,
+	from netip.Addr,
+	requestID string,
+) (contract.Token, error) {
 	guest := s.Receive(ctx, from)
 	out, err := s.Server.Token(ctx, r, guest, requestID)
 	return out, guest.Answer(ctx, err)
@@ -337,7 +343,8 @@ func (s *env) events(t testing.TB, action event.Action) (n int) {
 func (s *env) raiseEpoch(t testing.TB) {
 	t.Helper()
 	for _, i := range s.items(t, s.tables.Core) {
-		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) && i["plan"] != nil {
+		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) &&
+			i["plan"] != nil {
 			if _, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 				TableName:                 &s.tables.Core,
 				Key:                       map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]},

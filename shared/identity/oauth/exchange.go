@@ -38,9 +38,11 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	}
 	switch {
 	case t.SubjectToken == "" || t.SubjectTokenType != contract.TypeIDToken || t.ActorToken != "":
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest,
+			"send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
 	case t.WantedType != "" && t.WantedType != contract.TypeAccessToken:
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s",
+			contract.TypeAccessToken)
 	}
 	if err := checkResource(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
@@ -85,7 +87,8 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	e.Detail = "by an ID token"
 	err := s.GrantStore.AddGrant(ctx, g, proofOf(t.SubjectToken, now), e)
 	if errors.Is(err, ErrGone) {
-		err = fault.NewOAuth(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
+		err = fault.NewOAuth(fault.OAuthInvalidRequest,
+			"the subject token is refused: it was exchanged before; sign in again")
 	}
 	if err != nil {
 		return contract.Token{}, err
@@ -109,7 +112,10 @@ type Proof struct {
 func proofOf(idToken string, now time.Time) Proof {
 	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
 	sum := sha256.Sum256([]byte(signed))
-	return Proof{Digest: base64.RawURLEncoding.EncodeToString(sum[:]), Until: now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway)}
+	return Proof{
+		Digest: base64.RawURLEncoding.EncodeToString(sum[:]),
+		Until:  now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway),
+	}
 }
 
 // unverified returns the error for an ID token that is refused (RFC 8693, section 2.2.2), and passes on the error of a

@@ -80,7 +80,9 @@ func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {
 	if !delegated {
 		return m.Scopes
 	}
-	return slices.DeleteFunc(slices.Clone(m.Scopes), func(s credential.Scope) bool { return !slices.Contains(g.Scopes, s) })
+	return slices.DeleteFunc(slices.Clone(m.Scopes), func(s credential.Scope) bool {
+		return !slices.Contains(g.Scopes, s)
+	})
 }
 
 // Holds reports whether t is a live access token of the grant. It does not check whether the grant is live.

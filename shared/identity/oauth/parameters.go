@@ -18,8 +18,14 @@ type parameter struct {
 // parameters returns all of them. Of several repeated ones the first one here is reported.
 func (a *Authorization) parameters() []parameter {
 	return []parameter{
-		{"client_id", &a.ClientID}, {"redirect_uri", &a.RedirectURI}, {"resource", &a.Resource}, {"response_type", &a.ResponseType},
-		{"state", &a.State}, {"code_challenge", &a.Challenge}, {"code_challenge_method", &a.ChallengeMethod}, {"scope", &a.Scope},
+		{"client_id", &a.ClientID},
+		{"redirect_uri", &a.RedirectURI},
+		{"resource", &a.Resource},
+		{"response_type", &a.ResponseType},
+		{"state", &a.State},
+		{"code_challenge", &a.Challenge},
+		{"code_challenge_method", &a.ChallengeMethod},
+		{"scope", &a.Scope},
 	}
 }
 

@@ -94,5 +94,6 @@ func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 			return fault.NewOAuth(fault.OAuthAuthorizationPending, "the person has not answered yet")
 		}
 	}
-	return fault.NewOAuth(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
+	return fault.NewOAuth(fault.OAuthSlowDown,
+		"ask less often: add five seconds to the interval").After(limits.PollInterval)
 }

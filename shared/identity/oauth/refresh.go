@@ -137,7 +137,8 @@ func (s *Server) rotate(ctx context.Context, g Grant, t credential.Token, reques
 	g.RotatedAt = now
 	g.Generation = g.Generation + 1
 	g.IdleAt = g.end(now, limits.RefreshIdle)
-	g.Access = append(remaining(g.Access, now), AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
+	g.Access = append(remaining(g.Access, now),
+		AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
 	moved, err := s.GrantStore.Rotate(ctx, g, was)
 	switch {
 	case err != nil:

@@ -23,14 +23,16 @@ func TestARefreshTokenIsReplacedAtEachUse(t *testing.T) {
 	robot := s.robot(t)
 	first := s.signIn(t, robot)
 	second := s.token(t, refreshing(robot.ClientID, first))
-	if second.RefreshToken == first.RefreshToken || second.AccessToken == first.AccessToken || second.Scope != first.Scope {
+	if second.RefreshToken == first.RefreshToken || second.AccessToken == first.AccessToken ||
+		second.Scope != first.Scope {
 		t.Error("the tokens stay the same")
 	}
 	if !s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) {
 		t.Error("two access tokens do not live beside each other")
 	}
 	third := s.token(t, refreshing(robot.ClientID, second))
-	if s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) || !s.works(third.AccessToken, mcpOrigin) {
+	if s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) ||
+		!s.works(third.AccessToken, mcpOrigin) {
 		t.Error("not the two newest access tokens live")
 	}
 	other := refreshing("cli", third)
@@ -41,7 +43,8 @@ func TestARefreshTokenIsReplacedAtEachUse(t *testing.T) {
 	bare := refreshing("", third)
 	s.refuses(t, "no client", bare, fault.OAuthInvalidRequest)
 	s.refuses(t, "no token", refreshing("cli", contract.Token{}), fault.OAuthInvalidRequest)
-	s.refuses(t, "an access token", refreshing(robot.ClientID, contract.Token{RefreshToken: third.AccessToken}), fault.OAuthInvalidGrant)
+	s.refuses(t, "an access token", refreshing(robot.ClientID, contract.Token{RefreshToken: third.AccessToken}),
+		fault.OAuthInvalidGrant)
 	s.token(t, refreshing(robot.ClientID, third))
 	s.checkSecrets(t)
 }
@@ -51,7 +54,9 @@ func TestT35AUsedRefreshTokenEndsItsGrant(t *testing.T) {
 		turns int
 		wait  time.Duration
 	}{
-		"the one before, after the grace": {1, limits.RefreshGrace + time.Second}, "an older one, at once": {2, 0}, "a much older one": {40, 0},
+		"the one before, after the grace": {1, limits.RefreshGrace + time.Second},
+		"an older one, at once":           {2, 0},
+		"a much older one":                {40, 0},
 	} {
 		s := newEnv(t)
 		first := s.signIn(t, authorization())
@@ -77,7 +82,8 @@ func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
 	second := s.token(t, refreshing("cli", first))
 	s.later(limits.RefreshGrace)
 	again := s.token(t, refreshing("cli", first))
-	if again.RefreshToken != second.RefreshToken || again.AccessToken != second.AccessToken || again.ExpiresIn != second.ExpiresIn-int(limits.RefreshGrace.Seconds()) {
+	if again.RefreshToken != second.RefreshToken || again.AccessToken != second.AccessToken ||
+		again.ExpiresIn != second.ExpiresIn-int(limits.RefreshGrace.Seconds()) {
 		t.Errorf("another answer: %d seconds", again.ExpiresIn)
 	}
 	s.token(t, refreshing("cli", again))
@@ -203,7 +209,8 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 	}
 	out = s.token(t, refreshing("cli", out))
 	for name, token := range map[string]func(contract.Token) string{
-		"access token": func(o contract.Token) string { return o.AccessToken }, "refresh token": func(o contract.Token) string { return o.RefreshToken },
+		"access token":  func(o contract.Token) string { return o.AccessToken },
+		"refresh token": func(o contract.Token) string { return o.RefreshToken },
 	} {
 		out := s.signIn(t, authorization())
 		for range 2 {
@@ -299,7 +306,8 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 		t.Fatalf("%+v %+v %v", first, info, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
-	if second, info, err := s.Grants(ctx, s.by, rest); err != nil || info.HasMore || len(second) != 1 || second[0].Public != grants[1].Public {
+	if second, info, err := s.Grants(ctx, s.by, rest); err != nil || info.HasMore || len(second) != 1 ||
+		second[0].Public != grants[1].Public {
 		t.Errorf("%+v %+v %v", second, info, err)
 	}
 	if _, _, err := s.Grants(ctx, stranger, rest); fault.CodeOf(err) != fault.InvalidCursor {

@@ -64,14 +64,22 @@ func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
 		change func(*contract.RegisterClient)
 		want   fault.OAuthCode
 	}{
-		"no redirect":     {func(r *contract.RegisterClient) { r.RedirectURIs = nil }, fault.OAuthInvalidRedirect},
-		"eleven":          {func(r *contract.RegisterClient) { r.RedirectURIs = strings.Fields(strings.Repeat(elsewhere+" ", 11)) }, fault.OAuthInvalidRedirect},
-		"script":          {func(r *contract.RegisterClient) { r.RedirectURIs = []string{elsewhere, "javascript://x"} }, fault.OAuthInvalidRedirect},
-		"http":            {func(r *contract.RegisterClient) { r.RedirectURIs = []string{"http://robot.example.com/"} }, fault.OAuthInvalidRedirect},
-		"secret":          {func(r *contract.RegisterClient) { r.AuthMethod = "client_secret_basic" }, fault.OAuthInvalidMetadata},
-		"other grants":    {func(r *contract.RegisterClient) { r.GrantTypes = []string{"client_credentials"} }, fault.OAuthInvalidMetadata},
-		"implicit":        {func(r *contract.RegisterClient) { r.ResponseTypes = []string{"token"} }, fault.OAuthInvalidMetadata},
-		"an endless name": {func(r *contract.RegisterClient) { r.ClientName = strings.Repeat("é", 81) }, fault.OAuthInvalidMetadata},
+		"no redirect": {func(r *contract.RegisterClient) { r.RedirectURIs = nil }, fault.OAuthInvalidRedirect},
+		"eleven": {
+			func(r *contract.RegisterClient) { r.RedirectURIs = strings.Fields(strings.Repeat(elsewhere+" ", 11)) },
+			fault.OAuthInvalidRedirect},
+		"script": {func(r *contract.RegisterClient) { r.RedirectURIs = []string{elsewhere, "javascript://x"} },
+			fault.OAuthInvalidRedirect},
+		"http": {func(r *contract.RegisterClient) { r.RedirectURIs = []string{"http://robot.example.com/"} },
+			fault.OAuthInvalidRedirect},
+		"secret": {func(r *contract.RegisterClient) { r.AuthMethod = "client_secret_basic" },
+			fault.OAuthInvalidMetadata},
+		"other grants": {func(r *contract.RegisterClient) { r.GrantTypes = []string{"client_credentials"} },
+			fault.OAuthInvalidMetadata},
+		"implicit": {func(r *contract.RegisterClient) { r.ResponseTypes = []string{"token"} },
+			fault.OAuthInvalidMetadata},
+		"an endless name": {func(r *contract.RegisterClient) { r.ClientName = strings.Repeat("é", 81) },
+			fault.OAuthInvalidMetadata},
 	} {
 		r := fine
 		c.change(&r)
@@ -94,7 +102,8 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
-	if _, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from.Next().Next()); err != nil {
+	r := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
+	if _, err := s.Register(ctx, r, from.Next().Next()); err != nil {
 		t.Error("another address is refused too", err)
 	}
 }
@@ -167,7 +176,9 @@ func (p *fakeProvider) Verify(_ context.Context, token string) (member.Identity,
 }
 
 func (s *env) withProvider() *fakeProvider {
-	p := &fakeProvider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
+	p := &fakeProvider{
+		who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"},
+	}
 	s.Provider, s.Registrar = p, &member.Service{Store: s.store, Now: s.now}
 	return p
 }
@@ -186,7 +197,8 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	s := newEnv(t)
 	s.withProvider()
 	first := s.token(t, exchanging())
-	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 || !s.works(first.AccessToken, apiOrigin) {
+	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 ||
+		!s.works(first.AccessToken, apiOrigin) {
 		t.Errorf("%+v", first)
 	}
 	if s.works(first.AccessToken, mcpOrigin) {
@@ -257,16 +269,19 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 		"no client":         {func(r *oauth.TokenRequest) { r.ClientID = "" }, fault.OAuthInvalidRequest},
 		"no token":          {func(r *oauth.TokenRequest) { r.SubjectToken = "" }, fault.OAuthInvalidRequest},
 		"another token":     {func(r *oauth.TokenRequest) { r.SubjectToken = "x" }, fault.OAuthInvalidRequest},
-		"another type":      {func(r *oauth.TokenRequest) { r.SubjectTokenType = contract.TypeAccessToken }, fault.OAuthInvalidRequest},
-		"another wish":      {func(r *oauth.TokenRequest) { r.WantedType = contract.TypeIDToken }, fault.OAuthInvalidRequest},
-		"an actor":          {func(r *oauth.TokenRequest) { r.ActorToken = "x" }, fault.OAuthInvalidRequest},
-		"another resource":  {func(r *oauth.TokenRequest) { r.Resource = mcpOrigin }, fault.OAuthInvalidTarget},
+		"another type": {func(r *oauth.TokenRequest) { r.SubjectTokenType = contract.TypeAccessToken },
+			fault.OAuthInvalidRequest},
+		"another wish":     {func(r *oauth.TokenRequest) { r.WantedType = contract.TypeIDToken }, fault.OAuthInvalidRequest},
+		"an actor":         {func(r *oauth.TokenRequest) { r.ActorToken = "x" }, fault.OAuthInvalidRequest},
+		"another resource": {func(r *oauth.TokenRequest) { r.Resource = mcpOrigin }, fault.OAuthInvalidTarget},
 	} {
 		r := exchanging()
 		c.change(&r)
 		s.refuses(t, name, r, c.want)
 	}
-	for _, down := range []error{fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection")} {
+	for _, down := range []error{
+		fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection"),
+	} {
 		p.err = down
 		_, err := s.Token(ctx, exchanging(), from, request)
 		wantRefused(t, "a provider that is down", err, fault.OAuthServerError)
@@ -342,7 +357,8 @@ func TestCountingAnAddressTakesNoTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if counts.Calls() != 5 || counts.RoundTrips() != 3 {
-		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation", counts.Calls(), counts.RoundTrips())
+		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation",
+			counts.Calls(), counts.RoundTrips())
 	}
 }
 
@@ -372,7 +388,8 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 	}
 	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{fresh}})
 	third := s.token(t, refreshing("cli", second))
-	if again := s.token(t, refreshing("cli", second)); again.RefreshToken != third.RefreshToken || !s.works(again.AccessToken, apiOrigin) {
+	if again := s.token(t, refreshing("cli", second)); again.RefreshToken != third.RefreshToken ||
+		!s.works(again.AccessToken, apiOrigin) {
 		t.Error("without the first key of the chain, the answer is lost")
 	}
 	s.later(time.Minute)

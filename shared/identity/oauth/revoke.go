@@ -53,7 +53,8 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 	if err != nil || k == nil || k.Registration == "" || k.Workspace != t.Workspace || !t.Matches(k.Hash, s.Peppers) {
 		return err
 	}
-	e := s.record(k.Workspace, event.ByKey(k.ID), event.TokenRevoked, event.Target{Type: event.OnKey, ID: string(k.ID)}, requestID)
+	e := s.record(k.Workspace, event.ByKey(k.ID), event.TokenRevoked,
+		event.Target{Type: event.OnKey, ID: string(k.ID)}, requestID)
 	_, err = s.Keys.RevokeKey(ctx, *k, e.At, e)
 	return err
 }

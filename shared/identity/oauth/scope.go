@@ -68,7 +68,8 @@ func checkResource(audience, resource string) error {
 // normalOrigin returns the normal form of an origin. It leaves any other text as it is, which then equals no origin.
 func normalOrigin(resource string) string {
 	u, err := url.Parse(resource)
-	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(resource, "#") || u.Host == "" {
+	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery ||
+		strings.Contains(resource, "#") || u.Host == "" {
 		return resource
 	}
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)

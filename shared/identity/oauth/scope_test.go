@@ -27,8 +27,9 @@ func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 		scopes   []credential.Scope
 		own, app string // the scopes of tokens of first-party clients, and of an app that asked for publish and read
 	}{
-		"everything": {[]credential.Scope{credential.Publish, credential.Read, credential.Admin}, "publish read admin", "publish read"},
-		"reading":    {[]credential.Scope{credential.Read}, "read", "read"},
+		"everything": {[]credential.Scope{credential.Publish, credential.Read, credential.Admin}, "publish read admin",
+			"publish read"},
+		"reading": {[]credential.Scope{credential.Read}, "read", "read"},
 	} {
 		s := newEnv(t)
 		s.by = s.join(t, member.scopes...)

@@ -176,7 +176,8 @@ func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limi
 }
 
 func errSlowDown(wait time.Duration) error {
-	return fault.NewOAuth(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
+	return fault.NewOAuth(fault.OAuthSlowDown,
+		"too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
 }
 
 // MayAsk counts a request at the authorization endpoint.

@@ -24,7 +24,10 @@ type TokenRequest struct {
 // 8628 and RFC 8693.
 func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, requestID string) (contract.Token, error) {
 	grants := map[string]func(context.Context, TokenRequest) (contract.Token, error){
-		contract.GrantCode: s.redeemCode, contract.GrantRefresh: s.refresh, contract.GrantDevice: s.poll, contract.GrantExchange: s.exchange,
+		contract.GrantCode:     s.redeemCode,
+		contract.GrantRefresh:  s.refresh,
+		contract.GrantDevice:   s.poll,
+		contract.GrantExchange: s.exchange,
 	}
 	serve, known := grants[t.GrantType]
 	if !known || t.GrantType == contract.GrantExchange && s.Provider == nil {
@@ -43,7 +46,8 @@ func ours(named string) (Client, error) {
 		return c, nil
 	}
 	if id.Client(named).Valid() {
-		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient, "this client may use authorization_code and refresh_token only")
+		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient,
+			"this client may use authorization_code and refresh_token only")
 	}
 	return Client{}, fault.NewOAuth(fault.OAuthInvalidClient, "the client is not known")
 }

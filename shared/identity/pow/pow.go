@@ -53,12 +53,15 @@ func (d *Service) Ask(difficulty int) error {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
 	c := contract.Challenge{
-		Nonce: base64.RawURLEncoding.EncodeToString(raw), Difficulty: difficulty, ExpiresAt: contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
+		Nonce:      base64.RawURLEncoding.EncodeToString(raw),
+		Difficulty: difficulty,
+		ExpiresAt:  contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
 	}
 	_, key := d.Keys.Active()
 	c.Signature = sign(key, c)
 	return &Required{
-		Fault:     fault.New(fault.PowRequired, "many workspaces are being made: solve the challenge and send it back with its solution"),
+		Fault: fault.New(fault.PowRequired,
+			"many workspaces are being made: solve the challenge and send it back with its solution"),
 		Challenge: c,
 	}
 }

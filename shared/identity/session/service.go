@@ -64,7 +64,12 @@ type Client struct {
 
 // Start begins a session and returns its secret. The secret is always new, so that a session id that was planted in
 // the browser is useless.
-func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, requestID string) (secret string, err error) {
+func (k *Service) Start(
+	ctx context.Context,
+	in member.SignedIn,
+	about Client,
+	requestID string,
+) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
 	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
@@ -161,7 +166,8 @@ func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
 	now := k.Now()
-	return k.Members.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
+	return k.Members.SignOut(ctx, by.Workspace.ID, by.Member, now,
+		by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
 // Name returns a part of the hash that identifies the session in records but does not authenticate.

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +60,8 @@ func newEnv(t testing.TB) *env {
 func (s *env) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
 	r := member.Service{Store: s.Store.(member.Store), Now: s.Now}
-	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
+	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"},
+		"req")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +113,17 @@ func TestASessionIsItsMember(t *testing.T) {
 	if by.CLIGrant != (credential.CLIGrant{At: s.at}) {
 		t.Errorf("the keys that it makes are as old as %+v", by.CLIGrant)
 	}
-	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" || by.Client != "" || by.Key.ID != "" {
+	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" ||
+		by.Client != "" || by.Key.ID != "" {
 		t.Errorf("actor %+v", by)
 	}
-	if err := errors.Join(by.Require(credential.Publish), by.Require(credential.Read), by.Require(credential.Admin)); err != nil {
-		t.Error(err)
+	for _, scope := range []credential.Scope{credential.Publish, credential.Read, credential.Admin} {
+		if err := by.Require(scope); err != nil {
+			t.Error(err)
+		}
 	}
-	if by.Policy != s.limits.Tiers[limits.Free] || o.Session.Browser != "B" || o.Session.Network != "N" || !o.Session.CreatedAt.Equal(s.at) {
+	if by.Policy != s.limits.Tiers[limits.Free] || o.Session.Browser != "B" || o.Session.Network != "N" ||
+		!o.Session.CreatedAt.Equal(s.at) {
 		t.Errorf("opened %+v", o)
 	}
 }
@@ -127,7 +131,16 @@ func TestASessionIsItsMember(t *testing.T) {
 func TestWhatIsNoSessionOpensNothing(t *testing.T) {
 	s := newEnv(t)
 	secret := s.start(t)
-	for _, bad := range []string{"", "x", secret[1:], secret + "A", strings.Repeat("A", 43), secret[:42] + "!", secret[:20] + "\n" + secret[21:], strings.ToLower(secret)} {
+	for _, bad := range []string{
+		"",
+		"x",
+		secret[1:],
+		secret + "A",
+		strings.Repeat("A", 43),
+		secret[:42] + "!",
+		secret[:20] + "\n" + secret[21:],
+		strings.ToLower(secret),
+	} {
 		if s.opens(t, bad) {
 			t.Errorf("%q opens a session", bad)
 		}

@@ -94,7 +94,9 @@ func newEnv(t testing.TB) *env {
 // startProvider starts the identity provider and connects the service to it.
 func (s *env) startProvider(t testing.TB) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.idp.ServeHTTP(w, r) }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.idp.ServeHTTP(w, r)
+	}))
 	s.Issuer = "http://" + server.Listener.Addr().String()
 	var err error
 	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.now, Client: provider.Client{

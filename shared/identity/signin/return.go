@@ -16,7 +16,8 @@ const (
 // stays on the host, however often a browser or a proxy decodes and cleans it, and contains no control character.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
-	if len(s) > returnMax || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") || !isPagePath(path) {
+	if len(s) > returnMax || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") ||
+		!isPagePath(path) {
 		return home
 	}
 	return s

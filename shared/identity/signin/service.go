@@ -60,7 +60,8 @@ func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (
 	case err != nil:
 		return Begun{}, err
 	case wait > 0:
-		return Begun{}, fault.New(fault.RateLimitedActor, "too many sign-ins from your network; wait as long as Retry-After says").After(wait)
+		return Begun{}, fault.New(fault.RateLimitedActor,
+			"too many sign-ins from your network; wait as long as Retry-After says").After(wait)
 	}
 	a, cookie := begin(ReturnPath(returnTo), d.Now())
 	url, err := d.Provider.Begin(ctx, transaction(a.State, cookie))

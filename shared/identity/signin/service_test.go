@@ -20,7 +20,8 @@ import (
 func TestAPersonSignsIn(t *testing.T) {
 	s := newEnv(t)
 	done := s.signIn(t, "ada@example.org")
-	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" || done.Member.Issuer != s.Issuer {
+	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" ||
+		done.Member.Issuer != s.Issuer {
 		t.Errorf("finished %+v", done)
 	}
 	opened, err := s.Sessions.Authenticate(ctx, done.Session, "req")
@@ -28,7 +29,8 @@ func TestAPersonSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := opened.Actor.Workspace
-	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() || w.Tier() != limits.Free {
+	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() ||
+		w.Tier() != limits.Free {
 		t.Errorf("opened %+v", opened)
 	}
 	for _, a := range []event.Action{event.WorkspaceCreated, event.SessionStarted} {
@@ -199,7 +201,8 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 			t.Error("one person is two members")
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 || s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
+	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 ||
+		s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
 		t.Errorf("%d new, %d members", made, n)
 	}
 }
@@ -211,7 +214,8 @@ func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
 		t.Helper()
 		began := time.Now()
 		err := run()
-		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 || took >= limits.ProviderTimeout {
+		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 ||
+			took >= limits.ProviderTimeout {
 			t.Errorf("%s: %v after %s", name, err, took)
 		}
 	}
@@ -247,7 +251,8 @@ func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
 	s := newEnv(t)
 	ada := s.signIn(t, "ada@example.org")
 	s.lock(t, ada.Member.Workspace)
-	if _, err := s.Finish(ctx, s.authorize(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden || errors.Is(err, signin.ErrUnverified) {
+	if _, err := s.Finish(ctx, s.authorize(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden ||
+		errors.Is(err, signin.ErrUnverified) {
 		t.Error(err)
 	}
 	c := s.authorize(t, "ada@example.org")
@@ -282,7 +287,8 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 			}
 		}
 	}
-	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != callback || q.Get("scope") != "openid email profile" {
+	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != callback ||
+		q.Get("scope") != "openid email profile" {
 		t.Errorf("the provider is asked %v", q)
 	}
 }

@@ -43,7 +43,8 @@ var ErrUnverified = errors.New("the e-mail address is not verified")
 
 // Unverified returns the error for an unverified e-mail address. It wraps ErrUnverified.
 func Unverified() error {
-	return fault.Wrap(fault.Forbidden, ErrUnverified, "verify your e-mail address at the sign-in provider, then sign in again")
+	return fault.Wrap(fault.Forbidden, ErrUnverified,
+		"verify your e-mail address at the sign-in provider, then sign in again")
 }
 
 // Refused returns the one error for every invalid sign-in or ID token. The cause is for the log and contains no
@@ -54,7 +55,8 @@ func Refused(cause error) error {
 
 // Unreachable returns the error for a provider that does not answer.
 func Unreachable(cause error) error {
-	return fault.Wrap(fault.DatabaseUnavailable, cause, "the sign-in provider does not answer; try again in a moment").After(retryAfter)
+	return fault.Wrap(fault.DatabaseUnavailable, cause,
+		"the sign-in provider does not answer; try again in a moment").After(retryAfter)
 }
 
 const (
