@@ -53,7 +53,7 @@ func rejectEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
 			err = failure.New(failure.Invalid, failure.Usage, "--%s was given without a value", f.Name).
-				Advise("Give it one, or leave the flag out; a variable that is not set gives none.")
+				Advise("Give it one, or omit the flag; an unset variable gives none.")
 		}
 	})
 	return err
@@ -79,10 +79,10 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
 	f.BoolVar(&a.flags.json, "json", false, "print one JSON object on stdout; errors are JSON on stderr")
-	f.BoolVar(&a.flags.quiet, "quiet", false, "print the first line of the result alone, and no notes")
-	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
-	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
-	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "ask other machines in plain HTTP, too")
+	f.BoolVar(&a.flags.quiet, "quiet", false, "print only the first line of the result, and no notes")
+	f.BoolVar(&a.flags.color, "color", false, "style the output even if stdout is not a terminal")
+	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even if stdout is a terminal")
+	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "allow plain HTTP to other machines")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show the guide of a command",
+		Short: "Show the guide to a command",
 		Long:  guide,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)

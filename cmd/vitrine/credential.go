@@ -32,10 +32,10 @@ type purpose struct{ verb, advice string }
 
 // Hints for a missing or refused credential. Publishing works without one.
 var (
-	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; " +
+	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code without a browser; " +
 		"or publish without an account: --ephemeral."}
 	toAct = purpose{
-		"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY.",
+		"act", "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY.",
 	}
 )
 
@@ -68,7 +68,7 @@ func (a *app) credential(ctx context.Context) (credential, standing, error) {
 			return credential{}, envMalformed, nil
 		}
 		if stored != nil && !expired {
-			a.screen.Note("VITRINE_API_KEY is used; it goes before the stored login%s", ownerOf(stored))
+			a.screen.Note("VITRINE_API_KEY is used; it takes precedence over the stored login%s", ownerOf(stored))
 		}
 		return credential{source: fromEnvironment, key: key}, envGiven, nil
 	}
@@ -91,7 +91,7 @@ func (a *app) removeExpired(ctx context.Context, logins *vault.Vault, old *vault
 		return nil, nil
 	})
 	if err == nil {
-		a.screen.Note("The stored login%s ended on %s and was removed", ownerOf(old), day(old.ExpiresAt))
+		a.screen.Note("The stored login%s expired on %s and was removed", ownerOf(old), day(old.ExpiresAt))
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func (a *app) account(ctx context.Context, n purpose) (*client.Account, credenti
 		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with",
 			n.verb).Advise("%s", n.advice)
 	case loginExpired:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed",
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login expired on %s and was removed",
 			day(c.record.ExpiresAt)).
 			Advise("%s", n.advice)
 	}
@@ -148,8 +148,8 @@ func checkHosts(r *vault.Record, d *client.Deployment) error {
 		return nil
 	}
 	return failure.New(failure.Auth, failure.Moved,
-		"%s names other hosts than at your login; the stored key was not sent there", r.BaseURL).
-		Advise("If you trust that, run vitrine login again; else ask whoever runs the server.")
+		"%s now names other hosts than at your login; the stored key was not sent there", r.BaseURL).
+		Advise("If you expect that, run vitrine login again; otherwise ask the operator of the server.")
 }
 
 // refusedBy adds a hint for a credential of this source to a refusal.

@@ -16,7 +16,7 @@ func (a *app) deleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "delete ARTIFACT",
-		Short: "Delete an artifact for good",
+		Short: "Permanently delete an artifact",
 		Long:  deleteGuide,
 		Args:  one("delete", "one ARTIFACT"),
 		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
@@ -34,8 +34,8 @@ type deleted struct {
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
 	if !yes && !a.terminal { // without a terminal there is no consent
 		return failure.New(failure.Invalid, failure.Unconfirmed,
-			"nobody can be asked whether this is meant: there is no terminal").
-			Advise("Give --yes if it is.")
+			"deleting needs a confirmation, and there is no terminal to ask on").
+			Advise("Give --yes to confirm.")
 	}
 	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		if !yes {

@@ -22,7 +22,7 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 	}
 	on, stop := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
-		p.screen.Note("Interrupted; the publish that the server has begun is finished first")
+		p.screen.Note("Interrupted; finishing the publish that the server has begun")
 		time.AfterFunc(interruptGrace, stop)
 	})
 	return on, func() {
@@ -52,8 +52,8 @@ func (p *publication) draftLeft(err error, draft contract.Finalized) error {
 	default:
 		return err
 	}
-	f.Hint = first + "The draft is there, for " + draftLife +
-		", and stands in the way of other publishes until it is published: " +
+	f.Hint = first + "The draft is kept for " + draftLife +
+		", and blocks other publishes until it is published: " +
 		"vitrine restore " + string(draft.ArtifactID) + " " + string(draft.RevisionID)
 	return &f
 }

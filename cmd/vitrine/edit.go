@@ -62,8 +62,8 @@ func (a *app) editCommand() *cobra.Command {
 func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) {
 	stdin := from == "" || from == "-"
 	if stdin && a.stdinTTY {
-		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a keyboard").
-			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit tells their form.")
+		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a terminal").
+			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit describes their form.")
 	}
 	type read struct {
 		text []byte
@@ -144,10 +144,10 @@ func (e *editing) run(ctx context.Context) error {
 		case errors.Is(err, errNewer):
 			if newer++; newer == maxEditAttempts {
 				return failure.New(failure.Invalid, fault.PatchConflict,
-					"others published newer revisions during each of %d tries; nothing was changed", maxEditAttempts).
-					Advise("Run the command again when nobody else publishes this artifact.")
+					"a newer revision was published during each of %d attempts; nothing was changed", maxEditAttempts).
+					Advise("Run the command again when no one else is publishing this artifact.")
 			}
-			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
+			e.screen.Note("A newer revision was published meanwhile; the edits are applied to that one")
 		case failure.IsCode(err, fault.DraftRevisionConflict): // another publish is in progress
 			waits++
 			if again, interrupted := e.account.Pause(ctx, waits); interrupted != nil {
@@ -177,11 +177,11 @@ func (e *editing) once(ctx context.Context) error {
 		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
 	}
 	if after == before {
-		return e.reportUnchanged(base, "The edits change nothing; no revision was made")
+		return e.reportUnchanged(base, "The edits change nothing; no revision was created")
 	}
 	if what := secret.Added(before, after); what != "" && !e.secrets {
 		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
-			Advise("If whoever has a link may read it, say so: --allow-secret %s", failure.Quoted(e.path))
+			Advise("If everyone with a link may read it, allow it: --allow-secret %s", failure.Quoted(e.path))
 	}
 	p := &publication{account: e.account, screen: e.screen, idem: e.idem}
 	if err := e.send(ctx, p, base, before, after); err != nil {
@@ -192,7 +192,7 @@ func (e *editing) once(ctx context.Context) error {
 
 func (e *editing) adviceFor(err error) string {
 	if n, ok := errors.AsType[edits.NoMatch](err); ok && n.Times > 1 {
-		return "Make old_string longer until it is there once, or set replace_all; matches that overlap count."
+		return "Make old_string longer until it occurs once, or set replace_all; overlapping matches count."
 	}
 	return "See what is there: vitrine pull " + string(e.artifact) + " " + failure.Quoted(e.path)
 }
@@ -309,9 +309,9 @@ func (e *editing) abandon(p *publication, err error, draft contract.Finalized) e
 		return p.draftLeft(err, draft)
 	}
 	return failure.New(failure.Invalid, fault.PatchConflict,
-		"somebody published a newer revision at the last moment; the edit was not published").
-		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; "+
-			"if that is right: vitrine restore %s %s",
+		"a newer revision was published at the last moment; the edit was not published").
+		Advise("Its draft blocks other publishes for %s; publishing it would undo that revision; "+
+			"if that is what you want: vitrine restore %s %s",
 			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 

@@ -39,7 +39,7 @@ func (a *app) linkCommand() *cobra.Command {
 	var revision, expires string
 	cmd := &cobra.Command{
 		Use:   "link ARTIFACT",
-		Short: "Make a link that opens without sign-in",
+		Short: "Create a link that opens without sign-in",
 		Long:  linkGuide,
 		Args:  one("link", "one ARTIFACT"),
 		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
@@ -149,12 +149,12 @@ func checkShareEnd(ctx context.Context, by *client.Account, artifact id.Artifact
 
 // errLasts returns the failure for an existing share link that ends at end; nil is never.
 func errLasts(l id.Link, end *contract.Time) error {
-	when := "never ends by itself"
+	when := "never expires"
 	if end != nil {
 		when = "ends on " + end.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	return failure.New(failure.Conflict, failure.LinkLasts, "the artifact has a share link already, which %s", when).
-		Advise("End it first, for everyone who has it: vitrine link revoke %s", l)
+	return failure.New(failure.Conflict, failure.LinkLasts, "the artifact already has a share link, which %s", when).
+		Advise("Revoke it first, for everyone who has it: vitrine link revoke %s", l)
 }
 
 func (a *app) link(ctx context.Context, text, revision, expires string) error {
@@ -213,7 +213,7 @@ func (a *app) lifetime(l madeLink) string {
 		text = "for 24 hours, or until the link ends"
 	}
 	if l.RevisionID == "" {
-		text += "; vitrine link " + string(l.ArtifactID) + " makes a fresh URL"
+		text += "; vitrine link " + string(l.ArtifactID) + " creates a new URL"
 	}
 	if l.ExpiresAt != nil {
 		text += "; the link ends " + screen.When(l.ExpiresAt.Time, a.now())
@@ -244,7 +244,7 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.state(l)})
 	}
 	if len(rows) == 0 {
-		h.screen.Note("The artifact has no links; vitrine link %s makes one", h.artifact)
+		h.screen.Note("The artifact has no links; create one with vitrine link %s", h.artifact)
 	}
 	return h.screen.Table(rows)
 }
@@ -273,7 +273,7 @@ type revokedLink struct {
 func (a *app) revokeLink(ctx context.Context, text string) error {
 	link := id.Link(text)
 	if _, err := link.Public(); err != nil {
-		return failure.New(failure.Invalid, failure.Usage, "this is no id of a link").
+		return failure.New(failure.Invalid, failure.Usage, "this is not the id of a link").
 			Advise("It begins with al_; vitrine link list with the id of the artifact shows it.")
 	}
 	account, by, err := a.account(ctx, toAct)
@@ -287,6 +287,6 @@ func (a *app) revokeLink(ctx context.Context, text string) error {
 	case a.screen.IsJSON():
 		return a.screen.Object(revokedLink{schemaVersion, r})
 	}
-	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; nothing opens through it any more",
+	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; it no longer opens anything",
 		screen.Row{Name: "Since", Value: r.RevokedAt.UTC().Format("2006-01-02 15:04 UTC")})
 }

@@ -104,11 +104,11 @@ func (a *app) showList(l contract.ArtifactList) error {
 	}
 	switch {
 	case len(rows) == 0:
-		a.screen.Note("There is nothing here yet; vitrine publish PATH publishes something")
+		a.screen.Note("There are no artifacts yet; publish one with vitrine publish PATH")
 	case l.PageInfo.HasMore && len(l.Data) >= listMost:
-		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", failure.Quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: continue with vitrine list --all --cursor %s", failure.Quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
-		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all",
+		a.screen.Note("There are more: continue with vitrine list --cursor %s, or list all with vitrine list --all",
 			failure.Quoted(*l.PageInfo.NextCursor))
 	}
 	return a.screen.Table(rows)

@@ -103,7 +103,7 @@ func (e *loginFlow) byBrowser(ctx context.Context) error {
 }
 
 func (e *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
-	late := failure.New(failure.Auth, failure.TimedOut, "nobody signed in within %s", e.app.browse).
+	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", e.app.browse).
 		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
 	waiting, stop := context.WithTimeoutCause(ctx, e.app.browse, late)
 	defer stop()
@@ -139,7 +139,7 @@ func (e *loginFlow) byDevice(ctx context.Context) error {
 	if d.Complete != "" {
 		lines = append(lines, "or open this page, which has the code in it:", "  "+d.Complete)
 	}
-	e.app.screen.Prompt(append(lines, "Waiting; the code ends in "+
+	e.app.screen.Prompt(append(lines, "Waiting; the code expires in "+
 		screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
 	tokens, err := e.authority.Await(ctx, d)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *loginFlow) createKey(ctx, steady context.Context, tokens client.Tokens)
 // explainForbidden explains a refusal right after a sign-in.
 func explainForbidden(err error) error {
 	if f := failure.Of(err); f.Exit == failure.Auth {
-		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // f points into err
+		_ = f.Advise("You may not create API keys in this workspace; ask its owner.") // f points into err
 	}
 	return err
 }
@@ -228,7 +228,7 @@ func (e *loginFlow) retire(ctx context.Context) {
 	defer stop()
 	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
 		e.app.screen.Note(
-			"Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server",
+			"Warning: the API key %s of the previous login could not be revoked (%s); revoke it at the server",
 			e.replaced.KeyID, reason)
 	}
 }
@@ -272,7 +272,7 @@ type loggedIn struct {
 func (e *loginFlow) report() error {
 	r, s := e.record, e.app.screen
 	if e.app.env(envKey) != "" {
-		s.Note("VITRINE_API_KEY is set and goes before this login; unset it to use the login")
+		s.Note("VITRINE_API_KEY is set and takes precedence over this login; unset it to use the login")
 	}
 	if s.IsJSON() {
 		return s.Object(loggedIn{

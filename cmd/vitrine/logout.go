@@ -43,7 +43,7 @@ func (a *app) logout(ctx context.Context) error {
 		return err
 	}
 	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is set; logout leaves it alone")
+		a.screen.Note("VITRINE_API_KEY is set; logout does not change it")
 	}
 	var old *vault.Record
 	reason := ""
@@ -66,7 +66,7 @@ func (a *app) logout(ctx context.Context) error {
 	done := reason == ""
 	switch {
 	case reason == keyRejected:
-		a.screen.Note("The server did not accept the API key %s any more", old.KeyID)
+		a.screen.Note("The server no longer accepted the API key %s", old.KeyID)
 	case !done:
 		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason,
 			old.KeyID)

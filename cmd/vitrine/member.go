@@ -20,7 +20,7 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	logins := a.vault()
 	if stored := logins.Load(server); stored == nil || stored.RefreshToken == "" {
 		return nil, failure.New(failure.Auth, fault.NotAuthenticated, "this needs a login; an API key is not enough").
-			Advise("Sign in with vitrine login, or with vitrine login --device-code where no browser is.")
+			Advise("Sign in with vitrine login, or with vitrine login --device-code without a browser.")
 	}
 	deployment, err := a.discover(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 		return err
 	}
 	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is not used here: only a person may pin, by the stored login")
+		a.screen.Note("VITRINE_API_KEY is ignored: only a person may pin, with the stored login")
 	}
 	member, err := a.member(ctx)
 	if err != nil {

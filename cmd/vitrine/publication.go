@@ -104,7 +104,7 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 		if err = p.send(ctx, part, files); !unbuildable(err) {
 			return err
 		}
-		p.screen.Note("The server cannot build on the revision that is there; everything is published anew")
+		p.screen.Note("The server cannot build on the current revision; all files are published again")
 		p.idem += ".whole" // because the server refuses the same key with another body
 	}
 	if whole.RenderMode, err = p.mode(ctx, whole, base); err != nil {
@@ -164,7 +164,8 @@ func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 			}
 			return failure.New(failure.Invalid, failure.UnusablePath,
 				"the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
-				Advise("Keep it: --allow-secret %s. Or take it out of the artifact: name it in .artifactignore, or delete it here.",
+				Advise(
+					"Keep it with --allow-secret %s, or remove it from the artifact: list it in .artifactignore, or delete it here.",
 					failure.Quoted(had.Path))
 		}
 	}
@@ -173,7 +174,7 @@ func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 
 func (p *publication) noteGone(paths []string) {
 	if len(paths) > 0 {
-		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), folder.Few(paths))
+		p.screen.Note("Removes %d that the artifact had: %s", len(paths), folder.Few(paths))
 	}
 }
 
@@ -301,8 +302,8 @@ func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 	now := p.now().UTC()
 	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
 	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded,
-		"the workspace has published its %d new artifacts of today", policy.DailyNewArtifactAllowance).
-		Advise("New ones can be published from %s; a revision of one that is there, with --artifact-id, now.",
+		"the workspace has published its %d new artifacts for today", policy.DailyNewArtifactAllowance).
+		Advise("New ones can be published from %s; a revision of an existing one, with --artifact-id, now.",
 			screen.When(anew, now))
 	f.RetryAfter = anew.Sub(now)
 	return f
@@ -310,5 +311,5 @@ func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 
 func errTooLarge(code fault.Code, format string, args ...any) error {
 	return failure.New(failure.Invalid, code, format, args...).
-		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
+		Advise("Publish fewer or smaller files, or exclude some with .artifactignore.")
 }

@@ -50,15 +50,15 @@ func (a *app) publishCommand() *cobra.Command {
 		return a.publish(ctx, args[0], w)
 	})
 	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
-	f.StringVar(&w.artifact, "artifact-id", "", "make a new revision of this artifact")
-	f.BoolVar(&w.unlisted, "unlisted", false, "make a link that opens without sign-in")
+	f.StringVar(&w.artifact, "artifact-id", "", "create a new revision of this artifact")
+	f.BoolVar(&w.unlisted, "unlisted", false, "create a link that opens without sign-in")
 	f.StringVar(&w.expires, "expires", "", "end of that link")
 	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
 	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
-	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore leave out, too")
+	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
 	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
-	f.String("claim-code", "", "accepted for old instructions, and ignored")
+	f.String("claim-code", "", "accepted for older instructions, and ignored")
 	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
 	return cmd
 }
@@ -133,14 +133,14 @@ func (w *publishFlags) check(now time.Time) (err error) {
 	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):
 		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n,
 			limits.TitleRunes).
-			Advise("Give another --title, or none to take the name of the path.")
+			Advise("Give another --title, or omit it to use the name of the path.")
 	case w.artifact != "" && w.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
-			Advise("An artifact is revised with the credential of its workspace; leave --ephemeral out.")
+			Advise("An artifact is revised with the credential of its workspace; omit --ephemeral.")
 	case w.expires != "" && (!w.unlisted || w.ephemeral):
 		return failure.New(failure.Invalid, failure.Usage,
-			"--expires is the end of the link that --unlisted makes in a workspace of one's own").
-			Advise("Give --unlisted too, and leave --ephemeral out.")
+			"--expires is the end of the link that --unlisted creates in your own workspace").
+			Advise("Give --unlisted too, and omit --ephemeral.")
 	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
 		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
@@ -153,8 +153,8 @@ func (w *publishFlags) check(now time.Time) (err error) {
 			return err
 		}
 		if err != nil {
-			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
-				Advise("It begins with art_; publish prints it. The address of the artifact's page does too.")
+			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is not the id of an artifact").
+				Advise("It begins with art_; publish prints it. The address of the artifact's page works too.")
 		}
 	}
 	w.end, err = until(w.expires, now)
@@ -167,7 +167,7 @@ const maxSecretsNamed = 200
 // noteSkipped lists what is not published, so that no file is missing silently.
 func (a *app) noteSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
-		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
+		a.screen.Note("Note: .gitignore was not applied, because it excludes the entrypoint %s", s.GitignoreIn)
 	}
 	for _, r := range s.Secrets[:min(len(s.Secrets), maxSecretsNamed)] {
 		a.screen.Note("Not published: %s, because %s", r.Path, r.Why)
@@ -176,8 +176,8 @@ func (a *app) noteSkipped(s folder.Skipped) {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("Publish one of them all the same with --allow-secret FILE, named as here, " +
-			"if whoever has the link may read it.")
+		a.screen.Note("To publish one of them anyway, give --allow-secret FILE, named as here, " +
+			"if everyone with the link may read it.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))

@@ -71,7 +71,7 @@ func link(p contract.Published) string {
 func (r published) check(trial *contract.Provisioned) error {
 	why := ""
 	if r.URL == "" {
-		why = "the server published the files but named no link"
+		why = "the server published the files but returned no link"
 	}
 	if trial != nil {
 		for _, u := range []string{r.URL, r.UnlistedURL, r.PrivateURL, r.RevisionContentURL, r.AgentViewURL, r.Bundle.URL} {
@@ -83,7 +83,7 @@ func (r published) check(trial *contract.Provisioned) error {
 	if why == "" {
 		return nil
 	}
-	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to whoever runs the server.")
+	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to the operator of the server.")
 }
 
 // rows returns the lines below the link.
@@ -109,7 +109,10 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	switch {
 	case r.ClaimURL != "":
 		rows = append(rows,
-			screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
+			screen.Row{
+				Name:  "Claim",
+				Value: r.ClaimURL + " (keep it to yourself: the first person to open it takes over the artifact)",
+			})
 	case p.path != "":
 		rows = append(rows, screen.Row{
 			Name:  "Update",

@@ -14,7 +14,7 @@ import (
 func (a *app) restoreCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore ARTIFACT REVISION",
-		Short: "Publish an older revision again, or a draft that was left behind",
+		Short: "Publish an older revision again, or an unfinished draft",
 		Long:  restoreGuide,
 		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
 		RunE: a.runE(func(ctx context.Context, args []string) error {
@@ -45,7 +45,7 @@ func (h *artifactContext) restore(ctx context.Context, name string) error {
 		return err
 	}
 	if now.RevisionID == revision {
-		return h.reportUnchanged(now, "That is the newest revision already; nothing was made")
+		return h.reportUnchanged(now, "That is already the newest revision; nothing was created")
 	}
 	old, err := h.account.View(ctx, h.artifact, revision)
 	if err != nil {

@@ -34,7 +34,7 @@ func parseTarget(text string) (target, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return target{}, unnamed("this is no artifact: neither an id nor an address")
+		return target{}, unnamed("this is not an artifact: neither an id nor an address")
 	}
 	path := strings.TrimSuffix(u.Path, "/")
 	t := target{app: u.Scheme + "://" + u.Host}
@@ -52,7 +52,8 @@ func parseTarget(text string) (target, error) {
 		t.app = t.app + before
 		return t, nil
 	}
-	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")
+	return target{}, unnamed(
+		"this is not the address of an artifact; a share URL must be complete, with all that follows its #")
 }
 
 // revisionIn returns the revision that the address of a page names.
@@ -75,7 +76,7 @@ func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
 		err = failure.New(failure.Invalid, failure.Usage,
-			"the address is one of a single revision, %s; this is about the whole artifact", t.revision).
+			"the address names a single revision, %s; this command needs the whole artifact", t.revision).
 			Advise("Give the id %s, or the address without what follows its ?", t.artifact)
 	}
 	return t, err
@@ -143,7 +144,7 @@ func parseOwn(text string) (target, error) {
 }
 
 func shareIsForReading() error {
-	return failure.New(failure.Invalid, failure.Usage, "a share URL is for reading alone").
+	return failure.New(failure.Invalid, failure.Usage, "a share URL is only for reading").
 		Advise("Give the id of the artifact; vitrine list shows it.")
 }
 
@@ -190,7 +191,7 @@ func (a *app) look(
 	opened, err := d.Resolve(ctx, t.public, t.blob)
 	if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
 		err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
-			Advise("Leave --revision-id out, or give the id of the artifact instead of a share URL.")
+			Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
 	}
 	return v, d, err
 }
@@ -206,7 +207,7 @@ func (t target) of(flag string) (id.Revision, error) {
 // parseRevision parses the value of a flag; "" is valid.
 func parseRevision(text string) (id.Revision, error) {
 	if _, err := id.Revision(text).Bits(); text != "" && err != nil {
-		return "", failure.New(failure.Invalid, failure.Usage, "this is no id of a revision").
+		return "", failure.New(failure.Invalid, failure.Usage, "this is not the id of a revision").
 			Advise("It begins with rev_; vitrine revisions with the id of the artifact lists them.")
 	}
 	return id.Revision(text), nil

@@ -26,12 +26,12 @@ func until(text string, now time.Time) (time.Time, error) {
 	if end.After(now) {
 		return end, nil
 	}
-	message := "--expires is neither a span nor a date"
+	message := "--expires is neither a duration nor a date"
 	if end.Year() > 1 {
 		message = "--expires is not in the future"
 	}
 	return time.Time{}, failure.New(failure.Invalid, failure.Usage, "%s", message).
-		Advise("Give a span such as 3d, 12h or 1d12h, a date such as %s, or a time such as %s.",
+		Advise("Give a duration such as 3d, 12h or 1d12h, a date such as %s, or a time such as %s.",
 			now.AddDate(0, 0, 7).UTC().Format(time.DateOnly), now.Add(12*time.Hour).UTC().Format(time.RFC3339))
 }
 

@@ -20,7 +20,7 @@ const (
 func (a *app) visibilityCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set-visibility ARTIFACT private|unlisted",
-		Short: "Share an artifact by a link, or end all its links",
+		Short: "Share an artifact by a link, or revoke all its links",
 		Long:  visibilityGuide,
 		Args:  exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
 		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
@@ -61,6 +61,6 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 			ended = len(*v.RevokedAccessLinkIDs)
 		}
 		return a.screen.Result(v.PrivateURL,
-			screen.Row{Name: "Private", Value: "for members of the workspace alone; " + screen.Count(ended, "link") + " ended"})
+			screen.Row{Name: "Private", Value: "only for members of the workspace; " + screen.Count(ended, "link") + " ended"})
 	})
 }

@@ -59,7 +59,7 @@ var outcomes = map[standing]struct{ reason, line, next string }{
 	envGiven: {},
 	envRefused: {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY",
 		"Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
-	loginExpired: {keyExpired, "Not signed in: the stored login ended", "Sign in again: vitrine login"},
+	loginExpired: {keyExpired, "Not signed in: the stored login expired", "Sign in again: vitrine login"},
 	loginGiven:   {},
 	loginRefused: {keyRejected, "Not signed in: the server rejected the stored login", "Sign in again: vitrine login"},
 }
@@ -67,7 +67,7 @@ var outcomes = map[standing]struct{ reason, line, next string }{
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "whoami",
-		Short: "Tell who is signed in",
+		Short: "Show who is signed in",
 		Long:  whoamiGuide,
 		Args:  cobra.NoArgs,
 		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),

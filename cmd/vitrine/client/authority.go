@@ -57,7 +57,7 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	}
 	m := &a.meta
 	if m.Issuer != d.Hosts.APIURL {
-		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is %s, which is another one",
+		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is another one, %s",
 			origin(m.Issuer))
 	}
 	for _, endpoint := range []string{
@@ -69,7 +69,7 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	}
 	if !slices.Contains(m.CodeChallengeMethods, "S256") {
 		return nil, d.caller.badResponse(d.Hosts.APIURL,
-			"it does not offer PKCE with S256, without which a sign-in is not safe")
+			"it does not support PKCE with S256, which a safe sign-in needs")
 	}
 	return a, nil
 }
@@ -187,7 +187,7 @@ func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(cont
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return a.caller.unreachable(ctx, a.meta.Issuer, err)
 	}
-	return a.caller.badResponse(a.meta.Issuer, "it says success, but gives no token")
+	return a.caller.badResponse(a.meta.Issuer, "it reports success without a token")
 }
 
 // refused reads an error response of RFC 6749. Every other response is handled as for other calls.
@@ -221,7 +221,7 @@ func exitOf(code string, status int) failure.Exit {
 func signInHint(f *failure.Failure) string {
 	switch {
 	case f.Code == fault.Code(fault.OAuthAccessDenied):
-		return "Somebody declined this login in the browser. Run vitrine login again if that was a mistake."
+		return "This login was declined in the browser. Run vitrine login again if that was a mistake."
 	case f.Exit == failure.Quota || f.Exit == failure.Server:
 		return hintByExit(f, call{})
 	}

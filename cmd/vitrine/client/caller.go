@@ -98,7 +98,7 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 		return c.refused(k, resp, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return c.badResponse(k.host, "its answer is no JSON of the expected shape")
+		return c.badResponse(k.host, "it is not JSON of the expected form")
 	}
 	return nil
 }
@@ -145,10 +145,10 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 		return context.Canceled
 	}
 	why := unwrapURLError(err)
-	f := failure.New(failure.Server, failure.Network, "no answer from %s: %v", origin(host), why).
+	f := failure.New(failure.Server, failure.Network, "no response from %s: %v", origin(host), why).
 		Advise("Check the network and that the server runs; VITRINE_URL says where it is.")
 	if timeout, ok := errors.AsType[net.Error](why); ok && timeout.Timeout() {
-		f.Message = "no answer from " + origin(host) + " in time"
+		f.Message = "no response from " + origin(host) + " in time"
 	}
 	f.RequestID, f.Transient = c.RequestID, true
 	return f
@@ -156,9 +156,9 @@ func (c *Caller) unreachable(ctx context.Context, host string, err error) error 
 
 // badResponse returns the failure of a successful response that cannot be used.
 func (c *Caller) badResponse(host, format string, args ...any) error {
-	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+
+	f := failure.New(failure.Other, failure.BadResponse, "cannot use the response of %s: "+
 		format, append([]any{origin(host)}, args...)...).
-		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI are of about the same version.")
+		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI have similar versions.")
 	f.RequestID = c.RequestID
 	return f
 }

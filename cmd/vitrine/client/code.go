@@ -54,16 +54,16 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 // from our server (RFC 9207), and only then reads the result. It does not repeat the text of a foreign redirect.
 func (t *Attempt) code(q url.Values) (string, error) {
 	if !secret.Same(q["state"], t.state) {
-		return "", mismatch("the browser brought the answer to another login")
+		return "", mismatch("the browser returned the response to another login")
 	}
 	if !secret.Same(q["iss"], t.authority.meta.Issuer) {
-		return "", mismatch("the browser brought an answer of another server than %s", origin(t.authority.meta.Issuer))
+		return "", mismatch("the browser returned a response of another server than %s", origin(t.authority.meta.Issuer))
 	}
 	if e := q.Get("error"); e != "" {
 		return "", t.authority.refusal(e, q.Get("error_description"))
 	}
 	if len(q["code"]) != 1 || q.Get("code") == "" {
-		return "", mismatch("the browser brought no code")
+		return "", mismatch("the browser returned no code")
 	}
 	return q.Get("code"), nil
 }
@@ -76,7 +76,7 @@ func mismatch(format string, args ...any) error {
 // refusal returns the failure for an error in the redirect.
 func (a *Authority) refusal(code, description string) error {
 	if !codeForm.MatchString(code) {
-		return mismatch("the browser brought an error that is none of this protocol")
+		return mismatch("the browser returned an unknown error")
 	}
 	status := 400
 	if code == string(fault.OAuthServerError) || code == string(fault.OAuthTemporarilyUnavailable) {

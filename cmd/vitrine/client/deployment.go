@@ -34,7 +34,7 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	for _, host := range named {
 		*host = strings.TrimRight(*host, "/")
 		if !isAddress(*host) || !keepsTLS(*host, root) {
-			return nil, c.badResponse(root, "its discovery document names %q, which is no address of a host", origin(*host))
+			return nil, c.badResponse(root, "its discovery document names %q, which is not the address of a host", origin(*host))
 		}
 	}
 	for _, host := range []string{hosts.APIURL, hosts.UploadURL} {
@@ -50,7 +50,7 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 func Base(address string) (string, error) {
 	address = strings.TrimRight(address, "/")
 	if !isAddress(address) {
-		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is no address of a server").
+		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is not the address of a server").
 			Advise(
 				"It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
 	}

@@ -65,7 +65,7 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 		return d, a.caller.badResponse(a.meta.Issuer, "its code for this device is malformed")
 	}
 	if !a.isPage(d.URI) || (d.Complete != "" && !a.isPage(d.Complete)) {
-		return d, a.caller.badResponse(a.meta.Issuer, "the page for its code is no address that a browser should open")
+		return d, a.caller.badResponse(a.meta.Issuer, "the page for its code is not an address that a browser should open")
 	}
 	return d, nil
 }
@@ -116,7 +116,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 func jitter(wait time.Duration) time.Duration { return rand.N(wait/10 + 1) }
 
 func ended() error {
-	return failure.New(failure.Auth, fault.Code(fault.OAuthExpiredToken), "nobody signed in before the code ended").
+	return failure.New(failure.Auth, fault.Code(fault.OAuthExpiredToken), "the code expired before anyone signed in").
 		Advise("Nothing was stored. Run vitrine login --device-code again for a new code.")
 }
 

@@ -16,9 +16,9 @@ func (c *Caller) encrypted(address string) error {
 		return nil
 	}
 	return failure.New(failure.Invalid, failure.Unencrypted,
-		"%s is another machine, and plain HTTP: who is on the way could read keys and files, and answer in its place",
+		"%s is another machine, and plain HTTP would let others on the network read keys and files, and answer in its place",
 		origin(address)).
-		Advise("Use its https address; only in a network that is wholly your own: --insecure-http")
+		Advise("Use its https address; only on a network that you control: --insecure-http")
 }
 
 // isLoopback reports whether an address is one of this machine by its form. Other names may lead anywhere.

@@ -21,7 +21,7 @@ const (
 
 // NoArtifact is the hint when a publish finds no artifact to revise.
 const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without " +
-	"--artifact-id a new one is made."
+	"--artifact-id a new one is created."
 
 const noFile = "vitrine show with the id of the artifact lists its files."
 
@@ -31,7 +31,7 @@ var notFoundHints = map[subject]string{
 	aboutArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
 	aboutLink: "Check the id of the link, and that it was not revoked; vitrine link list with the id of the " +
 		"artifact shows it.",
-	aboutShare: "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
+	aboutShare: "The link was revoked, or it is incomplete: it ends with # and some 75 characters. Ask for a new one.",
 	aboutFile:  "Run the command again; the file may have been deleted meanwhile.",
 }
 
@@ -39,7 +39,7 @@ var notFoundHints = map[subject]string{
 func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
-		return "What a workspace may publish and upload in a day is used up; the next day starts at 00:00 UTC."
+		return "The workspace has used up what it may publish and upload today; the next day starts at 00:00 UTC."
 	case fault.ArtifactNotFound:
 		if k.about == aboutPublish {
 			return NoArtifact
@@ -51,9 +51,9 @@ func hint(f *failure.Failure, k call) string {
 			return draftHint(f.Message, k.artifact)
 		}
 	case fault.IdempotencyInFlight:
-		return "The server is still at work on an earlier attempt; run the command again in two minutes."
+		return "The server is still processing an earlier attempt; run the command again in two minutes."
 	case fault.UploadSessionExpired, fault.UploadSessionNotFound:
-		return "The upload took longer than the server waits for one; run the command again, with fewer files if it has to."
+		return "The upload took longer than the server waits for one; run the command again, with fewer files if necessary."
 	case fault.PinnedArtifactCap:
 		return "Unpin another artifact first: vitrine unpin with its id."
 	case fault.RevisionRetained:
@@ -74,16 +74,16 @@ func hintByExit(f *failure.Failure, k call) string {
 		}
 		return "Run the command again later."
 	case failure.Server:
-		return "The server has trouble; run the command again in a minute, and report the request id if it stays."
+		return "The server has trouble; run the command again in a minute, and report the request id if it fails again."
 	case failure.NotFound:
 		return notFoundHints[k.about]
 	case failure.Invalid:
 		if k.about == aboutPublish {
-			return "Correct what the message names; vitrine help publish tells what is accepted."
+			return "Correct what the message names; vitrine help publish says what is accepted."
 		}
-		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND what they take."
+		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND their arguments."
 	case failure.Conflict:
-		return "Something else changed it at the same time; run the command again."
+		return "It was changed at the same time; run the command again."
 	}
 	return "Check that VITRINE_URL names a Vitrine server by its final address."
 }
@@ -92,7 +92,7 @@ var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
 // draftHint returns the hint for an artifact with a draft, whose id the message may contain.
 func draftHint(message string, artifact id.Artifact) string {
-	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, " +
+	const either = "If it is being published just now, run the command again; if the draft is unfinished, " +
 		"publish it: "
 	if draft := revisionForm.FindString(message); draft != "" {
 		return either + "vitrine restore " + string(artifact) + " " + draft
@@ -106,7 +106,7 @@ func credentialHint(k call) string {
 	case k.about == aboutFile:
 		return notFoundHints[aboutFile]
 	case k.bearer == "":
-		return "The server refuses this call without an account; ask whoever runs it."
+		return "The server refuses this call without an account; ask its operator."
 	case k.about == aboutPublish:
 		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
 	}

@@ -61,7 +61,7 @@ func (all *renewed) after(ctx context.Context, round int, f File) (t contract.Up
 		err = all.account.usable(f, t)
 	} else {
 		err = all.account.caller.badResponse(all.account.Hosts.UploadURL,
-			"the upload session does not say any more how to send %q", f.Path)
+			"the upload session no longer says how to send %q", f.Path)
 	}
 	return t, all.round, err
 }

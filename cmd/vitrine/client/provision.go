@@ -82,7 +82,8 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	}
 	f := failure.New(failure.Auth, fault.PowRequired, "%v", err).
 		Advise(
-			"Run the command again in a few minutes, when the server is calmer; check that the clock of this machine is right.")
+			"Run the command again in a few minutes, when the server is less busy; check that the clock of this machine " +
+				"is right.")
 	f.RequestID = r.RequestID
 	return nil, f
 }

@@ -89,7 +89,7 @@ func (c *Caller) stored(p upload, resp *http.Response) error {
 	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path,
 		status, code, refusalOf(status))
 	f.RequestID = c.RequestID
-	f.Advise("Run the command again; if it stays, a proxy on the way may change the requests.")
+	f.Advise("Run the command again; if it fails again, a proxy may be changing the requests.")
 	switch {
 	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
 		f.Exit = failure.ExitOf(status)
@@ -111,11 +111,11 @@ func (c *Caller) stored(p upload, resp *http.Response) error {
 func refusalOf(status int) string {
 	switch status {
 	case http.StatusForbidden:
-		return "the permission to upload has expired, or the request was changed on its way"
+		return "the permission to upload has expired, or the request was changed in transit"
 	case http.StatusBadRequest:
 		return "other bytes arrived than were announced"
 	}
-	return "this is no answer to an upload"
+	return "this is not a response to an upload"
 }
 
 var storageCodeForm = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)

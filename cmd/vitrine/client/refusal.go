@@ -73,7 +73,7 @@ func unexplained(resp *http.Response, words string) string {
 	}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests:
-		return from + " takes no more requests at the moment (" + status + ")"
+		return from + " accepts no more requests at the moment (" + status + ")"
 	case resp.StatusCode >= 500:
 		return from + " has trouble (" + status + ")"
 	case words != "":

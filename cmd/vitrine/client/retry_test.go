@@ -99,12 +99,12 @@ func TestNoAnswer(t *testing.T) {
 					Err: &url.Error{Op: "Put", URL: signed, Err: errors.New("connection reset")},
 				}
 			},
-			"no answer from https://api.test: connection reset", 5 * time.Second,
+			"no response from https://api.test: connection reset", 5 * time.Second,
 		},
 		{
 			"ends a call that hangs after a minute",
 			func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
-			"no answer from https://api.test in time", 4*time.Minute + 5*time.Second,
+			"no response from https://api.test in time", 4*time.Minute + 5*time.Second,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestRefusalOfAnotherServer(t *testing.T) {
 
 // A gateway in front of a host refuses in forms of its own.
 func TestRefusalsOfAGateway(t *testing.T) {
-	const busy, trouble = "https://api.test takes no more requests at the moment (429", "https://api.test has trouble (5"
+	const busy, trouble = "https://api.test accepts no more requests at the moment (429", "https://api.test has trouble (5"
 	for _, tt := range []struct {
 		name    string
 		status  int

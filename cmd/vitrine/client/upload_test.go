@@ -152,7 +152,7 @@ func TestUploadEndsWhenAFileIsTooSlow(t *testing.T) {
 		start := time.Now()
 		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, large), &tally{}), failure.Network, failure.Server)
 		if took, want := time.Since(start), time.Minute+800*time.Second; took != want ||
-			f.Message != "no answer from https://store.test in time" {
+			f.Message != "no response from https://store.test in time" {
 			t.Errorf("%q after %v, want %v", f.Message, took, want)
 		}
 	})

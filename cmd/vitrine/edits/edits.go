@@ -25,7 +25,7 @@ type Edit struct {
 }
 
 // ErrMalformed is the cause of every error of Parse.
-var ErrMalformed = errors.New("the edits are no JSON array of 1 to 100 {old_string, new_string, replace_all?}")
+var ErrMalformed = errors.New("the edits are not a JSON array of 1 to 100 {old_string, new_string, replace_all?}")
 
 // Parse parses a JSON array of edits. Unknown or repeated members, text after the array and invalid Unicode are
 // errors, because an edit must never be misread.
@@ -58,7 +58,7 @@ func (n NoMatch) Error() string {
 	if n.Times == 0 {
 		return fmt.Sprintf("edits[%d]: old_string was not found", n.Index)
 	}
-	return fmt.Sprintf("edits[%d]: old_string is there more than once", n.Index)
+	return fmt.Sprintf("edits[%d]: old_string occurs more than once", n.Index)
 }
 
 // ErrTooLarge reports that the text would exceed the largest size of a file.

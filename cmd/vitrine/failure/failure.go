@@ -94,7 +94,7 @@ func Of(err error) *Failure {
 			Advise("Run the command again to start over; files without a publish are removed by the server.")
 	}
 	return New(Other, fault.Internal, "%v",
-		err).Advise("This is a defect of the CLI: please report it with the command that you ran.")
+		err).Advise("This is a bug in the CLI: please report it with the command that you ran.")
 }
 
 // IsCode reports whether err is a failure with this code.

@@ -33,7 +33,7 @@ func (f *Folder) Digest(ctx context.Context) error {
 			return refusal(f.at, false, "it holds "+what)
 		case file.Path == f.Entrypoint:
 			return unusable("%q is to open first, but it is not published, because it holds %s", file.Path, what).
-				Advise("Take that out; or, if whoever has the link may read it, name the file: --allow-secret %s",
+				Advise("Take that out; or, if everyone with the link may read it, name the file: --allow-secret %s",
 					failure.Quoted(file.Path))
 		default:
 			f.Skipped.Secrets = append(f.Skipped.Secrets, Refused{file.Path, "it holds " + what})
@@ -125,5 +125,5 @@ func (b *body) Close() error { return b.r.Close() }
 
 func changed(file File) error {
 	return failure.New(failure.Other, failure.FileChanged, "%q changed while it was published", file.Path).
-		Advise("Wait until nothing writes to it any more, then run the command again.")
+		Advise("Wait until it no longer changes, then run the command again.")
 }

@@ -18,7 +18,7 @@ func chooseEntrypoint(files []File, wanted string) (string, error) {
 		return slices.ContainsFunc(files, func(f File) bool { return f.Path == p })
 	}
 	if len(files) == 0 {
-		return "", unusable("there is nothing to publish: the folder has no files, or all of them are left out")
+		return "", unusable("there is nothing to publish: the folder has no files, or all of them are skipped")
 	}
 	if wanted != "" {
 		wanted = path.Clean(filepath.ToSlash(wanted))
@@ -33,7 +33,7 @@ func chooseEntrypoint(files []File, wanted string) (string, error) {
 	if len(files) == 1 {
 		return files[0].Path, nil
 	}
-	return "", noEntrypoint(files, "none of %s is there, so the file to open first is unclear",
+	return "", noEntrypoint(files, "none of %s exists, so the file to open first is unclear",
 		strings.Join(entrypoints, ", "))
 }
 

@@ -208,7 +208,7 @@ func (s Skipped) describe(wanted string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return " (left out: " + Few(left) + ")"
+	return " (skipped: " + Few(left) + ")"
 }
 
 // Few lists the first of many names.
@@ -245,9 +245,9 @@ func checkPath(p string) error {
 	case !utf8.ValidString(p):
 		why = "its name is not valid UTF-8"
 	case strings.ContainsFunc(p, func(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }):
-		why = "its name holds a backslash or a control character"
+		why = "its name contains a backslash or a control character"
 	case drive.MatchString(p):
-		why = "its path begins with a letter and a colon, as that of a disk"
+		why = "its path begins like a Windows drive, with a letter and a colon"
 	case len(p) > limits.PathBytes:
 		why = fmt.Sprintf("its path is longer than %d bytes", limits.PathBytes)
 	case strings.Count(p, "/") >= limits.PathParts:
@@ -255,7 +255,7 @@ func checkPath(p string) error {
 	default:
 		return nil
 	}
-	return unusable("cannot publish %q: %s", p, why).Advise("Rename the file, or name it in .artifactignore.")
+	return unusable("cannot publish %q: %s", p, why).Advise("Rename the file, or list it in .artifactignore.")
 }
 
 // drive matches paths that begin like a Windows drive.
@@ -263,7 +263,7 @@ var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
 func unusable(format string, args ...any) *failure.Failure {
 	return failure.New(failure.Invalid, failure.UnusablePath, format, args...).
-		Advise("Check the path; vitrine help publish tells which files are published.")
+		Advise("Check the path; vitrine help publish says which files are published.")
 }
 
 // reason returns err without the path, because the message contains the path as the user wrote it.

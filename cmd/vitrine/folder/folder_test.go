@@ -261,7 +261,7 @@ func TestIgnorePatterns(t *testing.T) {
 		"build":          false,
 	} {
 		if got := rules.match(path, false); got != want {
-			t.Errorf("%s is left out: %v", path, got)
+			t.Errorf("%s is skipped: %v", path, got)
 		}
 	}
 	if !rules.match("build", true) || !rules.match("deep/build", true) {

@@ -19,8 +19,8 @@ type Refused struct {
 }
 
 const (
-	byName  = "files of that name hold secrets"
-	isLogin = "the logins of this command are kept there"
+	byName  = "files with that name usually contain secrets"
+	isLogin = "the logins of this command are stored there"
 )
 
 // guard decides which files may contain secrets.
@@ -48,7 +48,7 @@ func newGuard(rq Request, root string) guard {
 func (g guard) file(p string) string {
 	all := g.parts(p)
 	if dir := secretFolder(all[:len(all)-1]); dir != "" {
-		return "credentials are kept in " + dir
+		return "credentials are stored in " + dir
 	}
 	for end := len(g.above); end < len(all); end++ {
 		if isSecretFile(all[:end+1]) {
@@ -105,7 +105,7 @@ func (g guard) inLogins(real string) bool {
 func (g guard) root(at place, isDir bool) error {
 	if g.inLogins(at.real) {
 		return unusable("%s is not published, because %s", at.given, isLogin).
-			Advise("Publish another path; who reads a login can act in your name.")
+			Advise("Publish another path; everyone who reads a login can act in your name.")
 	}
 	for _, p := range []string{at.real, at.absolute} {
 		all := parts(p)
@@ -116,9 +116,9 @@ func (g guard) root(at place, isDir bool) error {
 		why := ""
 		switch dir := secretFolder(dirs); {
 		case dir != "":
-			why = "credentials are kept in " + dir
+			why = "credentials are stored in " + dir
 		case slices.Contains(all, gitFolder):
-			why = "a " + gitFolder + " holds addresses with passwords, and all that was ever committed"
+			why = "a " + gitFolder + " contains addresses with passwords, and everything that was ever committed"
 		case !isDir && isSecretFile(all):
 			why = byName
 		}
@@ -136,5 +136,5 @@ func refusal(at place, isDir bool, why string) error {
 		return f.Advise("Publish another folder, or one file of it by name: vitrine publish FILE --allow-secret NAME")
 	}
 	name := failure.Quoted(filepath.Base(at.absolute))
-	return f.Advise("If whoever has the link may read it, name it: --allow-secret %s", name)
+	return f.Advise("If everyone with the link may read it, name it: --allow-secret %s", name)
 }

@@ -213,7 +213,7 @@ func TestAGitFolderIsNeverARoot(t *testing.T) {
 		"a link to it":            symlink(t, filepath.Join(repo, ".git"), filepath.Join(t.TempDir(), "git")),
 	} {
 		if _, _, err := openAll(t, Request{Path: path, Entrypoint: "config"}); failure.Of(err).Exit != failure.Invalid ||
-			!strings.Contains(err.Error(), "a .git holds") {
+			!strings.Contains(err.Error(), "a .git contains") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -98,7 +98,7 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 	err = w.dir(p, rules)
 	// Folders for credentials are often readable by their owner only.
 	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before {
-		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are kept in " + dir})
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are stored in " + dir})
 		return nil
 	}
 	return err
@@ -171,8 +171,8 @@ func (w *walk) add(f File) error {
 		return err
 	}
 	if len(w.files) == maxFiles {
-		return failure.New(failure.Invalid, fault.FileCountCapExceeded, "the folder holds more than %d files", maxFiles).
-			Advise("Publish a smaller folder, or leave files out with .artifactignore.")
+		return failure.New(failure.Invalid, fault.FileCountCapExceeded, "the folder contains more than %d files", maxFiles).
+			Advise("Publish a smaller folder, or exclude files with .artifactignore.")
 	}
 	w.files = append(w.files, f)
 	return nil

@@ -118,7 +118,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unknownPage is shown for requests that are not the redirect.
 var unknownPage = Page{
 	Heading: "Not the answer to this sign-in",
-	Text:    "The command waits on. Go back to the page that it named, or run vitrine login again.",
+	Text:    "The command is still waiting. Go back to the page that it named, or run vitrine login again.",
 }
 
 //go:embed page.html

@@ -25,7 +25,7 @@ func To(name string, force bool) (*File, error) {
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && force {
 		info, err = os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a link that leads nowhere",
+			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a broken symbolic link",
 				name).Advise("Name another --output, or remove the link.")
 		}
 	}
@@ -39,18 +39,18 @@ func To(name string, force bool) (*File, error) {
 	case !force:
 		return nil, f.taken()
 	case !info.Mode().IsRegular():
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is no regular file, so it is not replaced", name).
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is not a regular file, so it is not replaced", name).
 			Advise("Name another --output; --output - writes to stdout.")
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there",
-			name).Advise("Make the folder, or name another --output.")
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s does not exist",
+			name).Advise("Create the folder, or name another --output.")
 	}
 	return f, nil
 }
 
 func (f *File) taken() error {
-	return failure.New(failure.Invalid, failure.Unsavable, "%s is there already and was left as it is", f.name).
+	return failure.New(failure.Invalid, failure.Unsavable, "%s exists already and was not changed", f.name).
 		Advise("Name another --output, or give --force to replace it.")
 }
 

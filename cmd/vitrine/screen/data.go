@@ -43,7 +43,7 @@ func (s *Screen) Table(rows [][]string) error {
 func (s *Screen) Verbatim(body []byte) error {
 	if s.guarded && (!utf8.Valid(body) ||
 		strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
-		return failure.New(failure.Invalid, failure.Unshowable, "the text holds control characters that a terminal obeys").
+		return failure.New(failure.Invalid, failure.Unshowable, "the text contains control characters").
 			Advise("Save it with --output FILE, or send it through a pipe.")
 	}
 	s.mu.Lock()

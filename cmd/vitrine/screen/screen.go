@@ -141,7 +141,7 @@ func unwritten(err error) error {
 		return nil
 	}
 	return failure.New(failure.Other, failure.Unwritten, "the result cannot be written to stdout: %v", err).
-		Advise("Its work is done; run the command again when stdout can be written.")
+		Advise("The command has done its work; run it again when stdout can be written.")
 }
 
 // Note writes a remark beside the result. With --json notes wait for the result, so that stderr of a failed command is

@@ -78,7 +78,7 @@ func unlinked(name string) error {
 	case err != nil:
 		return unread(name, err)
 	case stat.Mode()&fs.ModeSymlink != 0:
-		return unusable("%s is a symbolic link; logins are not kept behind one", name)
+		return unusable("%s is a symbolic link; logins are not stored behind one", name)
 	case !stat.IsDir() && !stat.Mode().IsRegular():
 		return unusable("%s is neither a folder nor a file", name)
 	}
@@ -88,10 +88,10 @@ func unlinked(name string) error {
 // makeDir makes the folder, or removes the access of other users to it.
 func (v *Vault) makeDir() error {
 	if v.Dir == "" {
-		return unusable("there is no folder to keep the login in: neither HOME nor XDG_CONFIG_HOME is set")
+		return unusable("there is no folder to store the login in: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	if err := os.MkdirAll(v.Dir, dirMode); err != nil {
-		return unusable("cannot make the folder %s: %v", v.Dir, cause(err))
+		return unusable("cannot create the folder %s: %v", v.Dir, cause(err))
 	}
 	if err := unlinked(v.Dir); err != nil {
 		return err

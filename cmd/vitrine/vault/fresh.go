@@ -38,7 +38,7 @@ func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh)
 			}
 		}
 		if failure.IsCode(err, invalidGrant) {
-			return nil, signedOut("the login for %s has ended", server)
+			return nil, signedOut("the login for %s has expired", server)
 		}
 		return &next, err
 	})
@@ -50,5 +50,5 @@ func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh)
 
 func signedOut(format string, args ...any) error {
 	return failure.New(failure.Auth, "not_authenticated", format, args...).
-		Advise("Sign in with vitrine login, or with vitrine login --device-code where no browser is.")
+		Advise("Sign in with vitrine login, or with vitrine login --device-code without a browser.")
 }

@@ -36,7 +36,7 @@ const service = "vitrine"
 const KeyringTime = 3 * time.Second
 
 // errSilent reports that the keyring did not answer in time.
-var errSilent = errors.New("the keyring does not answer")
+var errSilent = errors.New("the keyring does not respond")
 
 // Vault holds the logins of one user on one machine.
 type Vault struct {
@@ -68,7 +68,7 @@ func (v *Vault) Load(server string) *Record {
 	})
 	switch {
 	case errors.Is(err, errSilent):
-		v.warn("The keyring does not answer; a login that it holds is not seen")
+		v.warn("The keyring does not respond; a login in it cannot be read")
 	case err == nil:
 		return read([]byte(text), server)
 	}
@@ -106,7 +106,7 @@ func (v *Vault) save(r Record) (Place, error) {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
 	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
-	v.warn("There is no keyring that can be used: the login is kept in %s, readable for you alone", v.Path())
+	v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
 	return File, v.write(r.BaseURL, text)
 }
 
@@ -177,5 +177,5 @@ func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 // unusable returns the failure of a place that cannot store a login.
 func unusable(format string, args ...any) error {
 	return failure.New(failure.Other, failure.Unstorable, "%s", fmt.Sprintf(format, args...)).
-		Advise("Logins are kept in $XDG_CONFIG_HOME/vitrine, else ~/.config/vitrine; make that a folder of your own.")
+		Advise("Logins are stored in $XDG_CONFIG_HOME/vitrine or ~/.config/vitrine; make that a folder of your own.")
 }
