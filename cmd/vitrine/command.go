@@ -12,7 +12,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// execute runs the command that the arguments name. What cobra itself finds wrong is a usage failure.
+// execute runs the command that the arguments name. An error that cobra itself finds is a usage failure.
 func (a *app) execute(ctx context.Context) error {
 	root := a.root()
 	root.SetArgs(a.args)
@@ -20,39 +20,40 @@ func (a *app) execute(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if done, ok := errors.AsType[finished](err); ok {
+	if done, ok := errors.AsType[commandError](err); ok {
 		return done.err
 	}
 	return a.usage(root, err)
 }
 
-// finished marks an error of a command's own work, to tell it from cobra's.
-type finished struct{ err error }
+// commandError wraps the error of a command, to tell it from cobra's own errors.
+type commandError struct{ err error }
 
-func (f finished) Error() string { return f.err.Error() }
-func (f finished) Unwrap() error { return f.err }
+func (f commandError) Error() string { return f.err.Error() }
+func (f commandError) Unwrap() error { return f.err }
 
-// does adapts a command's work to cobra.
-func (a *app) does(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// runE adapts a command to cobra.
+func (a *app) runE(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.open()
-		err := empty(cmd.Flags())
+		err := rejectEmpty(cmd.Flags())
 		if err == nil {
 			err = work(cmd.Context(), args)
 		}
 		if err != nil {
-			return finished{err}
+			return commandError{err}
 		}
 		return nil
 	}
 }
 
-// empty refuses a flag that was given without a text: an unset variable in a script must not pass for a flag left out.
-func empty(flags *pflag.FlagSet) (err error) {
+// rejectEmpty refuses a flag with an empty value, because an unset variable in a script must not count as an omitted
+// flag.
+func rejectEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
 			err = failure.New(failure.Invalid, failure.Usage, "--%s was given without a value", f.Name).
-				Advise("Give it one, or leave the flag out; a variable that is not set gives none.")
+				Advise("Give it one, or omit the flag; an unset variable gives none.")
 		}
 	})
 	return err
@@ -67,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs, // so that an unknown command is an error
-		RunE:          a.does(func(context.Context, []string) error { return a.screen.Text(guide) }),
+		RunE:          a.runE(func(context.Context, []string) error { return a.screen.Text(guide) }),
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -78,22 +79,23 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
 	f.BoolVar(&a.flags.json, "json", false, "print one JSON object on stdout; errors are JSON on stderr")
-	f.BoolVar(&a.flags.quiet, "quiet", false, "print the first line of the result alone, and no notes")
-	f.BoolVar(&a.flags.color, "color", false, "style the output even when stdout is no terminal")
-	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even when stdout is a terminal")
-	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "ask other machines in plain HTTP, too")
+	f.BoolVar(&a.flags.quiet, "quiet", false, "print only the first line of the result, and no notes")
+	f.BoolVar(&a.flags.color, "color", false, "style the output even if stdout is not a terminal")
+	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even if stdout is a terminal")
+	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "allow plain HTTP to other machines")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
-		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(), a.restoreCommand(),
+		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
+		a.restoreCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand())
 	return root
 }
 
-// helpCommand shows the guide of a command, the same that --help shows.
+// helpCommand shows the guide of a command, like --help.
 func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show the guide of a command",
+		Short: "Show the guide to a command",
 		Long:  guide,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
@@ -105,16 +107,16 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// help prints the guide of a command. Commands that cobra brings along have none, but a usage.
+// help prints the guide of a command. Cobra's own commands have only a usage.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	text := strings.TrimSpace(cmd.Long) + "\n"
 	if !strings.HasPrefix(text, "vitrine ") {
 		text += "\n" + cmd.UsageString()
 	}
-	_ = a.screen.Text(text) // cobra leaves no way to report it
+	_ = a.screen.Text(text) // cobra has no way to report the error
 }
 
-// usage is the failure of arguments that cobra does not accept.
+// usage returns the failure for arguments that cobra does not accept.
 func (a *app) usage(root *cobra.Command, err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	f := failure.New(failure.Invalid, failure.Usage, "%s", message)
@@ -127,13 +129,13 @@ func (a *app) usage(root *cobra.Command, err error) error {
 	return f.Advise("vitrine help lists the commands, vitrine help COMMAND its flags.")
 }
 
-// flagError names all unknown flags at once; cobra stops at the first.
+// flagError names all unknown flags at once, because cobra stops at the first.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	message := err.Error()
 	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {
 		message = "unknown flags: " + strings.Join(unknown, ", ")
 	}
-	return finished{failure.New(failure.Invalid, failure.Usage, "%s", message).
+	return commandError{failure.New(failure.Invalid, failure.Usage, "%s", message).
 		Advise("%s --help shows the flags.", cmd.CommandPath())}
 }
 

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// source is where a credential comes from. VITRINE_API_KEY goes before a stored login, also when it is refused.
+// source is the origin of a credential. VITRINE_API_KEY takes precedence over a stored login, even if it is refused.
 type source string
 
 const (
@@ -19,29 +19,32 @@ const (
 	fromLogin       source = "login"
 )
 
-// credential is what the program acts with.
+// credential is what the program authenticates with.
 type credential struct {
 	source source
 	key    client.Key
 	record *vault.Record // of a stored login
-	need   need
+	need   purpose
 }
 
-// need is what a command wants a credential for.
-type need struct{ verb, advice string }
+// purpose is why a command wants a credential.
+type purpose struct{ verb, advice string }
 
-// What helps whoever has no credential that counts: publishing works without one.
+// Hints for a missing or refused credential. Publishing works without one.
 var (
-	toPublish = need{"publish", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or publish without an account: --ephemeral."}
-	toAct     = need{"act", "Sign in with vitrine login, or vitrine login --device-code where no browser is; or set VITRINE_API_KEY."}
+	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code without a browser; " +
+		"or publish without an account: --ephemeral."}
+	toAct = purpose{
+		"act", "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY.",
+	}
 )
 
-// vault opens the logins of the person who runs the program.
+// vault opens the stored logins of the current user.
 func (a *app) vault() *vault.Vault {
 	return &vault.Vault{Dir: vault.Folder(a.env), Warn: a.screen.Note, Deadline: a.keyring}
 }
 
-// server is the address of the server in the form that its login is kept under.
+// server returns the address of the server in the form that its login is stored under.
 func (a *app) server() (string, error) {
 	base := a.env(envURL)
 	if base == "" {
@@ -50,7 +53,7 @@ func (a *app) server() (string, error) {
 	return client.Base(base)
 }
 
-// credential finds what to act with. An expired login is removed.
+// credential finds the credential to use. It deletes an expired login.
 func (a *app) credential(ctx context.Context) (credential, standing, error) {
 	server, err := a.server()
 	if err != nil {
@@ -65,7 +68,7 @@ func (a *app) credential(ctx context.Context) (credential, standing, error) {
 			return credential{}, envMalformed, nil
 		}
 		if stored != nil && !expired {
-			a.screen.Note("VITRINE_API_KEY is used; it goes before the stored login%s", whose(stored))
+			a.screen.Note("VITRINE_API_KEY is used; it takes precedence over the stored login%s", ownerOf(stored))
 		}
 		return credential{source: fromEnvironment, key: key}, envGiven, nil
 	}
@@ -88,13 +91,13 @@ func (a *app) removeExpired(ctx context.Context, logins *vault.Vault, old *vault
 		return nil, nil
 	})
 	if err == nil {
-		a.screen.Note("The stored login%s ended on %s and was removed", whose(old), day(old.ExpiresAt))
+		a.screen.Note("The stored login%s expired on %s and was removed", ownerOf(old), day(old.ExpiresAt))
 	}
 	return err
 }
 
-// whose names the owner of a login as far as it is known.
-func whose(r *vault.Record) string {
+// ownerOf names the owner of a login, if known.
+func ownerOf(r *vault.Record) string {
 	if r.MemberEmail == "" {
 		return ""
 	}
@@ -103,8 +106,8 @@ func whose(r *vault.Record) string {
 
 func day(t *time.Time) string { return t.UTC().Format("2006-01-02") }
 
-// account finds the server and the workspace that a credential is for.
-func (a *app) account(ctx context.Context, n need) (*client.Account, credential, error) {
+// account returns the server and the workspace of the credential.
+func (a *app) account(ctx context.Context, n purpose) (*client.Account, credential, error) {
 	c, state, err := a.credential(ctx)
 	if c.need = n; err != nil {
 		return nil, c, err
@@ -114,49 +117,52 @@ func (a *app) account(ctx context.Context, n need) (*client.Account, credential,
 		_, err := client.ParseKey(a.env(envKey))
 		return nil, c, err
 	case nobody:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with", n.verb).Advise("%s", n.advice)
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with",
+			n.verb).Advise("%s", n.advice)
 	case loginExpired:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login ended on %s and was removed", day(c.record.ExpiresAt)).
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login expired on %s and was removed",
+			day(c.record.ExpiresAt)).
 			Advise("%s", n.advice)
 	}
-	account, err := a.enterWith(ctx, c)
+	account, err := a.connect(ctx, c)
 	return account, c, err
 }
 
-// enterWith discovers the hosts for a credential. The key of a login goes to the hosts of the login only.
-func (a *app) enterWith(ctx context.Context, c credential) (*client.Account, error) {
+// connect discovers the hosts for a credential. The key of a login is sent to the hosts of the login only.
+func (a *app) connect(ctx context.Context, c credential) (*client.Account, error) {
 	deployment, err := a.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if c.record != nil {
-		if err := atHome(c.record, deployment); err != nil {
+		if err := checkHosts(c.record, deployment); err != nil {
 			return nil, err
 		}
 	}
 	return deployment.With(c.key), nil
 }
 
-// atHome refuses to use a login at hosts that it was not made for.
-func atHome(r *vault.Record, d *client.Deployment) error {
+// checkHosts refuses to use a login at other hosts than those it was made for.
+func checkHosts(r *vault.Record, d *client.Deployment) error {
 	if d.Hosts.APIURL == r.APIURL && d.Hosts.UploadURL == r.UploadURL {
 		return nil
 	}
-	return failure.New(failure.Auth, failure.Moved, "%s names other hosts than at your login; the stored key was not sent there", r.BaseURL).
-		Advise("If you trust that, run vitrine login again; else ask whoever runs the server.")
+	return failure.New(failure.Auth, failure.Moved,
+		"%s now names other hosts than at your login; the stored key was not sent there", r.BaseURL).
+		Advise("If you expect that, run vitrine login again; otherwise ask the operator of the server.")
 }
 
-// refusedBy adds to a refusal what helps with a credential of this source.
+// refusedBy adds a hint for a credential of this source to a refusal.
 func (c credential) refusedBy(err error) error {
 	f := failure.Of(err)
 	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {
 		return err
 	}
-	_ = f.Advise("The stored login%s is not accepted. %s", whose(c.record), c.need.advice) // err holds f
+	_ = f.Advise("The stored login%s is not accepted. %s", ownerOf(c.record), c.need.advice) // f points into err
 	return err
 }
 
-// summary is a line about a login for people.
+// summary describes a login in one line.
 func summary(r vault.Record) string {
 	if r.MemberEmail == "" {
 		return fmt.Sprintf("Signed in with the new API key %s", r.KeyID)

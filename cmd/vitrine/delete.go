@@ -16,10 +16,10 @@ func (a *app) deleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "delete ARTIFACT",
-		Short: "Delete an artifact for good",
+		Short: "Permanently delete an artifact",
 		Long:  deleteGuide,
 		Args:  one("delete", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
@@ -32,13 +32,15 @@ type deleted struct {
 }
 
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
-	if !yes && !a.terminal { // nobody there is no consent
-		return failure.New(failure.Invalid, failure.Unconfirmed, "nobody can be asked whether this is meant: there is no terminal").
-			Advise("Give --yes if it is.")
+	if !yes && !a.terminal { // without a terminal there is no consent
+		return failure.New(failure.Invalid, failure.Unconfirmed,
+			"deleting needs a confirmation, and there is no terminal to ask on").
+			Advise("Give --yes to confirm.")
 	}
-	return a.own(ctx, text, func(ctx context.Context, h *artifactContext) error {
+	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		if !yes {
-			if err := a.confirm(ctx, "Delete "+string(h.artifact)+" with all its revisions and links, for good? [y/N]"); err != nil {
+			if err := a.confirm(ctx, "Delete "+string(h.artifact)+
+				" with all its revisions and links, for good? [y/N]"); err != nil {
 				return err
 			}
 		}
@@ -50,15 +52,18 @@ func (a *app) delete(ctx context.Context, text string, yes bool) error {
 			return a.screen.Object(deleted{schemaVersion, d})
 		}
 		return a.screen.Result("Deleted "+string(d.ArtifactID),
-			screen.Row{Name: "Since", Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone"})
+			screen.Row{
+				Name:  "Since",
+				Value: d.DeletedAt.UTC().Format("2006-01-02 15:04 UTC") + "; its links and files are gone",
+			})
 	})
 }
 
-// confirm asks the person in front of the terminal.
+// confirm asks the person at the terminal.
 func (a *app) confirm(ctx context.Context, question string) error {
 	a.screen.Prompt(question)
 	typed := make(chan string, 1)
-	go func() { // a read from a terminal cannot be broken off; it ends with the program
+	go func() { // a read from a terminal cannot be cancelled; it ends with the program
 		line, _ := bufio.NewReader(a.in).ReadString('\n') // without a line the answer is no
 		typed <- line
 	}()

@@ -24,12 +24,12 @@ func (a *app) diffCommand() *cobra.Command {
 		Short: "Compare revisions of an artifact",
 		Long:  diffGuide,
 		Args:  cobra.RangeArgs(1, 3),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
-			return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
+			return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
 		}),
 	}
 }
@@ -45,7 +45,7 @@ type differences struct {
 
 const changed = "changed"
 
-// difference is a file that is not the same in two revisions. Diff is there for text.
+// difference is a file that differs between two revisions. Diff is set for text.
 type difference struct {
 	Path     string `json:"path"`
 	Status   string `json:"status"` // added, removed, changed
@@ -72,14 +72,14 @@ func (h *artifactContext) diff(ctx context.Context, named []string) error {
 		if err != nil {
 			return err
 		}
-		if one.Status != changed || one.IsBinary || one.Diff != "" { // else the same, though the server gave no digests
+		if one.Status != changed || one.IsBinary || one.Diff != "" { // else equal, although without digests
 			d.Files = append(d.Files, one)
 		}
 	}
 	return h.showDiff(d)
 }
 
-// pair finds the two revisions to compare: those that are named, the named one and the newest, else the newest two.
+// pair returns the two revisions to compare: two named ones, a named one and the newest, or the newest two.
 func (h *artifactContext) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
 	published, err := h.published(ctx)
 	switch {
@@ -100,7 +100,7 @@ func (h *artifactContext) pair(ctx context.Context, named []string) (from, to id
 	return from, to, err
 }
 
-// published lists the published revisions, the newest first.
+// published lists the published revisions, newest first.
 func (h *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
 	list, err := h.account.Revisions(ctx, h.artifact)
 	return publishedOf(list), err
@@ -131,10 +131,10 @@ func noSuchRevision(of id.Artifact) error {
 		Advise("vitrine revisions %s lists them; name one by its id or its number.", of)
 }
 
-// change is a file in two revisions; nil where it is not there.
+// change is a file in two revisions; nil where it does not exist.
 type change struct{ before, after *contract.AgentViewFile }
 
-// pairs matches the files of two revisions by path, in order, without those that are the same.
+// pairs matches the files of two revisions by path, in order, and omits those that are the same.
 func pairs(before, after []contract.AgentViewFile) (changes []change) {
 	byPath := map[string]change{}
 	var paths []string
@@ -160,7 +160,7 @@ func pairs(before, after []contract.AgentViewFile) (changes []change) {
 	return changes
 }
 
-// compare makes the diff of one file.
+// compare diffs one file.
 func (h *artifactContext) compare(ctx context.Context, c change) (d difference, err error) {
 	var before, after string
 	old, text := "/dev/null", true
@@ -183,7 +183,7 @@ func (h *artifactContext) compare(ctx context.Context, c change) (d difference, 
 	return d, err
 }
 
-// textOf reads a file; false if it is no text, or too large to compare.
+// textOf reads a file. It returns false if the file is not text, or too large to compare.
 func (h *artifactContext) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
 	body, err := h.account.Fetch(ctx, f, shownMost)
 	if errors.Is(err, client.ErrLarge) {

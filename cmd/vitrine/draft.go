@@ -10,19 +10,20 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// grace is how long a publish goes on after an interrupt, once the server makes a draft of it.
-const grace = 30 * time.Second
+// interruptGrace is how long a publish continues after an interrupt once the server may have created a draft.
+const interruptGrace = 30 * time.Second
 
-// uninterruptible is ctx, but it outlives an interrupt by grace. A draft that nobody publishes stands in the way of every later
-// publish for a day, so what makes one comes to its end. A ctx that has ended stays so.
+// uninterruptible returns a context that outlives an interrupt of ctx by interruptGrace. An unpublished draft blocks
+// every later publish for a day, so the calls that create one are completed. If ctx has ended already, so has the
+// returned context.
 func (p *publication) uninterruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return ctx, func() {}
 	}
 	on, stop := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
-		p.screen.Note("Interrupted; the publish that the server has begun is finished first")
-		time.AfterFunc(grace, stop)
+		p.screen.Note("Interrupted; finishing the publish that the server has begun")
+		time.AfterFunc(interruptGrace, stop)
 	})
 	return on, func() {
 		forget()
@@ -30,15 +31,15 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 	}
 }
 
-// release publishes a draft.
-func (p *publication) release(ctx context.Context, draft contract.Finalized) (err error) {
+// publish publishes a draft.
+func (p *publication) publish(ctx context.Context, draft contract.Finalized) (err error) {
 	p.result, err = p.account.Publish(ctx, p.idem, draft)
-	return p.leftBehind(err, draft)
+	return p.draftLeft(err, draft)
 }
 
-// leftBehind tells, with a failure after which the draft is still there, how to publish it. A draft of a new artifact
-// stands in nobody's way: the command can be run again.
-func (p *publication) leftBehind(err error, draft contract.Finalized) error {
+// draftLeft adds to a failure, after which the draft still exists, how to publish it. The draft of a new artifact
+// blocks no other publish, so the command can simply be repeated.
+func (p *publication) draftLeft(err error, draft contract.Finalized) error {
 	if err == nil || p.fresh {
 		return err
 	}
@@ -51,10 +52,11 @@ func (p *publication) leftBehind(err error, draft contract.Finalized) error {
 	default:
 		return err
 	}
-	f.Hint = first + "The draft is there, for " + draftLife + ", and stands in the way of other publishes until it is published: " +
+	f.Hint = first + "The draft is kept for " + draftLife +
+		", and blocks other publishes until it is published: " +
 		"vitrine restore " + string(draft.ArtifactID) + " " + string(draft.RevisionID)
 	return &f
 }
 
-// draftLife is how long a draft stays.
+// draftLife is how long an unpublished draft is kept.
 var draftLife = screen.Count(int(limits.DraftLife/time.Hour), "hour")

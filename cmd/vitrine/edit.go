@@ -30,7 +30,7 @@ func (a *app) editCommand() *cobra.Command {
 		Short: "Change a text file of an artifact",
 		Long:  editGuide,
 		Args:  exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			for _, name := range secrets {
 				if name != args[1] {
 					return failure.New(failure.Invalid, failure.Usage, "--allow-secret names %q, which is not the file to edit", name).
@@ -41,7 +41,7 @@ func (a *app) editCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
+			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
 				e := &editing{
 					artifactContext: h,
 					path:            args[1],
@@ -58,19 +58,19 @@ func (a *app) editCommand() *cobra.Command {
 	return cmd
 }
 
-// readEdits reads the edits, all of them, before anything else happens.
+// readEdits reads all edits before any call.
 func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) {
 	stdin := from == "" || from == "-"
 	if stdin && a.stdinTTY {
-		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a keyboard").
-			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit tells their form.")
+		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a terminal").
+			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit describes their form.")
 	}
 	type read struct {
 		text []byte
 		err  error
 	}
 	done := make(chan read, 1)
-	go func() { // a read from a pipe cannot be broken off; it ends with the program
+	go func() { // a read from a pipe cannot be cancelled; it ends with the program
 		if stdin {
 			text, err := readAll(a.in)
 			done <- read{text, err}
@@ -115,25 +115,25 @@ func readAll(in io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// editing is one edit of a file under way.
+// editing is the edit of one file.
 type editing struct {
 	*artifactContext
 	path    string
 	list    []edits.Edit
 	idem    string
-	secrets bool // the edits may add some
+	secrets bool // allows edits that add secrets
 }
 
-// editTries is how often an edit starts over because somebody published meanwhile.
-const editTries = 3
+// maxEditAttempts is how often an edit starts over because another revision was published meanwhile.
+const maxEditAttempts = 3
 
-// fileMost is the largest file that there can be, in bytes.
-const fileMost = limits.SchemaFile
+// maxFile is the largest size of a file, in bytes.
+const maxFile = limits.SchemaFile
 
-// errNewer says that another revision came while an edit was under way.
+// errNewer reports that another revision was published during an edit.
 var errNewer = errors.New("a newer revision is there")
 
-// run edits the newest revision. If somebody publishes another meanwhile, the edits are made anew on that one.
+// run edits the newest revision. It starts over if another revision is published meanwhile.
 func (e *editing) run(ctx context.Context) error {
 	idem := e.idem
 	newer := 0
@@ -142,12 +142,13 @@ func (e *editing) run(ctx context.Context) error {
 		err := e.once(ctx)
 		switch {
 		case errors.Is(err, errNewer):
-			if newer++; newer == editTries {
-				return failure.New(failure.Invalid, fault.PatchConflict, "others published newer revisions during each of %d tries; nothing was changed", editTries).
-					Advise("Run the command again when nobody else publishes this artifact.")
+			if newer++; newer == maxEditAttempts {
+				return failure.New(failure.Invalid, fault.PatchConflict,
+					"a newer revision was published during each of %d attempts; nothing was changed", maxEditAttempts).
+					Advise("Run the command again when no one else is publishing this artifact.")
 			}
-			e.screen.Note("Somebody published a newer revision meanwhile; the edits are made on that one")
-		case failure.IsCode(err, fault.DraftRevisionConflict): // somebody is about to publish
+			e.screen.Note("A newer revision was published meanwhile; the edits are applied to that one")
+		case failure.IsCode(err, fault.DraftRevisionConflict): // another publish is in progress
 			waits++
 			if again, interrupted := e.account.Pause(ctx, waits); interrupted != nil {
 				return interrupted
@@ -157,11 +158,11 @@ func (e *editing) run(ctx context.Context) error {
 		default:
 			return err
 		}
-		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // the same key with another body would be refused
+		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // because the server refuses the same key with another body
 	}
 }
 
-// once edits one revision and publishes the result on it, or tells with errNewer that it is not the newest any more.
+// once edits one revision and publishes the result. It returns errNewer if the revision is no longer the newest.
 func (e *editing) once(ctx context.Context) error {
 	base, err := e.account.View(ctx, e.artifact, "")
 	if err != nil {
@@ -171,16 +172,16 @@ func (e *editing) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := edits.Apply(before, e.list, fileMost)
+	after, err := edits.Apply(before, e.list, maxFile)
 	if err != nil {
 		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
 	}
 	if after == before {
-		return e.reportNothing(base, "The edits change nothing; no revision was made")
+		return e.reportUnchanged(base, "The edits change nothing; no revision was created")
 	}
 	if what := secret.Added(before, after); what != "" && !e.secrets {
 		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
-			Advise("If whoever has a link may read it, say so: --allow-secret %s", failure.Quoted(e.path))
+			Advise("If everyone with a link may read it, allow it: --allow-secret %s", failure.Quoted(e.path))
 	}
 	p := &publication{account: e.account, screen: e.screen, idem: e.idem}
 	if err := e.send(ctx, p, base, before, after); err != nil {
@@ -191,12 +192,12 @@ func (e *editing) once(ctx context.Context) error {
 
 func (e *editing) adviceFor(err error) string {
 	if n, ok := errors.AsType[edits.NoMatch](err); ok && n.Times > 1 {
-		return "Make old_string longer until it is there once, or set replace_all; matches that overlap count."
+		return "Make old_string longer until it occurs once, or set replace_all; overlapping matches count."
 	}
 	return "See what is there: vitrine pull " + string(e.artifact) + " " + failure.Quoted(e.path)
 }
 
-// read is the text of the file in a revision.
+// read returns the text of the file in a revision.
 func (e *editing) read(ctx context.Context, base contract.AgentView) (string, error) {
 	if _, err := fileOf(base, e.path); err != nil {
 		return "", err
@@ -206,18 +207,20 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 	case err != nil:
 		return "", err
 	case f.Body == nil:
-		return "", failure.New(failure.Invalid, failure.Unshowable, "%q is no text, or too large to edit (%s)", e.path, f.ContentType).
+		return "", failure.New(failure.Invalid, failure.Unshowable, "%q is no text, or too large to edit (%s)", e.path,
+			f.ContentType).
 			Advise("Change it here and publish the whole: vitrine publish PATH --artifact-id %s", e.artifact)
 	}
 	return *f.Body, nil
 }
 
-// send carries the new text to a published revision: as a diff where that is smaller. Before the draft is made, and again
-// before it is published, the base must still be the newest revision; from the draft on nobody else can publish.
+// send publishes the new text, as a diff where that is smaller. Before the draft is created, and again before it is
+// published, the base must still be the newest revision; a draft blocks other publishes.
 func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
 	manifest, body := e.manifest(base, before, after)
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
-	session, plan, err := p.account.Open(ctx, p.idem, manifest, []client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
+	session, plan, err := p.account.Open(ctx, p.idem, manifest,
+		[]client.File{{Path: e.path, Size: int64(len(body)), Open: open}})
 	if err != nil {
 		return outdated(err)
 	}
@@ -235,9 +238,9 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 		return outdated(err)
 	}
 	if err := e.stillNewest(steady, base.RevisionID); err != nil {
-		return e.leave(p, err, draft)
+		return e.abandon(p, err, draft)
 	}
-	return p.release(steady, draft)
+	return p.publish(steady, draft)
 }
 
 // manifest declares the new text, and the body to upload for it.
@@ -264,9 +267,13 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stats counts the whole revision; what is not uploaded is reused.
+// stats counts the whole revision. What is not uploaded is reused.
 func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
-	s := client.UploadStats{TotalFiles: len(base.Files), UploadedFiles: sent.UploadedFiles, UploadedBytes: sent.UploadedBytes}
+	s := client.UploadStats{
+		TotalFiles:    len(base.Files),
+		UploadedFiles: sent.UploadedFiles,
+		UploadedBytes: sent.UploadedBytes,
+	}
 	for _, f := range base.Files {
 		if f.Path == e.path {
 			f.SizeBytes = int64(size)
@@ -280,7 +287,7 @@ func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size i
 	return s
 }
 
-// outdated takes a server's word that it cannot build on the base for what it means: there is a newer one.
+// outdated maps the server's refusal of the base to errNewer.
 func outdated(err error) error {
 	if unbuildable(err) {
 		return errNewer
@@ -296,17 +303,19 @@ func (e *editing) stillNewest(ctx context.Context, base id.Revision) error {
 	return err
 }
 
-// leave ends an edit whose draft must not be published: it would undo what somebody has just published.
-func (e *editing) leave(p *publication, err error, draft contract.Finalized) error {
+// abandon ends an edit whose draft must not be published, because it would revert a newer revision.
+func (e *editing) abandon(p *publication, err error, draft contract.Finalized) error {
 	if !errors.Is(err, errNewer) {
-		return p.leftBehind(err, draft)
+		return p.draftLeft(err, draft)
 	}
-	return failure.New(failure.Invalid, fault.PatchConflict, "somebody published a newer revision at the last moment; the edit was not published").
-		Advise("Its draft stands in the way of other publishes for %s, because publishing it would undo that revision; if that is right: vitrine restore %s %s",
+	return failure.New(failure.Invalid, fault.PatchConflict,
+		"a newer revision was published at the last moment; the edit was not published").
+		Advise("Its draft blocks other publishes for %s; publishing it would undo that revision; "+
+			"if that is what you want: vitrine restore %s %s",
 			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 
-// unchanged is the JSON result of a command that had nothing to change.
+// unchanged is the JSON result of a command that had no change to make.
 type unchanged struct {
 	SchemaVersion string      `json:"schema_version"`
 	ArtifactID    id.Artifact `json:"artifact_id"`
@@ -315,7 +324,7 @@ type unchanged struct {
 	PrivateURL    string      `json:"private_url"`
 }
 
-func (h *artifactContext) reportNothing(now contract.AgentView, why string) error {
+func (h *artifactContext) reportUnchanged(now contract.AgentView, why string) error {
 	if h.screen.IsJSON() {
 		return h.screen.Object(unchanged{schemaVersion, h.artifact, true, now.Title, now.PrivateURL})
 	}

@@ -9,9 +9,24 @@ import (
 )
 
 var guides = map[string]string{
-	"vitrine": guide, "login": loginGuide, "logout": logoutGuide, "publish": publishGuide, "whoami": whoamiGuide, "version": versionGuide,
-	"list": listGuide, "show": showGuide, "pull": pullGuide, "edit": editGuide, "revisions": revisionsGuide, "diff": diffGuide, "restore": restoreGuide,
-	"link": linkGuide, "set-visibility": visibilityGuide, "pin": pinGuide, "unpin": pinGuide, "delete": deleteGuide,
+	"vitrine":        guide,
+	"login":          loginGuide,
+	"logout":         logoutGuide,
+	"publish":        publishGuide,
+	"whoami":         whoamiGuide,
+	"version":        versionGuide,
+	"list":           listGuide,
+	"show":           showGuide,
+	"pull":           pullGuide,
+	"edit":           editGuide,
+	"revisions":      revisionsGuide,
+	"diff":           diffGuide,
+	"restore":        restoreGuide,
+	"link":           linkGuide,
+	"set-visibility": visibilityGuide,
+	"pin":            pinGuide,
+	"unpin":          pinGuide,
+	"delete":         deleteGuide,
 }
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {
@@ -27,7 +42,7 @@ func TestGuidesFitATerminalAndAContext(t *testing.T) {
 	}
 }
 
-// TestGuidesHoldWorkingCommands parses every command that a guide shows with the real flags.
+// TestGuidesHoldWorkingCommands parses every command in a guide with the real flags.
 func TestGuidesHoldWorkingCommands(t *testing.T) {
 	shown := 0
 	for name, text := range guides {

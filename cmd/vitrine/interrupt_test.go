@@ -17,20 +17,24 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// process is a real run of the program, which gets real signals.
+// process is a run of the program in its own process, with real signals.
 type process struct {
 	*exec.Cmd
 	out   bytes.Buffer
 	lines []string // of stderr, complete when done is closed
 	done  chan struct{}
-	waits chan struct{} // closed when it says that an interrupt waits
+	waits chan struct{} // closed when the program says that it delays an interrupt
 }
 
-func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
+func start(t *testing.T, p *fakeServer, in io.Reader, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	run := &process{Cmd: exec.CommandContext(ctx, "vitrine", args...), done: make(chan struct{}), waits: make(chan struct{})}
+	run := &process{
+		Cmd:   exec.CommandContext(ctx, "vitrine", args...),
+		done:  make(chan struct{}),
+		waits: make(chan struct{}),
+	}
 	run.Env = append(os.Environ(), "VITRINE_URL="+p.api.URL, "VITRINE_API_KEY="+memberKey, "XDG_CONFIG_HOME="+t.TempDir(),
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "GORACE=atexit_sleep_ms=0")
 	run.Stdin, run.Stdout = in, &run.out
@@ -52,7 +56,7 @@ func start(t *testing.T, p *peer, in io.Reader, args ...string) *process {
 	return run
 }
 
-// end waits for the process, which must have this exit code, and gives what it told.
+// end waits for the process, which must have this exit code, and returns the lines of stderr.
 func (run *process) end(t *testing.T, code failure.Exit) []string {
 	t.Helper()
 	<-run.done
@@ -80,9 +84,12 @@ func site(t *testing.T) string {
 const interrupted = "error interrupted: interrupted before the server confirmed"
 
 func TestAnInterruptEndsAnUpload(t *testing.T) {
-	for signal, code := range map[os.Signal]failure.Exit{os.Interrupt: failure.Interrupted, syscall.SIGTERM: failure.Terminated} {
+	for signal, code := range map[os.Signal]failure.Exit{
+		os.Interrupt:    failure.Interrupted,
+		syscall.SIGTERM: failure.Terminated,
+	} {
 		t.Run(signal.String(), func(t *testing.T) {
-			p := newPeer()
+			p := newFakeServer()
 			defer p.close()
 			p.arrived, p.gate = make(chan string, 10), make(chan struct{})
 			run := start(t, p, nil, "publish", site(t))
@@ -105,7 +112,7 @@ func TestAnInterruptEndsAnUpload(t *testing.T) {
 func TestAnInterruptLeavesNoDraft(t *testing.T) {
 	for _, args := range [][]string{{"publish", site(t), "--artifact-id", artifact}, {"edit", artifact, "index.html"}} {
 		t.Run(args[0], func(t *testing.T) {
-			p := newPeer()
+			p := newFakeServer()
 			defer p.close()
 			var run *process
 			started := make(chan struct{})
@@ -127,15 +134,17 @@ func TestAnInterruptLeavesNoDraft(t *testing.T) {
 			run.end(t, failure.OK)
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.world.draft != nil || len(p.world.revisions) != 3 || !strings.Contains(run.out.String(), artifact) || len(p.wrong) > 0 {
-				t.Errorf("draft %v, %d revisions, stdout %q, objections %q", p.world.draft, len(p.world.revisions), &run.out, p.wrong)
+			if p.world.draft != nil || len(p.world.revisions) != 3 || !strings.Contains(run.out.String(), artifact) ||
+				len(p.wrong) > 0 {
+				t.Errorf("draft %v, %d revisions, stdout %q, objections %q", p.world.draft, len(p.world.revisions), &run.out,
+					p.wrong)
 			}
 		})
 	}
 }
 
 func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
-	p := newPeer()
+	p := newFakeServer()
 	defer p.close()
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -144,7 +153,7 @@ func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
 	defer out.Close()
 	defer in.Close()
 	run := start(t, p, out, "edit", artifact, "index.html")
-	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe holds: it is being read
+	if _, err := in.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil { // more than a pipe buffers
 		t.Fatal(err)
 	}
 	if err := run.Process.Signal(os.Interrupt); err != nil {

@@ -23,7 +23,7 @@ const (
 	revisionLink = "revision"
 )
 
-// one accepts a single argument and says what it is otherwise.
+// one accepts a single argument, and describes it in the failure.
 func one(command, what string) cobra.PositionalArgs { return exactly(1, command, what) }
 
 func exactly(n int, command, what string) cobra.PositionalArgs {
@@ -39,10 +39,10 @@ func (a *app) linkCommand() *cobra.Command {
 	var revision, expires string
 	cmd := &cobra.Command{
 		Use:   "link ARTIFACT",
-		Short: "Make a link that opens without sign-in",
+		Short: "Create a link that opens without sign-in",
 		Long:  linkGuide,
 		Args:  one("link", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
 	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
@@ -51,18 +51,18 @@ func (a *app) linkCommand() *cobra.Command {
 		Short: "List the links of an artifact",
 		Long:  linkGuide,
 		Args:  one("link list", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.own(ctx, args[0], listLinks) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
 	}, &cobra.Command{
 		Use:   "revoke LINK",
 		Short: "End a link",
 		Long:  linkGuide,
 		Args:  one("link revoke", "one LINK, an id that begins with al_"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
 	})
 	return cmd
 }
 
-// madeLink is an access link with a URL that was just made.
+// madeLink is an access link with a new URL.
 type madeLink struct {
 	SchemaVersion string      `json:"schema_version"`
 	ID            id.Link     `json:"access_link_id"`
@@ -70,20 +70,28 @@ type madeLink struct {
 	ArtifactID    id.Artifact `json:"artifact_id"`
 	RevisionID    id.Revision `json:"revision_id,omitempty"`
 	URL           string      `json:"url"`
-	// ExpiresAt is the end of the link, if it has one.
+	// ExpiresAt is the end of the link, if known and set.
 	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
 
-	endless bool // it is known that the link has no end
+	endless bool // the link is known to have no end
 }
 
-// urlLife is how long a URL of a link opens; the link itself lives on.
+// urlLife is how long a URL of a link works; the link itself may live longer.
 const urlLife = limits.LinkURLLife
 
-// linkTo makes a link, or finds the share link that is there, and a URL for it. It never opens longer than asked.
-func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Artifact, want contract.CreateLink) (madeLink, error) {
+// linkTo creates a link, or finds the existing share link, and returns it with a URL. Its end is never later than
+// requested.
+func linkTo(
+	ctx context.Context,
+	by *client.Account,
+	idem string,
+	artifact id.Artifact,
+	want contract.CreateLink,
+) (madeLink, error) {
 	made, err := by.CreateLink(ctx, idem, artifact, want)
-	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil { // for what it has, or for the link that is there
-		err = cmp.Or(lasting(ctx, by, artifact, want.ExpiresAt.Time), err)
+	// The server refused the requested end, or an existing share link stands in the way.
+	if failure.IsCode(err, fault.InvalidRequest) && want.Type == shareLink && want.ExpiresAt != nil {
+		err = cmp.Or(checkShareEnd(ctx, by, artifact, want.ExpiresAt.Time), err)
 	}
 	if err != nil {
 		return madeLink{}, err
@@ -96,21 +104,21 @@ func linkTo(ctx context.Context, by *client.Account, idem string, artifact id.Ar
 		RevisionID:    want.RevisionID,
 		ExpiresAt:     want.ExpiresAt,
 	}
-	if made.Type == shareLink { // else it was made just now
-		if err := l.learn(ctx, by); err != nil {
+	if made.Type == shareLink { // other links are always new
+		if err := l.fetchEnd(ctx, by); err != nil {
 			return madeLink{}, err
 		}
 	}
 	if want.ExpiresAt != nil && (l.endless || l.ExpiresAt.After(want.ExpiresAt.Time)) {
-		return madeLink{}, lasts(l.ID, l.ExpiresAt)
+		return madeLink{}, errLasts(l.ID, l.ExpiresAt)
 	}
 	l.URL, err = by.MintLink(ctx, made.ID)
 	return l, err
 }
 
-// learn finds out when the link ends: one that was there already may have another end than was asked for. One that is not
-// listed yet was made just now, and has that.
-func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
+// fetchEnd reads when the link ends, because an existing link may have another end than requested. A link that is not
+// listed yet is new, and has the requested end.
+func (l *madeLink) fetchEnd(ctx context.Context, by *client.Account) error {
 	list, err := by.Links(ctx, l.ArtifactID)
 	if err != nil {
 		return err
@@ -124,29 +132,29 @@ func (l *madeLink) learn(ctx context.Context, by *client.Account) error {
 	return nil
 }
 
-// lasting fails if the artifact has a share link that ends later than end: there is one such link at a time, and asking
-// for another gives that one.
-func lasting(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
+// checkShareEnd fails if the artifact has a share link that ends later than end, because there is one share link at a
+// time, and asking for another returns that one.
+func checkShareEnd(ctx context.Context, by *client.Account, artifact id.Artifact, end time.Time) error {
 	list, err := by.Links(ctx, artifact)
 	if err != nil {
 		return err
 	}
 	for _, row := range list.Items {
 		if row.Type == shareLink && row.RevokedAt == nil && (row.ExpiresAt == nil || row.ExpiresAt.After(end)) {
-			return lasts(row.ID, row.ExpiresAt)
+			return errLasts(row.ID, row.ExpiresAt)
 		}
 	}
 	return nil
 }
 
-// lasts is the failure of a share link that is there and ends at end, nil for never.
-func lasts(l id.Link, end *contract.Time) error {
-	when := "never ends by itself"
+// errLasts returns the failure for an existing share link that ends at end; nil is never.
+func errLasts(l id.Link, end *contract.Time) error {
+	when := "never expires"
 	if end != nil {
 		when = "ends on " + end.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	return failure.New(failure.Conflict, failure.LinkLasts, "the artifact has a share link already, which %s", when).
-		Advise("End it first, for everyone who has it: vitrine link revoke %s", l)
+	return failure.New(failure.Conflict, failure.LinkLasts, "the artifact already has a share link, which %s", when).
+		Advise("Revoke it first, for everyone who has it: vitrine link revoke %s", l)
 }
 
 func (a *app) link(ctx context.Context, text, revision, expires string) error {
@@ -170,7 +178,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 		return err
 	}
 	want.ExpiresAt = contract.AtOrNull(end)
-	return a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
+	return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 		l, err := linkTo(ctx, h.account, "cli_link_"+a.newUUID(), h.artifact, want)
 		if err != nil {
 			return err
@@ -182,21 +190,21 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 	})
 }
 
-// linkRows tell people how long a link opens.
+// linkRows say how long a link works.
 func (a *app) linkRows(l madeLink) []screen.Row {
 	shows := "the newest revision"
 	if l.RevisionID != "" {
 		shows = "revision " + string(l.RevisionID) + " for good"
 	}
-	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.opens(l)}}
+	rows := []screen.Row{{Name: "Shows", Value: shows + ", without sign-in"}, {Name: "Opens", Value: a.lifetime(l)}}
 	if l.ID != "" {
 		rows = append(rows, screen.Row{Name: "End", Value: "vitrine link revoke " + string(l.ID)})
 	}
 	return rows
 }
 
-// opens says how long the URL opens, and how to get another.
-func (a *app) opens(l madeLink) string {
+// lifetime says how long the URL works, and how to get another.
+func (a *app) lifetime(l madeLink) string {
 	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
 	}
@@ -205,7 +213,7 @@ func (a *app) opens(l madeLink) string {
 		text = "for 24 hours, or until the link ends"
 	}
 	if l.RevisionID == "" {
-		text += "; vitrine link " + string(l.ArtifactID) + " makes a fresh URL"
+		text += "; vitrine link " + string(l.ArtifactID) + " creates a new URL"
 	}
 	if l.ExpiresAt != nil {
 		text += "; the link ends " + screen.When(l.ExpiresAt.Time, a.now())
@@ -233,16 +241,16 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 		if l.RevisionID != nil {
 			shows = string(*l.RevisionID)
 		}
-		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.standing(l)})
+		rows = append(rows, []string{string(l.ID), l.Type, shows, "made " + date(l.CreatedAt), h.state(l)})
 	}
 	if len(rows) == 0 {
-		h.screen.Note("The artifact has no links; vitrine link %s makes one", h.artifact)
+		h.screen.Note("The artifact has no links; create one with vitrine link %s", h.artifact)
 	}
 	return h.screen.Table(rows)
 }
 
-// standing tells whether a link opens.
-func (h *artifactContext) standing(l contract.LinkRow) string {
+// state describes whether a link works.
+func (h *artifactContext) state(l contract.LinkRow) string {
 	switch {
 	case l.RevokedAt != nil:
 		return "revoked " + date(*l.RevokedAt)
@@ -265,7 +273,7 @@ type revokedLink struct {
 func (a *app) revokeLink(ctx context.Context, text string) error {
 	link := id.Link(text)
 	if _, err := link.Public(); err != nil {
-		return failure.New(failure.Invalid, failure.Usage, "this is no id of a link").
+		return failure.New(failure.Invalid, failure.Usage, "this is not the id of a link").
 			Advise("It begins with al_; vitrine link list with the id of the artifact shows it.")
 	}
 	account, by, err := a.account(ctx, toAct)
@@ -279,6 +287,6 @@ func (a *app) revokeLink(ctx context.Context, text string) error {
 	case a.screen.IsJSON():
 		return a.screen.Object(revokedLink{schemaVersion, r})
 	}
-	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; nothing opens through it any more",
+	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; it no longer opens anything",
 		screen.Row{Name: "Since", Value: r.RevokedAt.UTC().Format("2006-01-02 15:04 UTC")})
 }

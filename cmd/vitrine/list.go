@@ -12,14 +12,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Numbers of list: what it shows if nobody says, what one call gives, and what one command shows at most.
+// Limits of list: the default, the size of one call, and the most that one command shows.
 const (
 	listUsual = limits.DefaultPage
 	listPage  = limits.MaxPage
 	listMost  = 10000
 )
 
-// paging says which part of a list to show.
+// paging selects the part of a list to show.
 type paging struct {
 	limit  int
 	all    bool
@@ -33,7 +33,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short: "List the artifacts of the workspace",
 		Long:  listGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
 	}
 	f := cmd.Flags()
 	f.IntVar(&p.limit, "limit", listUsual, "how many to list")
@@ -54,7 +54,8 @@ func (a *app) list(ctx context.Context, p paging) error {
 		p.limit = listMost
 	}
 	if p.limit < 1 || p.limit > listMost || len(p.cursor) > limits.CursorLength {
-		return failure.New(failure.Invalid, failure.Usage, "--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
+		return failure.New(failure.Invalid, failure.Usage,
+			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
 			Advise("vitrine list --all lists all.")
 	}
 	account, by, err := a.account(ctx, toAct)
@@ -71,7 +72,7 @@ func (a *app) list(ctx context.Context, p paging) error {
 	return a.showList(l)
 }
 
-// pages reads as many pages as it takes.
+// pages reads as many pages as needed.
 func pages(ctx context.Context, by *client.Account, p paging) (contract.ArtifactList, error) {
 	all := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
 	for {
@@ -97,15 +98,18 @@ func (a *app) showList(l contract.ArtifactList) error {
 		if s.RevisionID == nil {
 			state = "not published yet"
 		}
-		rows = append(rows, []string{string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title})
+		rows = append(rows, []string{
+			string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title,
+		})
 	}
 	switch {
 	case len(rows) == 0:
-		a.screen.Note("There is nothing here yet; vitrine publish PATH publishes something")
+		a.screen.Note("There are no artifacts yet; publish one with vitrine publish PATH")
 	case l.PageInfo.HasMore && len(l.Data) >= listMost:
-		a.screen.Note("There are more: vitrine list --all --cursor %s goes on", failure.Quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: continue with vitrine list --all --cursor %s", failure.Quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
-		a.screen.Note("There are more: vitrine list --cursor %s goes on, vitrine list --all lists all", failure.Quoted(*l.PageInfo.NextCursor))
+		a.screen.Note("There are more: continue with vitrine list --cursor %s, or list all with vitrine list --all",
+			failure.Quoted(*l.PageInfo.NextCursor))
 	}
 	return a.screen.Table(rows)
 }

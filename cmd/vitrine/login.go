@@ -20,8 +20,8 @@ import (
 	"vitrine/cmd/vitrine/vault"
 )
 
-// cleanTime bounds what is done after an interrupt or a login, so that no key is left that nobody has.
-const cleanTime = 15 * time.Second
+// cleanupTimeout bounds the cleanup after an interrupt or a login, so that no unused key is left.
+const cleanupTimeout = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
 	var onDevice bool
@@ -30,7 +30,7 @@ func (a *app) loginCommand() *cobra.Command {
 		Short: "Sign in",
 		Long:  loginGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
 	}
 	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
 	return cmd
@@ -42,7 +42,7 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 	if err != nil {
 		return err
 	}
-	e := &entry{app: a, server: server}
+	e := &loginFlow{app: a, server: server}
 	if err := e.begin(ctx); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 	return e.report()
 }
 
-// entry is one login under way.
-type entry struct {
+// loginFlow is one login.
+type loginFlow struct {
 	app        *app
 	server     string
 	deployment *client.Deployment
@@ -71,20 +71,21 @@ type entry struct {
 
 	record   vault.Record
 	place    vault.Place   // "" until the record is stored
-	replaced *vault.Record // what was stored before
+	replaced *vault.Record // the previous record
 }
 
-func (e *entry) stored() bool { return e.place != "" }
+func (e *loginFlow) stored() bool { return e.place != "" }
 
-func (e *entry) begin(ctx context.Context) (err error) {
+func (e *loginFlow) begin(ctx context.Context) (err error) {
 	if e.deployment, err = e.app.discover(ctx); err == nil {
 		e.authority, err = e.deployment.Authority(ctx)
 	}
 	return err
 }
 
-// byBrowser waits for a browser of this machine to come back. Its page is answered last, so that it tells the outcome.
-func (e *entry) byBrowser(ctx context.Context) error {
+// byBrowser waits for the redirect in a browser of this machine. It answers the browser last, so that the page shows
+// the outcome.
+func (e *loginFlow) byBrowser(ctx context.Context) error {
 	state := rand.Text()
 	l, err := loopback.Listen(state)
 	if err != nil {
@@ -96,13 +97,13 @@ func (e *entry) byBrowser(ctx context.Context) error {
 	if e.app.environment().Open(attempt.URL) == nil {
 		e.app.screen.Prompt("It opens in your browser now.")
 	}
-	err = e.come(ctx, l, attempt)
+	err = e.waitForBrowser(ctx, l, attempt)
 	l.Close(e.page(ctx, err))
 	return err
 }
 
-func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
-	late := failure.New(failure.Auth, failure.TimedOut, "nobody signed in within %s", e.app.browse).
+func (e *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
+	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", e.app.browse).
 		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
 	waiting, stop := context.WithTimeoutCause(ctx, e.app.browse, late)
 	defer stop()
@@ -117,8 +118,8 @@ func (e *entry) come(ctx context.Context, l *loopback.Listener, attempt *client.
 	return e.keep(ctx, tokens)
 }
 
-// page is what the browser shows in the end.
-func (e *entry) page(ctx context.Context, err error) loopback.Page {
+// page returns what the browser shows in the end.
+func (e *loginFlow) page(ctx context.Context, err error) loopback.Page {
 	switch {
 	case ctx.Err() != nil && !e.stored():
 		return loopback.Page{Heading: "Sign-in interrupted", Text: "The command was stopped before the sign-in was complete."}
@@ -128,8 +129,8 @@ func (e *entry) page(ctx context.Context, err error) loopback.Page {
 	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(e.record) + "."}
 }
 
-// byDevice shows a code and waits until a person has typed it somewhere.
-func (e *entry) byDevice(ctx context.Context) error {
+// byDevice shows a code and waits until the person has typed it on another device.
+func (e *loginFlow) byDevice(ctx context.Context) error {
 	d, err := e.authority.StartDevice(ctx, hostname())
 	if err != nil {
 		return err
@@ -138,7 +139,8 @@ func (e *entry) byDevice(ctx context.Context) error {
 	if d.Complete != "" {
 		lines = append(lines, "or open this page, which has the code in it:", "  "+d.Complete)
 	}
-	e.app.screen.Prompt(append(lines, "Waiting; the code ends in "+screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
+	e.app.screen.Prompt(append(lines, "Waiting; the code expires in "+
+		screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
 	tokens, err := e.authority.Await(ctx, d)
 	if err != nil {
 		return err
@@ -146,12 +148,12 @@ func (e *entry) byDevice(ctx context.Context) error {
 	return e.keep(ctx, tokens)
 }
 
-// keep makes the key and stores it. From the call that makes it on an interrupt waits, so that what was made is known and
-// can be undone: a login that is not stored leaves nothing behind at the server either.
-func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
-	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+// keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
+// is known and can be revoked: a login that is not stored leaves no key at the server.
+func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
+	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	key, err := e.mint(ctx, steady, tokens)
+	key, err := e.createKey(ctx, steady, tokens)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -165,30 +167,31 @@ func (e *entry) keep(ctx context.Context, tokens client.Tokens) error {
 	return err
 }
 
-// mint asks who signed in and makes an API key for this machine. A server that cannot tell does not hinder a login.
-func (e *entry) mint(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
+// createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
+// tell who signed in.
+func (e *loginFlow) createKey(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
 	member := e.deployment.As(tokens.Access)
 	who, err := member.Workspace(ctx)
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
-		return client.Key{}, unfit(err)
+		return client.Key{}, explainForbidden(err)
 	}
 	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
 	if err != nil {
-		return client.Key{}, unfit(err)
+		return client.Key{}, explainForbidden(err)
 	}
 	e.record = recordOf(e.server, e.deployment, made, tokens, who.WorkspaceMember.Email)
 	return key, nil
 }
 
-// unfit explains a refusal to somebody who has just signed in.
-func unfit(err error) error {
+// explainForbidden explains a refusal right after a sign-in.
+func explainForbidden(err error) error {
 	if f := failure.Of(err); f.Exit == failure.Auth {
-		_ = f.Advise("Whoever signed in may not make API keys in this workspace; ask its owner.") // err holds f
+		_ = f.Advise("You may not create API keys in this workspace; ask its owner.") // f points into err
 	}
 	return err
 }
 
-func (e *entry) store(ctx context.Context) (err error) {
+func (e *loginFlow) store(ctx context.Context) (err error) {
 	e.place, err = e.app.vault().Update(ctx, e.server, func(old *vault.Record) (*vault.Record, error) {
 		e.replaced = old
 		return &e.record, nil
@@ -199,9 +202,9 @@ func (e *entry) store(ctx context.Context) (err error) {
 	return err
 }
 
-// undo ends what a login got that is not stored.
-func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+// undo revokes the tokens and the key of a login that is not stored.
+func (e *loginFlow) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	var errs error
 	if key != (client.Key{}) {
@@ -216,29 +219,31 @@ func (e *entry) undo(ctx context.Context, key client.Key, tokens client.Tokens) 
 	}
 }
 
-// retire ends the login that was replaced.
-func (e *entry) retire(ctx context.Context) {
+// retire revokes the login that was replaced.
+func (e *loginFlow) retire(ctx context.Context) {
 	if e.replaced == nil {
 		return
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
-		e.app.screen.Note("Warning: the API key %s of the login before could not be revoked (%s); revoke it at the server", e.replaced.KeyID, reason)
+		e.app.screen.Note(
+			"Warning: the API key %s of the previous login could not be revoked (%s); revoke it at the server",
+			e.replaced.KeyID, reason)
 	}
 }
 
-// environment tell whether and how a browser can be opened.
+// environment describes whether and how a browser can be opened.
 func (a *app) environment() browser.Environment {
 	return browser.Environment{
 		OS:       runtime.GOOS,
 		Terminal: a.terminal,
 		Env:      a.env,
-		Look:     exec.LookPath,
+		LookPath: exec.LookPath,
 	}
 }
 
-// hostname is this machine as its owner knows it, short enough for the name of a key.
+// hostname returns the name of this machine, short enough for the name of a key.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -264,13 +269,16 @@ type loggedIn struct {
 	Server        string      `json:"server"`
 }
 
-func (e *entry) report() error {
+func (e *loginFlow) report() error {
 	r, s := e.record, e.app.screen
 	if e.app.env(envKey) != "" {
-		s.Note("VITRINE_API_KEY is set and goes before this login; unset it to use the login")
+		s.Note("VITRINE_API_KEY is set and takes precedence over this login; unset it to use the login")
 	}
 	if s.IsJSON() {
-		return s.Object(loggedIn{schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID), r.ExpiresAt, e.place, e.server})
+		return s.Object(loggedIn{
+			schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID),
+			r.ExpiresAt, e.place, e.server,
+		})
 	}
 	rows := []screen.Row{
 		{Name: "Workspace", Value: string(r.WorkspaceID)},
@@ -283,5 +291,6 @@ func (e *entry) report() error {
 	if e.place == vault.File {
 		kept = e.app.vault().Path()
 	}
-	return s.Result(summary(r), append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
+	return s.Result(summary(r),
+		append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
 }

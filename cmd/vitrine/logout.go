@@ -21,7 +21,7 @@ func (a *app) logoutCommand() *cobra.Command {
 		Short: "Sign out",
 		Long:  logoutGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
 	}
 }
 
@@ -31,19 +31,19 @@ type loggedOut struct {
 	Status        string    `json:"status"`
 	PublicID      id.Public `json:"public_id,omitempty"`
 	RemoteRevoked *bool     `json:"remote_revoked,omitempty"`
-	// Reason tells why the server did not end the login.
+	// Reason says why the server did not end the login.
 	Reason string `json:"reason,omitempty"`
 }
 
-// logout ends the stored login at the server and deletes it here, in any case and after an interrupt too. Nobody else
-// uses the login meanwhile, so that a token which is just being replaced does not survive.
+// logout revokes the stored login at the server and deletes it here, even after a failure or an interrupt. It keeps
+// other processes from using the login meanwhile, so that a token that is just being replaced does not survive.
 func (a *app) logout(ctx context.Context) error {
 	server, err := a.server()
 	if err != nil {
 		return err
 	}
 	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is set; logout leaves it alone")
+		a.screen.Note("VITRINE_API_KEY is set; logout does not change it")
 	}
 	var old *vault.Record
 	reason := ""
@@ -57,7 +57,8 @@ func (a *app) logout(ctx context.Context) error {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return failure.New(failure.Interrupted, failure.WasInterrupted, "interrupted before the server confirmed; the login was deleted here").
+		return failure.New(failure.Interrupted, failure.WasInterrupted,
+			"interrupted before the server confirmed; the login was deleted here").
 			Advise("Revoke the API key at the server if it must not be used again.")
 	case old == nil:
 		return a.loggedOut(loggedOut{Status: "no_credential"}, "Not signed in: there is no stored login for "+server)
@@ -65,9 +66,10 @@ func (a *app) logout(ctx context.Context) error {
 	done := reason == ""
 	switch {
 	case reason == keyRejected:
-		a.screen.Note("The server did not accept the API key %s any more", old.KeyID)
+		a.screen.Note("The server no longer accepted the API key %s", old.KeyID)
 	case !done:
-		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason, old.KeyID)
+		a.screen.Note("Warning: the server did not end the login (%s); the API key %s may still be valid there", reason,
+			old.KeyID)
 	}
 	return a.loggedOut(loggedOut{
 		Status:        "logged_out",
@@ -85,11 +87,11 @@ func (a *app) loggedOut(r loggedOut, line string) error {
 	return a.screen.Result(line)
 }
 
-// endTime bounds what logout asks of the server.
-const endTime = 20 * time.Second
+// logoutTimeout bounds the calls of logout.
+const logoutTimeout = 20 * time.Second
 
 func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) {
-	ctx, stop := context.WithTimeout(ctx, endTime)
+	ctx, stop := context.WithTimeout(ctx, logoutTimeout)
 	defer stop()
 	deployment, err := a.discover(ctx)
 	if err != nil {
@@ -98,9 +100,9 @@ func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) 
 	return a.end(ctx, deployment, r)
 }
 
-// end revokes the key and the tokens of a login, and tells why that failed, or "".
+// end revokes the key and the tokens of a login, and returns why that failed, or "".
 func (a *app) end(ctx context.Context, d *client.Deployment, r *vault.Record) (reason string) {
-	if err := atHome(r, d); err != nil {
+	if err := checkHosts(r, d); err != nil {
 		return string(failure.Moved)
 	}
 	key, err := client.ParseKey(string(r.APIKey))
@@ -130,8 +132,14 @@ func endTokens(ctx context.Context, d *client.Deployment, refresh secret.Text) e
 	return authority.Revoke(ctx, refresh)
 }
 
-// recordOf is what a login stores.
-func recordOf(server string, d *client.Deployment, made contract.CreatedKey, tokens client.Tokens, email string) vault.Record {
+// recordOf returns the record that a login stores.
+func recordOf(
+	server string,
+	d *client.Deployment,
+	made contract.CreatedKey,
+	tokens client.Tokens,
+	email string,
+) vault.Record {
 	r := vault.Record{
 		BaseURL:      server,
 		APIURL:       d.Hosts.APIURL,

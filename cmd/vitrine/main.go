@@ -21,11 +21,11 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// The environment that the program reads, beside what describes terminal, browser and home (NO_COLOR, CI, TERM, BROWSER,
-// DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, HOME). Secrets are never accepted as flags.
+// Environment variables of the program, in addition to those that describe terminal, browser and home (NO_COLOR, CI,
+// TERM, BROWSER, DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, HOME). Secrets are never accepted as flags.
 const (
 	envURL = "VITRINE_URL"     // {base_url}; all other addresses are discovered there
-	envKey = "VITRINE_API_KEY" // API key that goes before a stored login
+	envKey = "VITRINE_API_KEY" // takes precedence over a stored login
 )
 
 const defaultURL = "http://localhost:8701"
@@ -35,7 +35,7 @@ const browserTime = 5 * time.Minute
 
 func main() { os.Exit(int(run(system()))) }
 
-// app is one invocation of the program: what it reads of its surroundings, and the screen once flags are known.
+// app is one invocation of the program: its environment, and the screen once flags are parsed.
 type app struct {
 	args      []string
 	environ   []string
@@ -46,18 +46,18 @@ type app struct {
 	retry     client.RetryPolicy
 	keyring   time.Duration // bounds each call to the keyring
 	browse    time.Duration // how long login waits for a browser
-	terminal  bool          // a person sits in front of it
+	terminal  bool          // stdin and stderr are terminals
 	stdoutTTY bool          // out is a terminal
-	stdinTTY  bool          // in is a keyboard
+	stdinTTY  bool          // in is a terminal
 
 	flags  flags
 	screen *screen.Screen
 }
 
-// flags are the flags that every command has.
+// flags are the global flags.
 type flags struct{ json, quiet, color, noColor, insecureHTTP bool }
 
-// system is the invocation as the operating system gives it.
+// system returns the invocation with the environment of the process.
 func system() *app {
 	return &app{
 		args:      os.Args[1:],
@@ -87,18 +87,19 @@ func run(a *app) failure.Exit {
 	}
 	f := failure.Of(err)
 	a.screen.Fail(f)
-	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM && f.Exit == failure.Interrupted {
+	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM &&
+		f.Exit == failure.Interrupted {
 		return failure.Terminated
 	}
 	return f.Exit
 }
 
-// signalled is why a command ends before its work is done.
+// signalled is the cause of a context that a signal ended.
 type signalled struct{ by os.Signal }
 
 func (s signalled) Error() string { return s.by.String() }
 
-// notifyContext is a context that the first of these signals ends; the second one ends the program.
+// notifyContext returns a context that the first of these signals cancels. The second one ends the program.
 func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	came := make(chan os.Signal, 1)
@@ -114,7 +115,7 @@ func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFu
 	return ctx, stop
 }
 
-// open makes the screen; once before flags are parsed, so that a bad flag can be reported in the wished form.
+// open creates the screen. It runs once before flags are parsed, so that a bad flag is reported in the requested form.
 func (a *app) open() {
 	a.screen = screen.New(screen.Options{
 		Out:      a.out,
@@ -128,7 +129,7 @@ func (a *app) open() {
 	})
 }
 
-// asksForJSON tells whether --json stands among the arguments, whatever else is wrong with them.
+// asksForJSON reports whether --json is among the arguments, even if others are invalid.
 func (a *app) asksForJSON() bool {
 	for _, arg := range a.args {
 		switch arg {
@@ -150,7 +151,7 @@ func (a *app) env(name string) (value string) {
 	return value
 }
 
-// caller makes the client of this invocation; all its calls share one request id.
+// caller returns the client of this invocation. All its calls share one request id.
 func (a *app) caller() *client.Caller {
 	return &client.Caller{
 		HTTP:      client.NewHTTP(),

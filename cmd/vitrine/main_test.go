@@ -24,18 +24,18 @@ import (
 // epoch is the time of the tested program.
 var epoch = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// TestMain lets scripts run the real program as a process of its own; only its clock is set and its patience short.
+// TestMain lets scripts run the real program as its own process, with a fixed clock and short timeouts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"vitrine": func() {
 			a := system()
 			a.now = func() time.Time { return epoch }
 			a.retry = client.RetryPolicy{
-				Tries:    3,
-				First:    time.Millisecond,
-				Longest:  time.Minute,
-				InFlight: 20 * time.Millisecond,
-				Haste:    haste,
+				MaxAttempts:  3,
+				MeanWait:     time.Millisecond,
+				MaxWait:      time.Minute,
+				InFlight:     20 * time.Millisecond,
+				ClockDivisor: clockDivisor,
 			}
 			a.keyring = 200 * time.Millisecond
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
@@ -48,39 +48,48 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(int(run(a)))
 		},
-		"person": person,
+		"person": fakeBrowser,
 	})
 }
 
-// haste divides the times of a sign-in on another device, on both sides.
-const haste = 1000
+// clockDivisor divides the times of a sign-in on another device, on both sides.
+const clockDivisor = 1000
 
-type peerKey struct{}
+type fakeServerKey struct{}
 
-// TestScripts runs testdata, each script against a peer of its own.
+// TestScripts runs testdata, each script against its own fake server.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			p := newPeer()
+			p := newFakeServer()
 			env.Defer(p.close)
-			env.Values[peerKey{}] = p
+			env.Values[fakeServerKey{}] = p
 			addProxy(env, p)
 			env.Setenv("VITRINE_URL", p.api.URL)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every process of a race-detecting binary ends a second late
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
 			env.Setenv("MEMBER_KEY", memberKey)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonIs, "make": makeFile, "outcome": outcome, "peer": tellPeer, "proxy": setProxy, "silent-bus": silentBus},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      exits,
+			"json":       jsonIs,
+			"make":       makeFile,
+			"outcome":    outcome,
+			"peer":       tellPeer,
+			"proxy":      setProxy,
+			"silent-bus": silentBus,
+		},
 	})
 }
 
-// exits CODE PROGRAM ARG... runs a program that must end with CODE. The peer must have no objection to what it did.
+// exits CODE PROGRAM ARG... runs a program that must end with CODE. It also fails if the fake server found a fault in
+// the requests.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
@@ -95,7 +104,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
-	p := ts.Value(peerKey{}).(*peer)
+	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.wrong) > 0 {
@@ -128,7 +137,8 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// make NAME SIZE|link TARGET|pipe|secret creates what a txtar archive cannot hold; NAME is a Go string literal without its quotes.
+// make NAME SIZE|link TARGET|pipe|secret creates what a txtar archive cannot contain. NAME is a Go string literal
+// without its quotes.
 func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: make NAME SIZE, or make NAME link TARGET, or make NAME pipe|secret")
@@ -171,10 +181,10 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
 //	peer together N                   hold PUTs until N are there
-//	peer newer ROUTE TIMES PATH TEXT  somebody publishes PATH before the next calls of a route are answered; % in TEXT counts
-//	peer lenient                      a share link that is there is given whatever end was asked for
-//	peer draft ROUTE N                somebody makes a draft before the next call of a route is answered, and publishes it after
-//	                                  N refusals because of it; 0 for never
+//	peer newer ROUTE TIMES PATH TEXT  others publish PATH before the next calls of a route; % in TEXT counts
+//	peer lenient                      an existing share link is returned for every requested end
+//	peer draft ROUTE N                another client makes a draft before the next call of a route, and
+//	                                  publishes it after N refusals because of it; 0 for never
 //	peer file PATH TEXT               the newest revision has this file; both are Go literals without quotes
 //	peer big PATH SIZE                the newest revision has this text of so many bytes
 //	peer title TEXT                   the artifact is called so, a Go literal without quotes
@@ -188,7 +198,7 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer most N                       the most PUTs at a time were N
 //	peer stored DIR                   what was stored is what DIR holds
 func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
-	p := ts.Value(peerKey{}).(*peer)
+	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	number := func(i int) int {
@@ -198,7 +208,7 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch args[0] {
 	case "fail", "refuse":
-		f := misdeed{
+		f := plannedFault{
 			status: number(3),
 			code:   args[4],
 			header: http.Header{},
@@ -210,9 +220,9 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		p.plan(args[1], number(2), f)
 	case "body":
-		p.plan(args[1], 1, misdeed{status: number(2), body: args[3]})
+		p.plan(args[1], 1, plannedFault{status: number(2), body: args[3]})
 	case "drop":
-		p.plan(args[1], number(2), misdeed{drop: true})
+		p.plan(args[1], number(2), plannedFault{drop: true})
 	case "host":
 		p.hosts[args[1]] = args[2]
 	case "result":
@@ -252,13 +262,13 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func (p *peer) plan(route string, times int, f misdeed) {
+func (p *fakeServer) plan(route string, times int, f plannedFault) {
 	for range times {
 		p.faults[route] = append(p.faults[route], f)
 	}
 }
 
-func (p *peer) setCap(name string, n int) {
+func (p *fakeServer) setCap(name string, n int) {
 	switch name {
 	case "count":
 		p.policy.FileCountCap = n
@@ -271,19 +281,20 @@ func (p *peer) setCap(name string, n int) {
 	}
 }
 
-// takeCalls lists the calls; PUTs run side by side, so neighbours are put in order.
-func (p *peer) takeCalls() string {
+// takeCalls lists the calls. It sorts neighbouring PUTs, because they run concurrently.
+func (p *fakeServer) takeCalls() string {
 	calls := p.calls
 	p.calls = nil
 	for i := range calls {
-		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") && calls[j] < calls[j-1]; j-- {
+		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") &&
+			calls[j] < calls[j-1]; j-- {
 			calls[j], calls[j-1] = calls[j-1], calls[j]
 		}
 	}
 	return strings.Join(calls, "\n") + "\n"
 }
 
-func (p *peer) checkStored(ts *testscript.TestScript, dir string) {
+func (p *fakeServer) checkStored(ts *testscript.TestScript, dir string) {
 	root, err := os.OpenRoot(ts.MkAbs(dir))
 	ts.Check(err)
 	defer root.Close()

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// member acts for the person of the stored login, with an access token that was made just now. A key in the environment
-// is no person: it stands for itself alone, so it does not count here.
+// member acts for the person of the stored login, with a new access token. It ignores a key in the environment, which
+// does not act for a person.
 func (a *app) member(ctx context.Context) (*client.Member, error) {
 	server, err := a.server()
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	logins := a.vault()
 	if stored := logins.Load(server); stored == nil || stored.RefreshToken == "" {
 		return nil, failure.New(failure.Auth, fault.NotAuthenticated, "this needs a login; an API key is not enough").
-			Advise("Sign in with vitrine login, or with vitrine login --device-code where no browser is.")
+			Advise("Sign in with vitrine login, or with vitrine login --device-code without a browser.")
 	}
 	deployment, err := a.discover(ctx)
 	if err != nil {
@@ -30,13 +30,14 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := logins.AccessToken(ctx, server, func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
-		if err := atHome(&r, deployment); err != nil {
-			return "", "", err
-		}
-		tokens, err := authority.Refresh(ctx, r.RefreshToken)
-		return tokens.Access, tokens.Refresh, err
-	})
+	access, err := logins.AccessToken(ctx, server,
+		func(ctx context.Context, r vault.Record) (access, next secret.Text, err error) {
+			if err := checkHosts(&r, deployment); err != nil {
+				return "", "", err
+			}
+			tokens, err := authority.Refresh(ctx, r.RefreshToken)
+			return tokens.Access, tokens.Refresh, err
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// inProcess is an invocation within this process, whose keyring cannot be reached.
-func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *bytes.Buffer) {
+// inProcess returns an invocation within this process, without a keyring.
+func inProcess(t *testing.T, p *fakeServer, config string, args ...string) (*app, *bytes.Buffer) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
 	var out bytes.Buffer
 	a := &app{
@@ -22,7 +22,7 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 		err:     &out,
 		now:     func() time.Time { return epoch },
 		newUUID: func() string { return string(id.NewWorkspace()) },
-		retry:   client.RetryPolicy{Tries: 2, First: time.Millisecond, Haste: haste},
+		retry:   client.RetryPolicy{MaxAttempts: 2, MeanWait: time.Millisecond, ClockDivisor: clockDivisor},
 		keyring: time.Second,
 		browse:  time.Second,
 	}
@@ -30,9 +30,9 @@ func inProcess(t *testing.T, p *peer, config string, args ...string) (*app, *byt
 	return a, &out
 }
 
-// TestMemberActsWithAFreshToken walks through the life of a login's refresh token.
+// TestMemberActsWithAFreshToken runs the life of a login's refresh token.
 func TestMemberActsWithAFreshToken(t *testing.T) {
-	p, config := newPeer(), t.TempDir()
+	p, config := newFakeServer(), t.TempDir()
 	defer p.close()
 	if a, _ := inProcess(t, p, config); failure.Of(second(a.member(t.Context()))).Exit != failure.Auth {
 		t.Fatal("somebody is a member without a login")
@@ -50,18 +50,20 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 		if w, err := m.Workspace(t.Context()); err != nil || w.WorkspaceMember.Email != "ada@example.com" {
 			t.Errorf("workspace %+v, error %v", w, err)
 		}
-		if left := p.left(); !strings.Contains(left, "refresh 0"+string(rune('2'+want))) || strings.Count(left, "refresh") != 1 {
+		if left := p.left(); !strings.Contains(left, "refresh 0"+string(rune('2'+want))) ||
+			strings.Count(left, "refresh") != 1 {
 			t.Errorf("after refresh %d there are %s", want+1, left)
 		}
 	}
-	p.plan("token", 1, misdeed{drop: true}) // an answer that is lost is asked for again
+	p.plan("token", 1, plannedFault{drop: true}) // a lost response is requested again
 	a, _ = inProcess(t, p, config)
 	if _, err := a.member(t.Context()); err != nil {
 		t.Error(err)
 	}
 	p.people.refresh = map[string]bool{}
 	a, _ = inProcess(t, p, config)
-	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") {
+	if f := failure.Of(second(a.member(t.Context()))); f.Exit != failure.Auth ||
+		!strings.Contains(f.Hint, "vitrine login") {
 		t.Errorf("after a revocation: %+v", f)
 	}
 	p.hosts["upload_url"] = "https://elsewhere.test"

@@ -17,21 +17,21 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// world is what the workspace of the peer holds: one artifact with its revisions and links, and names of others.
+// world is the workspace of the fake server: one artifact with its revisions and links, and the names of others.
 type world struct {
 	title     string
-	revisions []snapshot     // the oldest first
-	draft     *snapshot      // that stands in the way of others, nil without one
-	yields    int            // refusals after which somebody publishes it; 0 for never
-	drafts    map[string]int // routes before whose next call somebody makes a draft, with yields
+	revisions []snapshot     // oldest first
+	draft     *snapshot      // blocks other drafts; nil without one
+	yields    int            // refusals after which another client publishes it; 0 for never
+	drafts    map[string]int // routes before whose next call another client makes a draft, with yields
 	deleted   bool
 	pinned    bool
-	others    int // artifacts that are in the list alone
+	others    int // artifacts that exist in the list only
 	links     []contract.LinkRow
 	minted    int
-	lenient   bool                  // a share link that is there is given whatever end was asked for
-	lists     string                // changes what a page says about the next, if not empty
-	meanwhile map[string][]snapshot // published by others before the next calls of a route are answered
+	lenient   bool                  // returns an existing share link for every requested end
+	lists     string                // changes the cursor of the next page, if not empty
+	meanwhile map[string][]snapshot // revisions that other clients publish before the next calls of a route are answered
 }
 
 // snapshot is a published revision.
@@ -51,25 +51,40 @@ func (s *snapshot) size() (sum int64) {
 }
 
 // formerText is long enough for diffs to be smaller.
-var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) + "fourteen\nfifteen\nsixteen\n"
+var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) +
+	"fourteen\nfifteen\nsixteen\n"
 
 func newWorld() world {
 	w := world{meanwhile: map[string][]snapshot{}, drafts: map[string]int{}}
-	w.add("What it was called", "index.html", map[string]string{"index.html": "<h1>One</h1>\n", "page.txt": formerText, "old.txt": "going\n", "logo.png": "\x89PNG\x00one"})
 	w.add("What it was called", "index.html", map[string]string{
-		"index.html": "<h1>Two</h1>\n", "page.txt": strings.Replace(formerText, "three", "drei", 1), "logo.png": "\x89PNG\x00two", "new page.txt": "fresh",
+		"index.html": "<h1>One</h1>\n",
+		"page.txt":   formerText,
+		"old.txt":    "going\n",
+		"logo.png":   "\x89PNG\x00one",
+	})
+	w.add("What it was called", "index.html", map[string]string{
+		"index.html":   "<h1>Two</h1>\n",
+		"page.txt":     strings.Replace(formerText, "three", "drei", 1),
+		"logo.png":     "\x89PNG\x00two",
+		"new page.txt": "fresh",
 	})
 	return w
 }
 
-// theirDraft is the id of a draft that somebody else makes.
+// theirDraft is the id of another client's draft.
 const theirDraft = "rev_00000000000000000000000099"
 
-// overtake publishes what somebody else is meant to publish at this moment, and makes their draft.
+// overtake publishes what another client publishes at this moment, and makes its draft.
 func (w *world) overtake(route string) {
 	if yields, made := w.drafts[route]; made {
 		delete(w.drafts, route)
-		w.yields, w.draft = yields, &snapshot{theirDraft, w.title, "index.html", map[string]string{"index.html": "<h1>Draft</h1>\n"}, ""}
+		w.yields, w.draft = yields, &snapshot{
+			theirDraft,
+			w.title,
+			"index.html",
+			map[string]string{"index.html": "<h1>Draft</h1>\n"},
+			"",
+		}
 	}
 	queue := w.meanwhile[route]
 	if len(queue) == 0 {
@@ -96,7 +111,7 @@ func (w *world) release(draft *snapshot) {
 	}
 }
 
-// refuses tells whether a draft stands in the way, which its owner may publish after this.
+// refuses reports whether a draft blocks the call, which its owner may publish after this.
 func (w *world) refuses() (draft id.Revision, yes bool) {
 	if w.draft == nil {
 		return "", false
@@ -108,7 +123,7 @@ func (w *world) refuses() (draft id.Revision, yes bool) {
 	return draft, true
 }
 
-// ends is when the artifact expires: of one that is pinned, when it would have.
+// ends returns when the artifact expires, or would have if it is pinned.
 func (w *world) ends() time.Time {
 	if w.pinned {
 		return epoch.Add(-time.Hour)
@@ -127,7 +142,7 @@ func (w *world) revision(r id.Revision) *snapshot {
 	return nil
 }
 
-// find is the world if the artifact is there.
+// find returns the world if the artifact exists.
 func (w *world) find(a id.Artifact) *world {
 	if a != artifact || w.deleted {
 		return nil
@@ -135,7 +150,7 @@ func (w *world) find(a id.Artifact) *world {
 	return w
 }
 
-func (p *peer) routeArtifacts(api *http.ServeMux) {
+func (p *fakeServer) routeArtifacts(api *http.ServeMux) {
 	for pattern, r := range map[string]struct {
 		name  string
 		query []string
@@ -161,7 +176,7 @@ func (p *peer) routeArtifacts(api *http.ServeMux) {
 }
 
 // guard checks what all these routes have in common, and holds the lock while one answers.
-func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
+func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for parameter, values := range r.URL.Query() {
 			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
@@ -176,16 +191,20 @@ func (p *peer) guard(name string, query []string, serve http.HandlerFunc) http.H
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" || a != artifact) {
-			misdeed{status: 404, code: map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"]}.answer("", w)
+		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" ||
+			a != artifact) {
+			plannedFault{
+				status: 404,
+				code:   map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"],
+			}.answer("", w)
 			return
 		}
 		serve(w, r)
 	}
 }
 
-// decode reads a strict body.
-func (p *peer) decode(r *http.Request, into any) {
+// decode decodes a strict body.
+func (p *fakeServer) decode(r *http.Request, into any) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -193,11 +212,11 @@ func (p *peer) decode(r *http.Request, into any) {
 	}
 }
 
-func (p *peer) list(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
 	if err != nil || limit < 1 || limit > 100 {
-		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 		return
 	}
 	l := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
@@ -227,19 +246,19 @@ func (p *peer) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *peer) view(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 	s := p.world.newest()
 	if named := r.PathValue("revision"); named != "" {
 		s = p.world.revision(id.Revision(named))
 	}
 	if s == nil {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	answer(w, 200, contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact})
 }
 
-func (p *peer) viewOf(s *snapshot) contract.PublicAgentView {
+func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 	v := contract.PublicAgentView{
 		ArtifactID:         artifact,
 		RevisionID:         s.id,
@@ -270,10 +289,10 @@ func typeOf(text string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// largest is the longest text that the peer answers as JSON.
+// largest is the longest text that the fake server returns as JSON.
 const largest = 4000
 
-func (p *peer) file(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) file(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s := p.world.newest()
 	if q.Has("revision_id") {
@@ -281,7 +300,7 @@ func (p *peer) file(w http.ResponseWriter, r *http.Request) {
 	}
 	path := q.Get("path")
 	if s == nil || !has(s.files, path) {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	text := s.files[path]
@@ -303,8 +322,8 @@ func has(files map[string]string, path string) bool {
 	return ok
 }
 
-// serve is the content host: the URL is the permission, and nothing else comes with it.
-func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
+// serve is the content host. It refuses credentials, because the URL is the permission.
+func (p *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
@@ -316,7 +335,7 @@ func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(s.files[r.PathValue("path")]))
 }
 
-func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	l := contract.RevisionList{ArtifactID: artifact}
 	if d := p.world.draft; d != nil {
 		l.Items = append(l.Items, contract.RevisionSummary{
@@ -346,12 +365,12 @@ func (p *peer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *peer) delete(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) delete(w http.ResponseWriter, _ *http.Request) {
 	p.world.deleted = true
 	answer(w, 200, contract.DeletedArtifact{ArtifactID: artifact, DeletedAt: contract.At(epoch)})
 }
 
-func (p *peer) pin(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) pin(w http.ResponseWriter, r *http.Request) {
 	p.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
 	out := contract.WebArtifact{
 		WebArtifactRow: contract.WebArtifactRow{

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// active is the share link that opens, nil without one.
+// active returns the working share link, nil without one.
 func (w *world) active() *contract.LinkRow {
 	for i := range w.links {
 		if l := &w.links[i]; l.Type == "share" && l.RevokedAt == nil && (l.ExpiresAt == nil || l.ExpiresAt.After(epoch)) {
@@ -44,14 +44,14 @@ func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *
 	return &w.links[len(w.links)-1]
 }
 
-// url makes a fresh URL of a link.
+// url returns a new URL of a link.
 func (w *world) url(l *contract.LinkRow) string {
 	w.minted++
 	public, _ := l.ID.Public()
 	return fmt.Sprintf("http://app.test/al/%s#blob%d", public, w.minted)
 }
 
-func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 	var in contract.CreateLink
 	p.decode(r, &in)
 	s := p.world.revision(in.RevisionID)
@@ -59,12 +59,13 @@ func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
 	case in.Type == "share" && in.RevisionID != "", in.ExpiresAt != nil && !in.ExpiresAt.After(epoch):
 		p.wrong = append(p.wrong, fmt.Sprintf("link: %+v", in))
 	case in.Type == "revision" && s == nil:
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	l := p.world.active()
-	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil || l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
-		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil ||
+		l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 		return
 	}
 	if in.Type == "revision" {
@@ -81,23 +82,23 @@ func (p *peer) createLink(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (p *peer) listLinks(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) listLinks(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, contract.LinkList{ArtifactID: artifact, Items: append([]contract.LinkRow{}, p.world.links...)})
 }
 
-func (p *peer) mint(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) mint(w http.ResponseWriter, r *http.Request) {
 	l := p.world.link(id.Link(r.PathValue("link")))
 	if l == nil || l.RevokedAt != nil || p.world.deleted {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	answer(w, 200, contract.MintedLink{URL: p.world.url(l)})
 }
 
-func (p *peer) unlink(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) unlink(w http.ResponseWriter, r *http.Request) {
 	l := p.world.link(id.Link(r.PathValue("link")))
 	if l == nil {
-		misdeed{status: 404, code: "not_found"}.answer("", w)
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
 	at := contract.At(epoch)
@@ -105,7 +106,7 @@ func (p *peer) unlink(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, contract.RevokedLink{AccessLinkID: l.ID, RevokedAt: at})
 }
 
-func (p *peer) visibility(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) visibility(w http.ResponseWriter, r *http.Request) {
 	var in contract.SetVisibility
 	p.decode(r, &in)
 	out := contract.Visibility{ArtifactID: artifact, Visibility: in.Visibility}
@@ -131,7 +132,7 @@ func (p *peer) visibility(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, out)
 }
 
-func (p *peer) resolve(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
 	var in contract.ResolveRequest
 	p.decode(r, &in)
 	for _, l := range p.world.links {
@@ -151,11 +152,11 @@ func (p *peer) resolve(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	misdeed{status: 404, code: "not_found"}.answer("", w)
+	plannedFault{status: 404, code: "not_found"}.answer("", w)
 }
 
-// tellWorld does the part of tellPeer that is about the artifact.
-func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
+// tellWorld handles the commands of tellPeer about the artifact.
+func (p *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 	unquoted := func(text string) string {
 		text, err := strconv.Unquote(`"` + text + `"`)
 		ts.Check(err)
@@ -200,7 +201,7 @@ func (p *peer) tellWorld(ts *testscript.TestScript, args []string) {
 }
 
 // checkTree compares the newest revision with a folder, both ways.
-func (p *peer) checkTree(ts *testscript.TestScript, dir string) {
+func (p *fakeServer) checkTree(ts *testscript.TestScript, dir string) {
 	files := p.world.newest().files
 	for path, text := range files {
 		got, err := os.ReadFile(dir + "/" + path)

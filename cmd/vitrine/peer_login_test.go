@@ -21,19 +21,19 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// people is the side of the peer where people sign in.
+// people is the part of the fake server that signs people in.
 type people struct {
-	keys    map[string]bool                // that count
+	keys    map[string]bool                // the valid ones
 	made    map[string]contract.CreatedKey // by Idempotency-Key
 	access  map[string]bool
 	refresh map[string]bool
 	serial  int
 
-	asked    url.Values // the authorization under way
+	asked    url.Values // the pending authorization
 	twist    string
 	pending  int           // polls before the person approves
 	interval time.Duration // between polls
-	polled   time.Time     // the last poll, or the start
+	polled   time.Time     // time of the last poll, or of the start
 	ends     time.Time     // expiry of new keys
 	metadata map[string]any
 	device   map[string]any
@@ -53,7 +53,7 @@ func newPeople() people {
 	}
 }
 
-func (p *peer) routePeople(api *http.ServeMux) {
+func (p *fakeServer) routePeople(api *http.ServeMux) {
 	p.route(api, "GET /.well-known/oauth-authorization-server", "metadata", p.metadata)
 	p.route(api, "GET /oauth2/authorize", "authorize", p.authorize)
 	p.route(api, "POST /oauth2/device_authorization", "device", p.startDevice)
@@ -64,12 +64,16 @@ func (p *peer) routePeople(api *http.ServeMux) {
 	p.route(api, "POST /v1/api-keys/current/revoke", "end key", p.endKey)
 }
 
-func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
 	base := p.api.URL
 	d := map[string]any{
-		"issuer": base, "authorization_endpoint": base + "/oauth2/authorize", "token_endpoint": base + "/oauth2/token",
-		"revocation_endpoint": base + "/oauth2/revoke", "device_authorization_endpoint": base + "/oauth2/device_authorization",
-		"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
+		"issuer":                                         base,
+		"authorization_endpoint":                         base + "/oauth2/authorize",
+		"token_endpoint":                                 base + "/oauth2/token",
+		"revocation_endpoint":                            base + "/oauth2/revoke",
+		"device_authorization_endpoint":                  base + "/oauth2/device_authorization",
+		"code_challenge_methods_supported":               []string{"S256"},
+		"authorization_response_iss_parameter_supported": true,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,15 +83,22 @@ func (p *peer) metadata(w http.ResponseWriter, _ *http.Request) {
 
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// authorize answers a browser at once, as if the person had signed in and allowed it.
-func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
+// authorize redirects a browser at once, as if the person had signed in and allowed it.
+func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := url.Values{
-		"response_type": {"code"}, "client_id": {"cli"}, "redirect_uri": q["redirect_uri"], "scope": {"publish read admin"}, "state": q["state"],
-		"code_challenge": q["code_challenge"], "code_challenge_method": {"S256"}, "resource": {p.api.URL},
+		"response_type":         {"code"},
+		"client_id":             {"cli"},
+		"redirect_uri":          q["redirect_uri"],
+		"scope":                 {"publish read admin"},
+		"state":                 q["state"],
+		"code_challenge":        q["code_challenge"],
+		"code_challenge_method": {"S256"},
+		"resource":              {p.api.URL},
 	}
 	redirect, err := url.Parse(q.Get("redirect_uri"))
-	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" || redirect.Path != "/callback" ||
+	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" ||
+		redirect.Path != "/callback" ||
 		len(q.Get("state")) < 22 || !challengeForm.MatchString(q.Get("code_challenge")) {
 		p.object("authorize: parameters %v", q)
 		return
@@ -102,17 +113,24 @@ func (p *peer) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	redirect.RawQuery = back.Encode()
 	if p.people.twist == "strangers" {
-		p.people.strangers(p, *redirect, back)
+		p.people.attack(p, *redirect, back)
 	}
 	http.Redirect(w, r, redirect.String(), http.StatusSeeOther)
 }
 
-// strangers are pages in the same browser that try the port before the answer comes.
-func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
+// attack makes other pages in the same browser call the port before the redirect does.
+func (s *people) attack(p *fakeServer, port url.URL, answer url.Values) {
 	for _, q := range []url.Values{
-		{}, {"code": {"x"}, "state": {"y"}}, {"code": {"x"}}, {"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]}, {"error": {"access_denied"}},
-		{"code": {"x"}, "state": {""}}, {"code": {"x"}, "state": {answer.Get("state"), "y"}}, {"code": {"x"}, "state": {"y", answer.Get("state")}},
-		{"code": {"x"}, "state": {answer.Get("state") + "A"}}, {"code": {"x"}, "state": {answer.Get("state")[1:]}},
+		{},
+		{"code": {"x"}, "state": {"y"}},
+		{"code": {"x"}},
+		{"error": {"access_denied"}, "state": {"y"}, "iss": answer["iss"]},
+		{"error": {"access_denied"}},
+		{"code": {"x"}, "state": {""}},
+		{"code": {"x"}, "state": {answer.Get("state"), "y"}},
+		{"code": {"x"}, "state": {"y", answer.Get("state")}},
+		{"code": {"x"}, "state": {answer.Get("state") + "A"}},
+		{"code": {"x"}, "state": {answer.Get("state")[1:]}},
 	} {
 		port.RawQuery = q.Encode()
 		resp, err := http.Get(port.String())
@@ -126,7 +144,7 @@ func (s *people) strangers(p *peer, port url.URL, answer url.Values) {
 	}
 }
 
-// twists are what goes wrong on the way back from a sign-in.
+// twists change the parameters of the redirect.
 var twists = map[string]func(url.Values){
 	"no iss":      func(q url.Values) { q.Del("iss") },
 	"foreign iss": func(q url.Values) { q.Set("iss", "http://other.test") },
@@ -144,20 +162,24 @@ var twists = map[string]func(url.Values){
 	"odd error": func(q url.Values) { q.Set("error", "<b>") },
 }
 
-func (p *peer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
+func (p *fakeServer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
 
 // forms are the parameters of each form, by route or grant type, without client_id.
 var forms = map[string][]string{
-	"device": {"device_name", "scope"}, "revoke": {"token"}, contract.GrantCode: {"code", "code_verifier", "grant_type", "redirect_uri"},
-	contract.GrantDevice: {"device_code", "grant_type"}, contract.GrantRefresh: {"grant_type", "refresh_token"},
+	"device":              {"device_name", "scope"},
+	"revoke":              {"token"},
+	contract.GrantCode:    {"code", "code_verifier", "grant_type", "redirect_uri"},
+	contract.GrantDevice:  {"device_code", "grant_type"},
+	contract.GrantRefresh: {"grant_type", "refresh_token"},
 }
 
-// checkForm objects to any parameter that is missing, twice or too many, and to a poll that comes too early.
-func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
+// checkForm reports parameters that are missing, repeated or unknown, and polls that come too early.
+func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFault) {
 	if route != "token" && route != "device" && route != "revoke" {
 		return
 	}
-	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.URL.RawQuery != "" {
+	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" ||
+		r.URL.RawQuery != "" {
 		p.object("%s: no form (%v)", route, err)
 	}
 	kind := route
@@ -178,8 +200,9 @@ func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
 	if kind != contract.GrantDevice {
 		return
 	}
-	if waited := time.Since(p.people.polled); waited < p.people.interval/haste {
-		p.wrong = append(p.wrong, fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/haste))
+	if waited := time.Since(p.people.polled); waited < p.people.interval/clockDivisor {
+		p.wrong = append(p.wrong,
+			fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/clockDivisor))
 	}
 	p.people.polled = time.Now()
 	if planned != nil && planned.code == "slow_down" {
@@ -187,13 +210,18 @@ func (p *peer) checkForm(route string, r *http.Request, planned *misdeed) {
 	}
 }
 
-func (p *peer) startDevice(w http.ResponseWriter, r *http.Request) {
-	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host || r.PostForm.Get("scope") != "publish read admin" {
+func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
+	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host ||
+		r.PostForm.Get("scope") != "publish read admin" {
 		p.object("device: form %v", r.PostForm)
 	}
 	d := map[string]any{
-		"device_code": deviceCode, "user_code": "BCDF-GHJK-LMNP-QRST-VWXZ", "verification_uri": "http://app.test/device",
-		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ", "expires_in": 900, "interval": 5,
+		"device_code":               deviceCode,
+		"user_code":                 "BCDF-GHJK-LMNP-QRST-VWXZ",
+		"verification_uri":          "http://app.test/device",
+		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ",
+		"expires_in":                900,
+		"interval":                  5,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +234,7 @@ func (p *peer) startDevice(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, d)
 }
 
-func (p *peer) token(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, s := r.PostForm, &p.people
@@ -215,7 +243,7 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 		if s.asked == nil || f.Get("code") != p.code() || f.Get("redirect_uri") != s.asked.Get("redirect_uri") ||
 			base64.RawURLEncoding.EncodeToString(sum[:]) != s.asked.Get("code_challenge") {
-			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
 			return
 		}
 		s.asked = nil
@@ -224,13 +252,13 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 			p.wrong = append(p.wrong, "token: another device code")
 		}
 		if s.pending--; s.pending >= 0 {
-			misdeed{status: 400, code: "authorization_pending", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "authorization_pending", oauth: true}.answer("", w)
 			return
 		}
 		s.serial++
 	case contract.GrantRefresh:
 		if !s.refresh[f.Get("refresh_token")] {
-			misdeed{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
+			plannedFault{status: 400, code: "invalid_grant", oauth: true}.answer("", w)
 			return
 		}
 		delete(s.refresh, f.Get("refresh_token"))
@@ -250,8 +278,8 @@ func (p *peer) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// revoke ends both tokens of a sign-in, whichever is shown.
-func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
+// revoke ends both tokens of a sign-in; either one may be sent.
+func (p *fakeServer) revoke(_ http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	tail := r.PostForm.Get("token")[len("ap_xx_"):]
@@ -259,24 +287,24 @@ func (p *peer) revoke(_ http.ResponseWriter, r *http.Request) {
 	delete(p.people.refresh, "ap_rt_"+tail)
 }
 
-// member tells whether the bearer is an access token of a person.
-func (p *peer) member(w http.ResponseWriter, r *http.Request) bool {
+// member reports whether the bearer token is a person's access token.
+func (p *fakeServer) member(w http.ResponseWriter, r *http.Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.people.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
-		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
 	return true
 }
 
-func (p *peer) workspace(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) workspace(w http.ResponseWriter, r *http.Request) {
 	if p.member(w, r) {
 		answer(w, 200, contract.WebWorkspace{WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"}})
 	}
 }
 
-func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	if !p.member(w, r) {
 		return
 	}
@@ -309,7 +337,7 @@ func (p *peer) createKey(w http.ResponseWriter, r *http.Request) {
 	answer(w, 201, s.made[idem])
 }
 
-func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) endKey(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) {
 		return
 	}
@@ -319,8 +347,8 @@ func (p *peer) endKey(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, contract.RevokedKey{RevokedAt: contract.At(epoch)})
 }
 
-// tellPeople does the part of tellPeer that is about sign-ins.
-func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
+// tellPeople handles the commands of tellPeer about sign-ins.
+func (p *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
 	s, value := &p.people, any(args[len(args)-1])
 	if n, err := strconv.Atoi(args[len(args)-1]); err == nil {
 		value = n
@@ -347,8 +375,8 @@ func (p *peer) tellPeople(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// left lists the keys and tokens of logins that count.
-func (p *peer) left() string {
+// left lists the valid keys and tokens of logins.
+func (p *fakeServer) left() string {
 	var lines []string
 	for _, k := range slices.Sorted(maps.Keys(p.people.keys)) {
 		if k != memberKey && k != trialKey {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// provision makes a workspace; with p.bits it asks for a proof of work first and burns each nonce once.
-func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
+// provision creates a workspace. With bits it asks for a proof of work first and burns each nonce once.
+func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Challenge json.RawMessage
 		Solution  *struct {
@@ -29,11 +29,13 @@ func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case p.bits == 0:
 	case in.Solution == nil:
-		fmt.Fprint(pow401(w), `{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
+		fmt.Fprint(pow401(w),
+			`{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
 		return
-	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge, []byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
+	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge,
+		[]byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
 		!solves(in.Solution.Nonce, in.Solution.Counter, p.bits):
-		misdeed{status: 400, code: "pow_invalid"}.answer("", w)
+		plannedFault{status: 400, code: "pow_invalid"}.answer("", w)
 		return
 	default:
 		p.burnt[in.Solution.Nonce] = true
@@ -44,10 +46,11 @@ func (p *peer) provision(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// challenge has a part that only a byte-exact echo brings back. Its nonce is that of the request that asks.
-func (p *peer) challenge() string {
+// challenge returns a challenge that only a byte-exact echo preserves. Its nonce is that of the request that asks.
+func (p *fakeServer) challenge() string {
 	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
-	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`, len(p.calls), p.bits, expires)
+	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`,
+		len(p.calls), p.bits, expires)
 }
 
 func pow401(w http.ResponseWriter) http.ResponseWriter {
@@ -55,7 +58,7 @@ func pow401(w http.ResponseWriter) http.ResponseWriter {
 	return w
 }
 
-// solves checks a solution in its own way: by the digest written out in binary.
+// solves checks a solution independently, by the digest written out in binary.
 func solves(nonce string, counter uint64, bits int) bool {
 	var text strings.Builder
 	for _, b := range sha256.Sum256(fmt.Appendf(nil, "%s:%d", nonce, counter)) {

@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/publishing/patch"
 )
 
-func (p *peer) create(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) create(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 		hook()
 	}
 	if s.ArtifactID != "" && p.world.find(s.ArtifactID) == nil {
-		misdeed{status: 404, code: "artifact_not_found"}.answer("", w)
+		plannedFault{status: 404, code: "artifact_not_found"}.answer("", w)
 		return
 	}
 	if p.isInTheWay(w, "; publish revision %s first, or wait until 2026-11-22T09:00:00Z") {
@@ -59,15 +59,15 @@ func (p *peer) create(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, p.sign())
 }
 
-// repeats tells whether a call opens the session that is open.
-func (p *peer) repeats(call string) bool {
+// repeats reports whether a call repeats the one that opened the session.
+func (p *fakeServer) repeats(call string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return call == p.last
 }
 
-// sign answers the session with fresh URLs; those before end.
-func (p *peer) sign() contract.Session {
+// sign returns the session with new URLs; the previous ones expire.
+func (p *fakeServer) sign() contract.Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.signed++
@@ -81,8 +81,8 @@ func (p *peer) sign() contract.Session {
 	return out
 }
 
-// isInTheWay answers 409 if the artifact that a session is for has a draft; the text may name it.
-func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
+// isInTheWay answers 409 if the artifact of a session has a draft; the text may name it.
+func (p *fakeServer) isInTheWay(w http.ResponseWriter, text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.opened.ArtifactID == "" {
@@ -91,14 +91,15 @@ func (p *peer) isInTheWay(w http.ResponseWriter, text string) bool {
 	draft, refused := p.world.refuses()
 	if refused {
 		text = strings.ReplaceAll("the artifact has an unpublished draft"+text, "%s", string(draft))
-		answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "draft_revision_conflict", Message: text, RequestID: peerID}})
+		answer(w, 409,
+			contract.Envelope{Error: contract.Problem{Code: "draft_revision_conflict", Message: text, RequestID: peerID}})
 	}
 	return refused
 }
 
-// checkBase objects to a manifest that no careful client sends: on the wrong base, with nothing in it, or with an
-// entrypoint that does not come out.
-func (p *peer) checkBase(s contract.CreateSession) {
+// checkBase reports a manifest that no careful client sends: on the wrong base, empty, or with an entrypoint that
+// would not exist.
+func (p *fakeServer) checkBase(s contract.CreateSession) {
 	has := func(path string) bool {
 		return slices.ContainsFunc(s.Files, func(f contract.DeclaredFile) bool { return f.Path == path })
 	}
@@ -132,8 +133,8 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// begin opens a session for the declared files; empty ones and those of the newest revision are there already.
-func (p *peer) begin(s contract.CreateSession, last string) {
+// begin opens a session for the declared files. Empty files and those of the newest revision are stored already.
+func (p *fakeServer) begin(s contract.CreateSession, last string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := contract.Session{
@@ -176,15 +177,15 @@ func (p *peer) begin(s contract.CreateSession, last string) {
 	p.signed = 0
 }
 
-// nextRevision is the id of the revision under way.
-func (p *peer) nextRevision() id.Revision {
+// nextRevision returns the id of the next revision.
+func (p *fakeServer) nextRevision() id.Revision {
 	if p.opened.ArtifactID == "" {
 		return revision
 	}
 	return revisionID(len(p.world.revisions) + 1)
 }
 
-func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) finalize(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) || p.isInTheWay(w, "") {
 		return
 	}
@@ -192,7 +193,8 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	for _, path := range p.order {
 		if !p.files[path].there {
-			answer(w, 409, contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
+			answer(w, 409,
+				contract.Envelope{Error: contract.Problem{Code: "upload_incomplete", Message: path, RequestID: peerID}})
 			return
 		}
 	}
@@ -211,16 +213,16 @@ func (p *peer) finalize(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// mode is how what comes out is shown: the one that was asked for, else that of the base.
-func (p *peer) mode() string {
+// mode returns the rendering mode of the result: the requested one, else that of the base.
+func (p *fakeServer) mode() string {
 	if base := p.world.revision(p.opened.BaseRevisionID); base != nil && p.opened.RenderMode == "" {
 		return base.mode
 	}
 	return p.opened.RenderMode
 }
 
-// merge is what comes out of the session on its base.
-func (p *peer) merge() map[string]string {
+// merge returns the files of the session on top of its base.
+func (p *fakeServer) merge() map[string]string {
 	out := map[string]string{}
 	base := p.world.revision(p.opened.BaseRevisionID)
 	if base != nil {
@@ -242,22 +244,27 @@ func (p *peer) merge() map[string]string {
 	return out
 }
 
-func (p *peer) publish(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) || !p.isEmpty(w, r) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	draft := p.world.draft
-	if draft == nil { // of an artifact that is new
+	if draft == nil { // of a new artifact
 		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil, ""}
 	}
 	if r.PathValue("artifact") != artifact || r.PathValue("revision") != string(draft.id) {
 		p.wrong = append(p.wrong, "publish: "+r.URL.Path)
 	}
 	out := map[string]any{
-		"artifact_id": artifact, "revision_id": draft.id, "title": draft.title, "revision_content_url": "http://content.test/v/token/index.html",
-		"agent_view_url": p.api.URL + "/v1/public/agent-view/token", "expires_at": contract.At(epoch.Add(24 * time.Hour)), "bundle": contract.Bundle{Status: "disabled"},
+		"artifact_id":          artifact,
+		"revision_id":          draft.id,
+		"title":                draft.title,
+		"revision_content_url": "http://content.test/v/token/index.html",
+		"agent_view_url":       p.api.URL + "/v1/public/agent-view/token",
+		"expires_at":           contract.At(epoch.Add(24 * time.Hour)),
+		"bundle":               contract.Bundle{Status: "disabled"},
 	}
 	if p.bearer == trialKey {
 		out["unlisted_url"] = "http://app.test/al/0123456789ABCDEF#blob"

@@ -15,7 +15,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Credentials and ids of the peer; the same in every answer, so that scripts can compare whole outputs.
+// Credentials and ids of the fake server. They are the same in every response, so that scripts can compare whole
+// outputs.
 const (
 	memberKey = "ap_pk_preview_0123456789ABCDEF_memberkeymemberkeymemberkeymemberkeymemberk"
 	trialKey  = "ap_pk_preview_FEDCBA9876543210_trialkeytrialkeytrialkeytrialkeytrialkeytria"
@@ -27,33 +28,33 @@ const (
 	peerID    = "req_of_the_server"
 )
 
-// peer is a server that the CLI is tested against: it answers as the contract says, and objects to every request that
-// is not exactly what a careful server would want. Scripts tell it to misbehave.
-type peer struct {
+// fakeServer is the server of the CLI's tests. It answers by the contract, and records every request that a strict
+// server would not accept. Scripts tell it to misbehave.
+type fakeServer struct {
 	api, upload, content *httptest.Server
 
 	mu      sync.Mutex
-	calls   []string               // routes in the order of their requests
-	wrong   []string               // what the CLI did wrong
-	faults  map[string][]misdeed   // answers that replace the next ones of a route
-	files   map[string]*stored     // of the session
-	order   []string               // paths of the session as declared
-	opened  contract.CreateSession // the last one asked for
-	keys    map[string]string      // bodies of this invocation by route and Idempotency-Key
-	request string                 // X-Request-Id of this invocation
+	calls   []string                  // routes in the order of their requests
+	wrong   []string                  // what the CLI did wrong
+	faults  map[string][]plannedFault // responses that replace the next ones of a route
+	files   map[string]*stored        // of the session
+	order   []string                  // paths of the session as declared
+	opened  contract.CreateSession    // the last request
+	keys    map[string]string         // bodies of this invocation by route and Idempotency-Key
+	request string                    // X-Request-Id of this invocation
 	bearer  string
 	policy  contract.UsagePolicy
-	bits    int // difficulty of the proof of work, 0 for none
+	bits    int // difficulty of the proof of work; 0 for none
 	burnt   map[string]bool
 	onStart func()           // runs before a session is answered
 	onCall  func(string)     // runs before a route is answered, if not nil
-	arrived chan string      // gets the path of every PUT, if not nil
-	session contract.Session // that was opened, by last
-	last    string           // Idempotency-Key and body of the call that opened it
+	arrived chan string      // receives the path of every PUT, if not nil
+	session contract.Session // opened by last
+	last    string           // Idempotency-Key and body of the call that opened session
 	signed  int              // how often its URLs were signed
-	stale   int              // so many first signings of a session end before they are used
+	stale   int              // so many first signings of a session expire before they are used
 	gate    chan struct{}    // PUTs wait until it is closed, if not nil
-	opens   int              // opens the gate when so many PUTs wait
+	opens   int              // closes gate when so many PUTs wait
 	putting int
 	most    int
 	hosts   map[string]string // changes to the discovery document
@@ -62,15 +63,15 @@ type peer struct {
 	world   world
 }
 
-// stored is a declared file and, once it is there, its bytes.
+// stored is a declared file with its bytes, once uploaded.
 type stored struct {
 	declared contract.DeclaredFile
 	bytes    []byte
 	there    bool
 }
 
-// misdeed is a misbehaviour: drop the connection, or answer with this.
-type misdeed struct {
+// plannedFault is a misbehaviour: drop the connection, or answer with this.
+type plannedFault struct {
 	drop   bool
 	status int
 	code   string
@@ -79,9 +80,9 @@ type misdeed struct {
 	oauth  bool // code is one of the authorization server
 }
 
-func newPeer() *peer {
-	p := &peer{
-		faults: map[string][]misdeed{},
+func newFakeServer() *fakeServer {
+	p := &fakeServer{
+		faults: map[string][]plannedFault{},
 		files:  map[string]*stored{},
 		burnt:  map[string]bool{},
 		hosts:  map[string]string{},
@@ -110,18 +111,20 @@ func newPeer() *peer {
 	p.route(upload, "PUT /o/{name}", "put", p.put)
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
-		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { p.object("asked for %s %s", r.Method, r.URL.Path) })
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+			p.object("asked for %s %s", r.Method, r.URL.Path)
+		})
 	}
 	p.api = httptest.NewUnstartedServer(api)
 	p.upload = httptest.NewUnstartedServer(upload)
 	p.content = httptest.NewUnstartedServer(content)
-	p.upload.Start() // first: the api host names its address
+	p.upload.Start() // first, because the api host announces its address
 	p.content.Start()
 	p.api.Start()
 	return p
 }
 
-func (p *peer) close() {
+func (p *fakeServer) close() {
 	for _, s := range []*httptest.Server{p.api, p.upload, p.content} {
 		s.CloseClientConnections()
 		s.Close()
@@ -129,14 +132,14 @@ func (p *peer) close() {
 }
 
 // object records what the CLI did wrong.
-func (p *peer) object(format string, args ...any) {
+func (p *fakeServer) object(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
 }
 
-// route notes the call, checks its headers, and answers with a planned fault or the handler.
-func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
+// route records the call, checks its headers, and answers with a planned fault or the handler.
+func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		line := name
 		if name == "put" {
@@ -145,7 +148,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 		p.mu.Lock()
 		p.calls = append(p.calls, line)
 		p.world.overtake(name)
-		var planned *misdeed
+		var planned *plannedFault
 		if queue := p.faults[name]; len(queue) > 0 {
 			planned, p.faults[name] = &queue[0], queue[1:]
 		}
@@ -164,7 +167,7 @@ func (p *peer) route(mux *http.ServeMux, pattern, name string, answer http.Handl
 	})
 }
 
-func (f misdeed) answer(route string, w http.ResponseWriter) {
+func (f plannedFault) answer(route string, w http.ResponseWriter) {
 	if f.drop {
 		panic(http.ErrAbortHandler)
 	}
@@ -181,16 +184,21 @@ func (f misdeed) answer(route string, w http.ResponseWriter) {
 	case f.oauth:
 		json.NewEncoder(w).Encode(contract.OAuthError{Error: f.code, Description: "told by the authorization server"})
 	case route == "put":
-		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message><StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
+		fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message>`+
+			`<StringToSign>X-Amz-Signature=s3cret</StringToSign></Error>`, f.code)
 	default:
-		json.NewEncoder(w).Encode(contract.Envelope{Error: contract.Problem{Code: f.code, Message: "told by the peer", RequestID: peerID}})
+		json.NewEncoder(w).Encode(contract.Envelope{
+			Error: contract.Problem{Code: f.code, Message: "told by the peer", RequestID: peerID},
+		})
 	}
 }
 
 var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
-	idemForm    = regexp.MustCompile(`^cli_(publish|login|edit|restore|link|pin)_([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
+	idemForm    = regexp.MustCompile(
+		`^cli_(publish|login|edit|restore|link|pin)_` +
+			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
@@ -199,9 +207,9 @@ var (
 	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "resolve"}
 )
 
-func (p *peer) checkHeaders(route string, r *http.Request) {
+func (p *fakeServer) checkHeaders(route string, r *http.Request) {
 	if route == "authorize" {
-		return // a browser asks
+		return // requested by a browser
 	}
 	h := r.Header
 	if !agentForm.MatchString(h.Get("User-Agent")) {
@@ -221,7 +229,7 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id := h.Get("X-Request-Id"); route == "discovery" && requestForm.MatchString(id) {
-		p.request, p.keys = id, map[string]string{} // an invocation begins
+		p.request, p.keys = id, map[string]string{} // a new invocation
 	} else if id != p.request {
 		p.wrong = append(p.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, p.request))
 	}
@@ -230,26 +238,27 @@ func (p *peer) checkHeaders(route string, r *http.Request) {
 	}
 }
 
-// checkKey objects to a key that comes with another body than before, and to keys of one invocation that are strangers.
-func (p *peer) checkKey(route, idem, body string) {
+// checkKey reports a key that is reused with another body, and keys of one invocation that do not belong together.
+func (p *fakeServer) checkKey(route, idem, body string) {
 	if before, again := p.keys[route+idem]; again && before != body {
 		p.wrong = append(p.wrong, route+": the same Idempotency-Key with another body")
 	}
 	p.keys[route+idem] = body
 	for other := range p.keys {
-		if m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:]); m == nil || n == nil || m[2] != n[2] {
+		m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:])
+		if m == nil || n == nil || m[2] != n[2] {
 			p.wrong = append(p.wrong, route+": a second Idempotency-Key in one invocation")
 		}
 	}
 }
 
-// allowed tells whether the bearer is a key of the peer, and remembers it.
-func (p *peer) allowed(w http.ResponseWriter, r *http.Request) bool {
+// allowed reports whether the bearer token is a key of the server, and records it.
+func (p *fakeServer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.people.keys[key] {
-		misdeed{status: 401, code: "not_authenticated"}.answer("", w)
+		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
 	p.bearer = key
@@ -262,7 +271,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-func (p *peer) discovery(w http.ResponseWriter, _ *http.Request) {
+func (p *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
 	d := map[string]string{
 		"api_url": p.api.URL, "upload_url": p.upload.URL + "/", "content_url": "http://content.test",
 		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,
@@ -275,7 +284,7 @@ func (p *peer) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, d)
 }
 
-func (p *peer) usagePolicy(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) usagePolicy(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -284,7 +293,7 @@ func (p *peer) usagePolicy(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, p.policy)
 }
 
-func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) whoami(w http.ResponseWriter, r *http.Request) {
 	if !p.allowed(w, r) {
 		return
 	}
@@ -301,11 +310,11 @@ func (p *peer) whoami(w http.ResponseWriter, r *http.Request) {
 }
 
 // isEmpty answers 400 to a request with a body, as a strict route does.
-func (p *peer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
+func (p *fakeServer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
 	if len(body) > 0 {
 		p.object("%s: a body was sent", r.URL.Path)
-		misdeed{status: 400, code: "invalid_request"}.answer("", w)
+		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 	}
 	return len(body) == 0
 }

@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// pathOf is the file that a PUT is for.
-func (p *peer) pathOf(r *http.Request) string {
+// pathOf returns the file of a PUT.
+func (p *fakeServer) pathOf(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var i, j, round int
@@ -24,7 +24,7 @@ func (p *peer) pathOf(r *http.Request) string {
 	return p.order[i]
 }
 
-func (p *peer) put(w http.ResponseWriter, r *http.Request) {
+func (p *fakeServer) put(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.putting++
 	p.most = max(p.most, p.putting)
@@ -40,9 +40,9 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 		p.mu.Unlock()
 	}()
 	path := p.pathOf(r)
-	body, err := io.ReadAll(r.Body) // to the end, else the server would not notice that the client goes away
+	body, err := io.ReadAll(r.Body) // to the end, because otherwise the server would not notice a disconnect
 	if err != nil {
-		return // the client broke off; what it says about that is asserted by the script
+		return // the client disconnected; the script checks what it says about that
 	}
 	if arrived != nil {
 		arrived <- path
@@ -55,14 +55,14 @@ func (p *peer) put(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if p.ended(r) {
-		misdeed{status: 403, code: "AccessDenied"}.answer("put", w)
+		plannedFault{status: 403, code: "AccessDenied"}.answer("put", w)
 		return
 	}
 	p.store(w, r, path, body)
 }
 
-// ended tells whether the URL is one of those that end before they are used.
-func (p *peer) ended(r *http.Request) bool {
+// ended reports whether the URL is one of those that expire before they are used.
+func (p *fakeServer) ended(r *http.Request) bool {
 	var i, round int
 	_, err := fmt.Sscanf(r.URL.RawQuery, "X-Amz-Signature=s3cret%d.%d", &i, &round)
 	p.mu.Lock()
@@ -70,7 +70,7 @@ func (p *peer) ended(r *http.Request) bool {
 	return err == nil && round <= p.stale
 }
 
-func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
 	p.mu.Lock()
 	f := p.files[path]
 	p.mu.Unlock()
@@ -79,7 +79,11 @@ func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body [
 		return
 	}
 	sum := sha256.Sum256(body)
-	want := http.Header{"User-Agent": r.Header["User-Agent"], "Content-Length": {fmt.Sprint(f.declared.SizeBytes)}, "If-None-Match": {"*"}}
+	want := http.Header{
+		"User-Agent":     r.Header["User-Agent"],
+		"Content-Length": {fmt.Sprint(f.declared.SizeBytes)},
+		"If-None-Match":  {"*"},
+	}
 	if f.declared.Patch == nil {
 		want.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
@@ -98,8 +102,8 @@ func (p *peer) store(w http.ResponseWriter, r *http.Request, path string, body [
 	f.bytes, f.there = body, true
 }
 
-// same compares what was stored with a folder on disk.
-func (p *peer) same(dir *os.Root) error {
+// same compares the stored files with a folder on disk.
+func (p *fakeServer) same(dir *os.Root) error {
 	if len(p.files) == 0 {
 		return errors.New("nothing was stored")
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// person runs a program as a person does: whoever sees the address of a sign-in on its stderr opens it, and keeps the
-// page that comes in the end in $WORK/page, its status before it. With PERSON=interrupt an interrupt is what it gets when
-// it asks for something, with PERSON=patient nothing at all. Output and exit code are the program's.
-func person() {
+// fakeBrowser runs a program as a person with a browser does. It opens the address of a sign-in that appears on
+// stderr, and writes the final page, after its status, to $WORK/page. With PERSON=interrupt it sends an interrupt
+// instead, and with PERSON=patient it does neither. Output and exit code are the program's.
+func fakeBrowser() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
 	pipe, err := cmd.StderrPipe()
@@ -53,7 +53,7 @@ func person() {
 			os.Exit(125)
 		}
 	}
-	cmd.Wait() // its outcome is the exit code
+	cmd.Wait() // the exit code is the outcome
 	os.Exit(cmd.ProcessState.ExitCode())
 }
 
@@ -72,7 +72,7 @@ func visit(address string) error {
 	return os.WriteFile(filepath.Join(os.Getenv("WORK"), "page"), []byte(text), 0o666)
 }
 
-// silent-bus makes the bus of the keyring one that takes connections and never says a word.
+// silent-bus replaces the keyring's bus by one that accepts connections and never answers.
 func silentBus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: silent-bus")

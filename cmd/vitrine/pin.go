@@ -16,7 +16,7 @@ func (a *app) pinCommand() *cobra.Command {
 		Short: "Keep an artifact from expiring",
 		Long:  pinGuide,
 		Args:  one("pin", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
 	}
 }
 
@@ -26,7 +26,7 @@ func (a *app) unpinCommand() *cobra.Command {
 		Short: "Let an artifact expire again",
 		Long:  pinGuide,
 		Args:  one("unpin", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
 	}
 }
 
@@ -36,25 +36,25 @@ type pinned struct {
 	contract.WebArtifact
 }
 
-// pin acts for the person of the stored login: an API key may not do that.
+// pin acts for the person of the stored login, because an API key may not pin.
 func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	t, err := parseOwn(text)
 	if err != nil {
 		return err
 	}
 	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is not used here: only a person may pin, by the stored login")
+		a.screen.Note("VITRINE_API_KEY is ignored: only a person may pin, with the stored login")
 	}
 	member, err := a.member(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.at(member.Deployment); err != nil {
+	if err := t.checkServer(member.Deployment); err != nil {
 		return err
 	}
 	w, err := member.Pin(ctx, "cli_pin_"+a.newUUID(), t.artifact, keep)
 	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
-		_ = f.Advise("Sign in again: vitrine login.") // err holds f
+		_ = f.Advise("Sign in again: vitrine login.") // f points into err
 	}
 	switch {
 	case err != nil:
@@ -62,7 +62,8 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	case a.screen.IsJSON():
 		return a.screen.Object(pinned{schemaVersion, w})
 	case keep:
-		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title}, screen.Row{Name: "Expires", Value: "never, while it is pinned"})
+		return a.screen.Result("Pinned "+string(w.ID), screen.Row{Name: "Title", Value: w.Title},
+			screen.Row{Name: "Expires", Value: "never, while it is pinned"})
 	}
 	rows := []screen.Row{{Name: "Title", Value: w.Title}}
 	if w.AutoDeleteAt != nil {

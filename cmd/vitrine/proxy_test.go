@@ -14,12 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// proxy stands between the program and the api host of the peer, and spoils what passes.
+// proxy is a proxy between the program and the api host that can break what passes.
 type proxy struct {
 	pass http.Handler
 
 	mu    sync.Mutex
-	fault *misdeed // instead of every answer but discovery, nil to pass
+	fault *plannedFault // instead of every response but discovery; nil: pass
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -35,8 +35,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type proxyKey struct{}
 
-// proxy pass|drop, or proxy STATUS CODE [RETRY-AFTER]: puts a proxy before the api host that passes all calls, drops all
-// connections, or answers every call but discovery with an error.
+// proxy pass|drop, or proxy STATUS CODE [RETRY-AFTER]: puts a proxy before the api host that passes all calls, drops
+// all connections, or answers every call but discovery with an error.
 func setProxy(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: proxy pass|drop|STATUS CODE [RETRY-AFTER]")
@@ -45,15 +45,15 @@ func setProxy(ts *testscript.TestScript, neg bool, args []string) {
 	if !there {
 		ts.Fatalf("the script has no proxy")
 	}
-	var f *misdeed
+	var f *plannedFault
 	switch args[0] {
 	case "pass":
 	case "drop":
-		f = &misdeed{drop: true}
+		f = &plannedFault{drop: true}
 	default:
 		status, err := strconv.Atoi(args[0])
 		ts.Check(err)
-		f = &misdeed{status: status, code: args[1], header: http.Header{}}
+		f = &plannedFault{status: status, code: args[1], header: http.Header{}}
 		if len(args) > 2 {
 			f.header.Set("Retry-After", args[2])
 		}
@@ -62,17 +62,17 @@ func setProxy(ts *testscript.TestScript, neg bool, args []string) {
 	p.fault = f
 	p.mu.Unlock()
 	ts.Setenv("VITRINE_URL", ts.Getenv("PROXY_URL"))
-	peer := ts.Value(peerKey{}).(*peer)
+	peer := ts.Value(fakeServerKey{}).(*fakeServer)
 	peer.mu.Lock()
 	peer.hosts["api_url"] = ts.Getenv("PROXY_URL")
 	peer.mu.Unlock()
 }
 
 // addProxy gives a script its proxy.
-func addProxy(env *testscript.Env, to *peer) {
+func addProxy(env *testscript.Env, to *fakeServer) {
 	target, err := url.Parse(to.api.URL)
 	if err != nil {
-		panic(err) // httptest made it
+		panic(err) // a URL of httptest
 	}
 	p := &proxy{pass: httputil.NewSingleHostReverseProxy(target)}
 	s := httptest.NewServer(p)
@@ -81,9 +81,9 @@ func addProxy(env *testscript.Env, to *peer) {
 	env.Setenv("PROXY_URL", s.URL)
 }
 
-// outcome EXIT CODE ARG... runs vitrine with these arguments, plain, with --quiet and with --json. Each must end with EXIT,
-// leave stdout empty, and tell CODE and what to do next on stderr: as lines the last of which is the hint, the same ones
-// with --quiet, and as one object with --json.
+// outcome EXIT CODE ARG... runs vitrine with these arguments, plain, with --quiet and with --json. Each run must end
+// with EXIT, leave stdout empty, and write CODE and what to do next to stderr: as lines whose last is the hint, the
+// same ones with --quiet, and as one object with --json.
 func outcome(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: outcome EXIT CODE ARG...")
@@ -98,7 +98,8 @@ func outcome(ts *testscript.TestScript, neg bool, args []string) {
 	for _, text := range []string{run(), run("--quiet")} {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		last := lines[len(lines)-1]
-		if !strings.HasPrefix(lines[0], "error "+args[1]+": ") || len(lines) != 3 || !strings.HasPrefix(lines[1], "  request  ") || strings.HasPrefix(last, " ") {
+		if !strings.HasPrefix(lines[0], "error "+args[1]+": ") || len(lines) != 3 ||
+			!strings.HasPrefix(lines[1], "  request  ") || strings.HasPrefix(last, " ") {
 			ts.Fatalf("stderr %q", text)
 		}
 	}

@@ -17,36 +17,36 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// publication is one publish under way: by whom, and what came of it.
+// publication is one publish and its result.
 type publication struct {
 	account *client.Account
 	by      credential // zero if ephemeral
 	screen  *screen.Screen
 	now     func() time.Time
-	idem    string                // one Idempotency-Key for its three mutations
+	idem    string                // one Idempotency-Key for its three calls
 	trial   *contract.Provisioned // nil unless ephemeral
-	path    string                // as it was given
-	flags   string                // that belong to it
-	fresh   bool                  // it makes a new artifact
+	path    string                // as given
+	flags   string                // flags of the command that gave path
+	fresh   bool                  // it creates a new artifact
 
 	stats  client.UploadStats
 	result contract.Published
-	link   madeLink // of --unlisted
+	link   madeLink // with --unlisted
 }
 
-// enter finds the server and a workspace to publish in: a new one, or that of the credential.
-func (a *app) enter(ctx context.Context, ephemeral bool) (p *publication, err error) {
+// authenticate finds the server and the workspace to publish in: a new one, or that of the credential.
+func (a *app) authenticate(ctx context.Context, ephemeral bool) (p *publication, err error) {
 	p = &publication{screen: a.screen, now: a.now, idem: "cli_publish_" + a.newUUID()}
 	if ephemeral {
-		a.tellIgnored()
+		a.noteIgnored()
 		return p, p.provision(ctx, a)
 	}
 	p.account, p.by, err = a.account(ctx, toPublish)
 	return p, err
 }
 
-// tellIgnored says which credentials --ephemeral leaves alone.
-func (a *app) tellIgnored() {
+// noteIgnored names the credentials that --ephemeral ignores.
+func (a *app) noteIgnored() {
 	if a.env(envKey) != "" {
 		a.screen.Note("VITRINE_API_KEY is ignored with --ephemeral")
 	}
@@ -55,7 +55,7 @@ func (a *app) tellIgnored() {
 		return // discovery reports it
 	}
 	if r := a.vault().Load(server); r != nil {
-		a.screen.Note("The stored login%s is ignored with --ephemeral", whose(r))
+		a.screen.Note("The stored login%s is ignored with --ephemeral", ownerOf(r))
 	}
 }
 
@@ -72,8 +72,8 @@ func (p *publication) provision(ctx context.Context, a *app) error {
 	return nil
 }
 
-// upload brings the files through a session to a published revision, of a new artifact or of one that is there. Only what
-// changed goes over the wire; if the server cannot build on what was there, everything does, once.
+// upload publishes the files as a revision of a new or an existing artifact. It sends only what changed. If the server
+// cannot build on the base, it sends the whole revision, once.
 func (p *publication) upload(ctx context.Context, files *folder.Folder, w publishFlags) error {
 	base, err := p.base(ctx, w)
 	if err != nil {
@@ -86,26 +86,26 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	if err != nil {
 		return err
 	}
-	if err := within(policy, files); err != nil {
+	if err := checkPolicy(policy, files); err != nil {
 		return err
 	}
 	if w.artifact == "" {
-		if err := p.allowed(policy); err != nil {
+		if err := p.checkAllowance(policy); err != nil {
 			return err
 		}
 	}
-	if err := stays(base, files.Skipped.Secrets); err != nil {
+	if err := checkRemovals(base, files.Skipped.Secrets); err != nil {
 		return err
 	}
 	whole := declare(files, w)
 	part, ok := partOf(whole, base)
 	if ok {
-		p.tellGone(part.DeletedPaths)
+		p.noteGone(part.DeletedPaths)
 		if err = p.send(ctx, part, files); !unbuildable(err) {
 			return err
 		}
-		p.screen.Note("The server cannot build on the revision that is there; everything is published anew")
-		p.idem += ".whole" // the same key with another body would be refused
+		p.screen.Note("The server cannot build on the current revision; all files are published again")
+		p.idem += ".whole" // because the server refuses the same key with another body
 	}
 	if whole.RenderMode, err = p.mode(ctx, whole, base); err != nil {
 		return err
@@ -113,9 +113,13 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	return p.send(ctx, whole, files)
 }
 
-// mode is how a revision that goes whole is shown: as its base is, if the same file opens first and nobody asks for
-// another. A revision that goes in part has it from its base.
-func (p *publication) mode(ctx context.Context, whole contract.CreateSession, base *contract.AgentView) (string, error) {
+// mode returns the rendering mode of a revision that is sent whole: that of its base, if the entrypoint is the same
+// and no other mode is requested. A partial revision inherits it from its base.
+func (p *publication) mode(
+	ctx context.Context,
+	whole contract.CreateSession,
+	base *contract.AgentView,
+) (string, error) {
 	if whole.RenderMode != "" || base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole.RenderMode, nil
 	}
@@ -128,28 +132,28 @@ func (p *publication) mode(ctx context.Context, whole contract.CreateSession, ba
 	return "", err
 }
 
-// base is what a new revision builds on, nil for a new artifact. Links that would outlast the wished end are found here,
-// before anything is published.
+// base returns what a new revision builds on, nil for a new artifact. It fails before a publish if a link would
+// outlast the requested end.
 func (p *publication) base(ctx context.Context, w publishFlags) (*contract.AgentView, error) {
 	if w.artifact == "" {
 		return nil, nil
 	}
-	if err := w.of.at(p.account.Deployment); err != nil {
+	if err := w.of.checkServer(p.account.Deployment); err != nil {
 		return nil, err
 	}
 	view, err := p.account.View(ctx, w.of.artifact, "")
 	if f := failure.Of(err); err != nil && f.Exit == failure.NotFound {
-		_ = f.Advise("%s", client.NoArtifact) // err holds f
+		_ = f.Advise("%s", client.NoArtifact) // f points into err
 	}
 	if err == nil && !w.end.IsZero() {
-		err = lasting(ctx, p.account, w.of.artifact, w.end)
+		err = checkShareEnd(ctx, p.account, w.of.artifact, w.end)
 	}
 	return &view, err
 }
 
-// stays refuses to take files out of an artifact only because they look like secrets now: an earlier version did not refuse
-// them, or they were allowed by name.
-func stays(base *contract.AgentView, refused []folder.Refused) error {
+// checkRemovals refuses to remove files from an artifact only because they look like secrets now: an earlier version
+// did not refuse them, or they were allowed by name.
+func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 	if base == nil {
 		return nil
 	}
@@ -160,20 +164,21 @@ func stays(base *contract.AgentView, refused []folder.Refused) error {
 			}
 			return failure.New(failure.Invalid, failure.UnusablePath,
 				"the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
-				Advise("Keep it: --allow-secret %s. Or take it out of the artifact: name it in .artifactignore, or delete it here.",
+				Advise(
+					"Keep it with --allow-secret %s, or remove it from the artifact: list it in .artifactignore, or delete it here.",
 					failure.Quoted(had.Path))
 		}
 	}
 	return nil
 }
 
-func (p *publication) tellGone(paths []string) {
+func (p *publication) noteGone(paths []string) {
 	if len(paths) > 0 {
-		p.screen.Note("Leaves out %d that the artifact had: %s", len(paths), folder.Few(paths))
+		p.screen.Note("Removes %d that the artifact had: %s", len(paths), folder.Few(paths))
 	}
 }
 
-// send publishes what a manifest of these files declares. What the manifest leaves out is reused.
+// send publishes what a manifest of these files declares. What the manifest omits is reused.
 func (p *publication) send(ctx context.Context, manifest contract.CreateSession, files *folder.Folder) error {
 	declared := make(map[string]bool, len(manifest.Files))
 	for _, f := range manifest.Files {
@@ -182,14 +187,23 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 	var sources []client.File
 	for _, f := range files.Files {
 		if declared[f.Path] {
-			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) { return files.Body(f) }})
+			sources = append(sources, client.File{Path: f.Path, Size: f.Size, Open: func() (io.ReadCloser, error) {
+				return files.Body(f)
+			}})
 		}
 	}
-	return p.deliver(ctx, manifest, sources, len(files.Files), files.Bytes())
+	return p.finalizeAndPublish(ctx, manifest, sources, len(files.Files), files.Bytes())
 }
 
-// deliver carries a manifest and its files through a session to a published revision, which has so many files and bytes.
-func (p *publication) deliver(ctx context.Context, manifest contract.CreateSession, sources []client.File, files int, size int64) error {
+// finalizeAndPublish sends a manifest and its files through a session to a published revision, which has so many files
+// and bytes.
+func (p *publication) finalizeAndPublish(
+	ctx context.Context,
+	manifest contract.CreateSession,
+	sources []client.File,
+	files int,
+	size int64,
+) error {
 	p.fresh = manifest.ArtifactID == ""
 	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
@@ -208,10 +222,10 @@ func (p *publication) deliver(ctx context.Context, manifest contract.CreateSessi
 	if err != nil {
 		return err
 	}
-	return p.release(steady, draft)
+	return p.publish(steady, draft)
 }
 
-// store shows how a plan is carried out.
+// store shows the progress of a plan.
 func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	if plan.Stats.UploadedFiles == 0 {
 		return nil
@@ -221,7 +235,7 @@ func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	return p.account.Upload(ctx, plan, progress)
 }
 
-// share makes the link of --unlisted. The revision is there already, so a failure says how to go on.
+// share creates the link of --unlisted. The revision is published already, so a failure says how to continue.
 func (p *publication) share(ctx context.Context, end time.Time) error {
 	artifact := p.result.ArtifactID
 	err := p.unlist(ctx, artifact, end)
@@ -231,7 +245,8 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 	f := *failure.Of(err)
 	f.Message = "published as " + string(artifact) + ", but without a link: " + f.Message
 	if f.Code != failure.LinkLasts {
-		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " + string(artifact)
+		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " +
+			string(artifact)
 		if !end.IsZero() { // without it the link would have no end
 			f.Hint = "Make the link: vitrine link " + string(artifact) + " --expires " + end.Format(time.RFC3339)
 		}
@@ -241,7 +256,8 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 
 func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time.Time) error {
 	if !end.IsZero() {
-		made, err := linkTo(ctx, p.account, p.idem, artifact, contract.CreateLink{Type: shareLink, ExpiresAt: contract.AtOrNull(end)})
+		made, err := linkTo(ctx, p.account, p.idem, artifact,
+			contract.CreateLink{Type: shareLink, ExpiresAt: contract.AtOrNull(end)})
 		p.link = made
 		return err
 	}
@@ -252,43 +268,48 @@ func (p *publication) unlist(ctx context.Context, artifact id.Artifact, end time
 	return err
 }
 
-// maxPolicy is what any workspace may publish at most.
+// maxPolicy is the most that any workspace may publish.
 var maxPolicy = contract.UsagePolicy{
 	FileCountCap:         limits.FilesPerTree,
 	FileSizeCapBytes:     limits.SchemaFile,
 	ArtifactSizeCapBytes: limits.FilesPerTree * limits.SchemaFile,
 }
 
-// within compares the files with what may be published.
-func within(policy contract.UsagePolicy, files *folder.Folder) error {
+// checkPolicy compares the files with what may be published.
+func checkPolicy(policy contract.UsagePolicy, files *folder.Folder) error {
 	if n := len(files.Files); n > policy.FileCountCap {
-		return beyond(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n, policy.FileCountCap)
+		return errTooLarge(fault.FileCountCapExceeded, "%d files are more than the %d of this workspace", n,
+			policy.FileCountCap)
 	}
 	for _, f := range files.Files {
 		if f.Size > policy.FileSizeCapBytes {
-			return beyond(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size, policy.FileSizeCapBytes)
+			return errTooLarge(fault.FileSizeCapExceeded, "%q has %d bytes; a file may have %d", f.Path, f.Size,
+				policy.FileSizeCapBytes)
 		}
 	}
 	if sum := files.Bytes(); sum > policy.ArtifactSizeCapBytes {
-		return beyond(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum, policy.ArtifactSizeCapBytes)
+		return errTooLarge(fault.RevisionSizeCapExceeded, "the files have %d bytes in total; %d are allowed", sum,
+			policy.ArtifactSizeCapBytes)
 	}
 	return nil
 }
 
-// allowed finds before anything is sent that no new artifact can be published today.
-func (p *publication) allowed(policy contract.UsagePolicy) error {
+// checkAllowance fails before an upload if no new artifact can be published today.
+func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 	if left := policy.DailyNewArtifactsRemaining; left == nil || *left > 0 {
 		return nil
 	}
 	now := p.now().UTC()
-	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight, UTC
-	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded, "the workspace has published its %d new artifacts of today", policy.DailyNewArtifactAllowance).
-		Advise("New ones can be published from %s; a revision of one that is there, with --artifact-id, now.", screen.When(anew, now))
+	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
+	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded,
+		"the workspace has published its %d new artifacts for today", policy.DailyNewArtifactAllowance).
+		Advise("New ones can be published from %s; a revision of an existing one, with --artifact-id, now.",
+			screen.When(anew, now))
 	f.RetryAfter = anew.Sub(now)
 	return f
 }
 
-func beyond(code fault.Code, format string, args ...any) error {
+func errTooLarge(code fault.Code, format string, args ...any) error {
 	return failure.New(failure.Invalid, code, format, args...).
-		Advise("Publish fewer or smaller files, or leave some out with .artifactignore.")
+		Advise("Publish fewer or smaller files, or exclude some with .artifactignore.")
 }

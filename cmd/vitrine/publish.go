@@ -20,14 +20,14 @@ import (
 // publishFlags are the flags of publish.
 type publishFlags struct {
 	ephemeral  bool
-	artifact   string // to make a revision of, "" for a new one
-	unlisted   bool   // with a link that opens without sign-in
-	expires    string // end of that link, "" for none
+	artifact   string // to make a revision of; "" for a new one
+	unlisted   bool   // with a link that works without sign-in
+	expires    string // end of that link; "" for none
 	titled     bool   // a title was given
 	title      string
 	entrypoint string
 	renderMode string
-	noIgnore   bool     // ignore files do not count
+	noIgnore   bool     // ignore files are not applied
 	secrets    []string // files to publish although they look like secrets
 
 	of  target    // of artifact
@@ -45,21 +45,21 @@ func (a *app) publishCommand() *cobra.Command {
 		Args:  onePath,
 	}
 	f := cmd.Flags()
-	cmd.RunE = a.does(func(ctx context.Context, args []string) error {
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		w.titled = f.Changed("title")
 		return a.publish(ctx, args[0], w)
 	})
 	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
-	f.StringVar(&w.artifact, "artifact-id", "", "make a new revision of this artifact")
-	f.BoolVar(&w.unlisted, "unlisted", false, "make a link that opens without sign-in")
+	f.StringVar(&w.artifact, "artifact-id", "", "create a new revision of this artifact")
+	f.BoolVar(&w.unlisted, "unlisted", false, "create a link that opens without sign-in")
 	f.StringVar(&w.expires, "expires", "", "end of that link")
 	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
 	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
-	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore leave out, too")
+	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
 	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
-	f.String("claim-code", "", "accepted for old instructions, and ignored")
-	_ = f.MarkHidden("claim-code") // fails only for a flag that is not there
+	f.String("claim-code", "", "accepted for older instructions, and ignored")
+	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
 	return cmd
 }
 
@@ -67,13 +67,13 @@ func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("publish takes one PATH, a file or a folder; %d were given", len(args))
 	}
-	if args[0] == "" { // it would be taken for the folder that one is in
+	if args[0] == "" { // it would mean the current folder
 		return errors.New("PATH is empty; vitrine publish . publishes this folder")
 	}
 	return nil
 }
 
-// publish turns a path into a published revision. All that can be wrong here is found before the first call.
+// publish turns a path into a published revision. It finds every local error before the first call.
 func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.check(a.now()); err != nil {
 		return err
@@ -92,18 +92,18 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if w.titled {
 		files.Title = w.title
 	}
-	if err := within(maxPolicy, files); err != nil {
+	if err := checkPolicy(maxPolicy, files); err != nil {
 		return err
 	}
 	if err := files.Digest(ctx); err != nil {
 		return err
 	}
-	a.tellSkipped(files.Skipped)
-	p, err := a.enter(ctx, w.ephemeral)
+	a.noteSkipped(files.Skipped)
+	p, err := a.authenticate(ctx, w.ephemeral)
 	if err != nil {
 		return err
 	}
-	p.path, p.flags = path, w.again()
+	p.path, p.flags = path, w.repeat()
 	if err := p.upload(ctx, files, w); err != nil {
 		return p.by.refusedBy(err)
 	}
@@ -115,8 +115,8 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	return a.report(p)
 }
 
-// again are the flags without which the next publish of the same path would have other files.
-func (w *publishFlags) again() (flags string) {
+// repeat returns the flags without which the next publish of the same path would have other files.
+func (w *publishFlags) repeat() (flags string) {
 	if w.noIgnore {
 		flags = " --no-ignore"
 	}
@@ -126,19 +126,21 @@ func (w *publishFlags) again() (flags string) {
 	return flags
 }
 
-// check refuses what cannot be, and reads what stands in texts.
+// check refuses invalid combinations, and parses the texts.
 func (w *publishFlags) check(now time.Time) (err error) {
 	w.title = strings.TrimSpace(w.title)
 	switch n := utf8.RuneCountInString(w.title); {
 	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):
-		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n, limits.TitleRunes).
-			Advise("Give another --title, or none to take the name of the path.")
+		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n,
+			limits.TitleRunes).
+			Advise("Give another --title, or omit it to use the name of the path.")
 	case w.artifact != "" && w.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
-			Advise("An artifact is revised with the credential of its workspace; leave --ephemeral out.")
+			Advise("An artifact is revised with the credential of its workspace; omit --ephemeral.")
 	case w.expires != "" && (!w.unlisted || w.ephemeral):
-		return failure.New(failure.Invalid, failure.Usage, "--expires is the end of the link that --unlisted makes in a workspace of one's own").
-			Advise("Give --unlisted too, and leave --ephemeral out.")
+		return failure.New(failure.Invalid, failure.Usage,
+			"--expires is the end of the link that --unlisted creates in your own workspace").
+			Advise("Give --unlisted too, and omit --ephemeral.")
 	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
 		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
@@ -151,21 +153,21 @@ func (w *publishFlags) check(now time.Time) (err error) {
 			return err
 		}
 		if err != nil {
-			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is no id of an artifact").
-				Advise("It begins with art_; publish prints it. The address of the artifact's page does too.")
+			return failure.New(failure.Invalid, failure.Usage, "--artifact-id is not the id of an artifact").
+				Advise("It begins with art_; publish prints it. The address of the artifact's page works too.")
 		}
 	}
 	w.end, err = until(w.expires, now)
 	return err
 }
 
-// maxSecretsNamed is how many refused files are named; more of them are a folder that nobody meant to publish.
+// maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.
 const maxSecretsNamed = 200
 
-// tellSkipped says what stays behind, so that nobody misses a file silently.
-func (a *app) tellSkipped(s folder.Skipped) {
+// noteSkipped lists what is not published, so that no file is missing silently.
+func (a *app) noteSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
-		a.screen.Note("Note: .gitignore was not applied, because it leaves out the entrypoint %s", s.GitignoreIn)
+		a.screen.Note("Note: .gitignore was not applied, because it excludes the entrypoint %s", s.GitignoreIn)
 	}
 	for _, r := range s.Secrets[:min(len(s.Secrets), maxSecretsNamed)] {
 		a.screen.Note("Not published: %s, because %s", r.Path, r.Why)
@@ -174,8 +176,8 @@ func (a *app) tellSkipped(s folder.Skipped) {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("Publish one of them all the same with --allow-secret FILE, named as here, " +
-			"if whoever has the link may read it.")
+		a.screen.Note("To publish one of them anyway, give --allow-secret FILE, named as here, " +
+			"if everyone with the link may read it.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))

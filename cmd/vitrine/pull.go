@@ -18,8 +18,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// order is what pull is asked for.
-type order struct {
+// pullRequest is what pull is asked for.
+type pullRequest struct {
 	path     string
 	revision id.Revision
 	output   string
@@ -27,16 +27,17 @@ type order struct {
 }
 
 func (a *app) pullCommand() *cobra.Command {
-	var o order
+	var o pullRequest
 	var revision string
 	cmd := &cobra.Command{
 		Use:   "pull ARTIFACT PATH",
 		Short: "Print or save a file of an artifact",
 		Long:  pullGuide,
 		Args:  exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
-				return failure.New(failure.Invalid, failure.Usage, "the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
+				return failure.New(failure.Invalid, failure.Usage,
+					"the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
 			}
 			t, err := parseTarget(args[0])
 			if err != nil {
@@ -55,7 +56,7 @@ func (a *app) pullCommand() *cobra.Command {
 	return cmd
 }
 
-// pulled is the JSON result of pull. Body is there for text that fits, Output if it was saved.
+// pulled is the JSON result of pull. Body is set for text that fits, Output if the file was saved.
 type pulled struct {
 	SchemaVersion string `json:"schema_version"`
 	Path          string `json:"path"`
@@ -68,12 +69,14 @@ type pulled struct {
 	Output   string  `json:"output,omitempty"`
 }
 
-func (a *app) pull(ctx context.Context, t target, o order) (err error) {
+func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 	switch {
 	case o.force && (o.output == "" || o.output == stdout):
-		return failure.New(failure.Invalid, failure.Usage, "--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
+		return failure.New(failure.Invalid, failure.Usage,
+			"--force goes with --output FILE").Advise("Name the file to replace: --output FILE --force")
 	case o.output == stdout && a.screen.IsJSON():
-		return failure.New(failure.Invalid, failure.Usage, "--output - and --json both write to stdout").Advise("Leave one of them out, or name a file: --output FILE")
+		return failure.New(failure.Invalid, failure.Usage,
+			"--output - and --json both write to stdout").Advise("Leave one of them out, or name a file: --output FILE")
 	case o.output == stdout:
 		return a.pullOut(ctx, t, o)
 	case o.output != "":
@@ -83,7 +86,7 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	if t.isShare() {
 		p, err = a.pullShared(ctx, t, o)
 	} else {
-		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) error {
+		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
 			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
 			return missing(err, o.path)
@@ -100,15 +103,15 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 	return a.screen.Verbatim([]byte(*p.Body))
 }
 
-// missing says which of two things is not there, when the server only says that something is not.
+// missing says whether the artifact or the file does not exist, because the server does not tell.
 func missing(err error, path string) error {
 	if f := failure.Of(err); err != nil && f.Code == "not_found" {
-		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // err holds f
+		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // f points into err
 	}
 	return err
 }
 
-func unprintable(p pulled, t target, o order) error {
+func unprintable(p pulled, t target, o pullRequest) error {
 	why := "is larger than what is printed"
 	if *p.IsBinary {
 		why = "is no text"
@@ -121,22 +124,24 @@ func unprintable(p pulled, t target, o order) error {
 		}
 		command += " --output " + failure.Quoted(path.Base(o.path))
 	}
-	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType, screen.Bytes(p.SizeBytes)).
+	return failure.New(failure.Invalid, failure.Unshowable, "%q %s (%s, %s)", p.Path, why, p.ContentType,
+		screen.Bytes(p.SizeBytes)).
 		Advise("Save it: %s", command)
 }
 
-// stdout is the name of a file that is written to standard output.
+// stdout is the file name that stands for standard output.
 const stdout = "-"
 
-// pullOut writes a file of any kind to stdout, once all of it has arrived as it was announced.
-func (a *app) pullOut(ctx context.Context, t target, o order) error {
+// pullOut writes a file of any kind to stdout, once all of it has arrived as announced.
+func (a *app) pullOut(ctx context.Context, t target, o pullRequest) error {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return err
 	}
-	body, err := d.Fetch(ctx, f, fileMost)
+	body, err := d.Fetch(ctx, f, maxFile)
 	if errors.Is(err, client.ErrLarge) {
-		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path, screen.Bytes(f.SizeBytes)).
+		return failure.New(failure.Invalid, failure.Unshowable, "%q is larger than what is printed (%s)", f.Path,
+			screen.Bytes(f.SizeBytes)).
 			Advise("Save it: --output FILE")
 	}
 	if err != nil {
@@ -149,7 +154,7 @@ func (a *app) pullOut(ctx context.Context, t target, o order) error {
 const shownMost = limits.InlineAnswer
 
 // pullShared reads a file through a share URL.
-func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err error) {
+func (a *app) pullShared(ctx context.Context, t target, o pullRequest) (p pulled, err error) {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {
 		return p, err
@@ -166,8 +171,12 @@ func (a *app) pullShared(ctx context.Context, t target, o order) (p pulled, err 
 	return p, nil
 }
 
-// lookFor finds the file that is asked for, the revision that it is in, and who serves it.
-func (a *app) lookFor(ctx context.Context, t target, o order) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
+// lookFor returns the requested file, its revision, and the deployment that serves it.
+func (a *app) lookFor(
+	ctx context.Context,
+	t target,
+	o pullRequest,
+) (v contract.AgentView, f contract.AgentViewFile, d *client.Deployment, err error) {
 	if v, d, err = a.look(ctx, t, o.revision); err == nil {
 		f, err = fileOf(v, o.path)
 	}
@@ -183,7 +192,7 @@ func fileOf(v contract.AgentView, name string) (contract.AgentViewFile, error) {
 }
 
 // pullTo saves a file of any kind and size.
-func (a *app) pullTo(ctx context.Context, t target, o order) error {
+func (a *app) pullTo(ctx context.Context, t target, o pullRequest) error {
 	to, err := save.To(o.output, o.force)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // published is the JSON result of publish.
 type published struct {
 	SchemaVersion string `json:"schema_version"`
-	// URL is the best link to hand over: without sign-in if there is one.
+	// URL is the best link to share: one that works without sign-in if there is one.
 	URL string `json:"url"`
 	contract.Published
 	AccessLinkID id.Link `json:"access_link_id,omitempty"`
@@ -57,7 +57,7 @@ func (a *app) report(p *publication) error {
 	return a.screen.Result(r.URL, a.rows(r, p)...)
 }
 
-// link is the best URL of a published revision, "" if the server named none.
+// link returns the best URL of a published revision, "" if the server sent none.
 func link(p contract.Published) string {
 	for _, u := range []string{p.URL, p.UnlistedURL, p.PrivateURL} {
 		if u != "" {
@@ -67,12 +67,11 @@ func link(p contract.Published) string {
 	return ""
 }
 
-// check refuses a result that lacks its link, or whose links would give away the secrets of the new workspace to
-// everyone who gets them.
+// check refuses a result without a link, and links that contain the secrets of the new workspace.
 func (r published) check(trial *contract.Provisioned) error {
 	why := ""
 	if r.URL == "" {
-		why = "the server published the files but named no link"
+		why = "the server published the files but returned no link"
 	}
 	if trial != nil {
 		for _, u := range []string{r.URL, r.UnlistedURL, r.PrivateURL, r.RevisionContentURL, r.AgentViewURL, r.Bundle.URL} {
@@ -84,10 +83,10 @@ func (r published) check(trial *contract.Provisioned) error {
 	if why == "" {
 		return nil
 	}
-	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to whoever runs the server.")
+	return failure.New(failure.Other, failure.BadResponse, "%s", why).Advise("Report this to the operator of the server.")
 }
 
-// rows are what people are told below the link.
+// rows returns the lines below the link.
 func (a *app) rows(r published, p *publication) []screen.Row {
 	s := r.UploadStats
 	files := fmt.Sprintf("%s, %s", screen.Count(s.TotalFiles, "file"), screen.Bytes(s.TotalBytes))
@@ -96,7 +95,7 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	}
 	var rows []screen.Row
 	if p.link.URL != "" {
-		rows = append(rows, screen.Row{Name: "Opens", Value: "without sign-in " + a.opens(p.link)})
+		rows = append(rows, screen.Row{Name: "Opens", Value: "without sign-in " + a.lifetime(p.link)})
 	}
 	if r.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: r.PrivateURL + " (for members of the workspace)"})
@@ -109,9 +108,16 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	}...)
 	switch {
 	case r.ClaimURL != "":
-		rows = append(rows, screen.Row{Name: "Claim", Value: r.ClaimURL + " (keep it to yourself: whoever opens it takes over the artifact)"})
+		rows = append(rows,
+			screen.Row{
+				Name:  "Claim",
+				Value: r.ClaimURL + " (keep it to yourself: the first person to open it takes over the artifact)",
+			})
 	case p.path != "":
-		rows = append(rows, screen.Row{Name: "Update", Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID)})
+		rows = append(rows, screen.Row{
+			Name:  "Update",
+			Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID),
+		})
 	}
 	return rows
 }

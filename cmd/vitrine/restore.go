@@ -14,16 +14,18 @@ import (
 func (a *app) restoreCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore ARTIFACT REVISION",
-		Short: "Publish an older revision again, or a draft that was left behind",
+		Short: "Publish an older revision again, or an unfinished draft",
 		Long:  restoreGuide,
 		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
-			return a.own(ctx, args[0], func(ctx context.Context, h *artifactContext) error { return h.restore(ctx, args[1]) })
+		RunE: a.runE(func(ctx context.Context, args []string) error {
+			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
+				return h.restore(ctx, args[1])
+			})
 		}),
 	}
 }
 
-// restore publishes the files of an older revision as a new one. They are inherited, so no bytes are sent for them.
+// restore publishes the files of an older revision as a new one. It sends no bytes, because the files are inherited.
 func (h *artifactContext) restore(ctx context.Context, name string) error {
 	list, err := h.account.Revisions(ctx, h.artifact)
 	if err != nil {
@@ -43,7 +45,7 @@ func (h *artifactContext) restore(ctx context.Context, name string) error {
 		return err
 	}
 	if now.RevisionID == revision {
-		return h.reportNothing(now, "That is the newest revision already; nothing was made")
+		return h.reportUnchanged(now, "That is already the newest revision; nothing was created")
 	}
 	old, err := h.account.View(ctx, h.artifact, revision)
 	if err != nil {
@@ -56,7 +58,7 @@ func (h *artifactContext) restore(ctx context.Context, name string) error {
 	return h.report(p)
 }
 
-// finish publishes a draft that was left behind, as it is.
+// finish publishes a draft that was left, as it is.
 func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
 	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
 	p.stats = client.UploadStats{
@@ -65,14 +67,14 @@ func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary
 		ReusedFiles: r.FileCount,
 		ReusedBytes: r.SizeBytes,
 	}
-	if err := p.release(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
+	if err := p.publish(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
 		return err
 	}
 	return h.report(p)
 }
 
-// again publishes an old tree. A manifest has to declare something: the file that opens first, which goes over the wire
-// only if the server does not know its bytes by their digest any more.
+// again publishes an old tree. A manifest has to declare at least one file, so it declares the entrypoint, which is
+// sent only if the server has no object with its digest any more.
 func (h *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)
 	if err != nil {
@@ -83,10 +85,10 @@ func (h *artifactContext) again(ctx context.Context, p *publication, old contrac
 		size += f.SizeBytes
 	}
 	body := func() (io.ReadCloser, error) {
-		text, err := h.account.Fetch(ctx, first, fileMost)
+		text, err := h.account.Fetch(ctx, first, maxFile)
 		return io.NopCloser(bytes.NewReader(text)), err
 	}
-	return p.deliver(ctx, contract.CreateSession{
+	return p.finalizeAndPublish(ctx, contract.CreateSession{
 		ArtifactID:     h.artifact,
 		BaseRevisionID: old.RevisionID,
 		Title:          title,

@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// declare is the manifest of all files.
+// declare returns the manifest of all files.
 func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 	s := contract.CreateSession{
 		ArtifactID: w.of.artifact,
@@ -23,9 +23,9 @@ func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 	return s
 }
 
-// partOf is the manifest that gives the same revision on top of a base: what differs by digest, and what is gone. False if
-// everything has to go: without a base, without a difference, or if another file opens first than in the base, because
-// the base's way to show it would be kept.
+// partOf returns the manifest that gives the same revision on top of a base: files with other digests, and removed
+// files. It returns false if the revision has to be sent whole: without a base, without a difference, or with another
+// entrypoint than in the base, because the base's rendering mode would be kept.
 func partOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, ok bool) {
 	if base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole, false
@@ -50,13 +50,13 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 	return part, len(part.Files)+len(part.DeletedPaths) > 0
 }
 
-// baseWords are what a server says about a base that it cannot build on.
+// baseWords are parts of the messages by which a server refuses a base.
 var baseWords = []string{
-	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch", "deleted_path_not_in_base",
-	"inherited_path_not_blob_backed",
+	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch",
+	"deleted_path_not_in_base", "inherited_path_not_blob_backed",
 }
 
-// unbuildable tells whether a publish failed because of its base alone.
+// unbuildable reports whether a publish failed only because of its base.
 func unbuildable(err error) bool {
 	if err == nil {
 		return false

@@ -17,13 +17,13 @@ func (a *app) showCommand() *cobra.Command {
 		Short: "Show an artifact and its files",
 		Long:  showGuide,
 		Args:  one("show", "one ARTIFACT"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
 	}
 	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
 	return cmd
 }
 
-// shown is the JSON result of show; PrivateURL is for members and absent for a share URL.
+// shown is the JSON result of show. PrivateURL is for members, and absent for a share URL.
 type shown struct {
 	SchemaVersion string `json:"schema_version"`
 	contract.PublicAgentView
@@ -56,10 +56,10 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	return a.screen.Table(files)
 }
 
-// outlives tells whether an artifact that is there should have expired: then it is pinned.
+// outlives reports whether an artifact that still exists should have expired, which means that it is pinned.
 func (a *app) outlives(expires contract.Time) bool { return !expires.After(a.now()) }
 
-// expiry says when an artifact that is there expires.
+// expiry says when an existing artifact expires.
 func (a *app) expiry(at contract.Time) string {
 	if a.outlives(at) {
 		return "never, while it is pinned"
@@ -72,7 +72,8 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 	if v.PrivateURL != "" {
 		rows = append(rows, screen.Row{Name: "View", Value: v.PrivateURL + " (for members of the workspace)"})
 	}
-	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)}, screen.Row{Name: "Opens", Value: v.Entrypoint})
+	rows = append(rows, screen.Row{Name: "Expires", Value: a.expiry(v.ExpiresAt)},
+		screen.Row{Name: "Opens", Value: v.Entrypoint})
 	for _, w := range v.SafetyWarnings {
 		rows = append(rows, screen.Row{Name: "Warning", Value: w.FilePath + " " + w.Message})
 	}
@@ -89,12 +90,12 @@ func (a *app) revisionsCommand() *cobra.Command {
 		Short: "List the revisions of an artifact",
 		Long:  revisionsGuide,
 		Args:  one("revisions", "one ARTIFACT"),
-		RunE: a.does(func(ctx context.Context, args []string) error {
+		RunE: a.runE(func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
-			return a.hold(ctx, t, listRevisions)
+			return a.withArtifact(ctx, t, listRevisions)
 		}),
 	}
 }
@@ -122,7 +123,10 @@ func listRevisions(ctx context.Context, h *artifactContext) error {
 		if r.PublishedAt != nil {
 			when = "published " + r.PublishedAt.UTC().Format("2006-01-02 15:04 UTC")
 		}
-		rows = append(rows, []string{string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes), r.Entrypoint})
+		rows = append(rows, []string{
+			string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes),
+			r.Entrypoint,
+		})
 	}
 	return h.screen.Table(rows)
 }

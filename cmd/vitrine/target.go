@@ -13,10 +13,10 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// target is an artifact as a person names it: by its id, by the address of a page of it, or by a share URL.
+// target is an artifact as a person names it: by its id, by the address of one of its pages, or by a share URL.
 type target struct {
 	artifact id.Artifact
-	revision id.Revision // that an address names, "" for the newest
+	revision id.Revision // from an address; "" for the newest
 	app      string      // host of an address, "" for an id
 	public   id.Public   // of a share URL
 	blob     string      // its secret
@@ -27,14 +27,14 @@ var (
 	blobForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,500}$`)
 )
 
-// parseTarget reads an argument. What it refuses is not repeated: it may hold the secret of a link.
+// parseTarget parses an argument. A failure does not repeat it, because it may contain the secret of a link.
 func parseTarget(text string) (target, error) {
 	if _, err := id.Artifact(text).Bits(); err == nil {
 		return target{artifact: id.Artifact(text)}, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return target{}, unnamed("this is no artifact: neither an id nor an address")
+		return target{}, unnamed("this is not an artifact: neither an id nor an address")
 	}
 	path := strings.TrimSuffix(u.Path, "/")
 	t := target{app: u.Scheme + "://" + u.Host}
@@ -52,10 +52,11 @@ func parseTarget(text string) (target, error) {
 		t.app = t.app + before
 		return t, nil
 	}
-	return target{}, unnamed("this is no address of an artifact; a share URL must be whole, with all that follows its #")
+	return target{}, unnamed(
+		"this is not the address of an artifact; a share URL must be complete, with all that follows its #")
 }
 
-// revisionIn is the revision that the address of a page names.
+// revisionIn returns the revision that the address of a page names.
 func revisionIn(u *url.URL) (id.Revision, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	named := query["revision"]
@@ -70,11 +71,12 @@ func revisionIn(u *url.URL) (id.Revision, error) {
 	return "", unnamed("the address does not say which revision it means")
 }
 
-// parseWhole reads an argument that stands for an artifact with all its revisions.
+// parseWhole parses an argument that names an artifact with all its revisions.
 func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
-		err = failure.New(failure.Invalid, failure.Usage, "the address is one of a single revision, %s; this is about the whole artifact", t.revision).
+		err = failure.New(failure.Invalid, failure.Usage,
+			"the address names a single revision, %s; this command needs the whole artifact", t.revision).
 			Advise("Give the id %s, or the address without what follows its ?", t.artifact)
 	}
 	return t, err
@@ -91,14 +93,15 @@ func cut(path, separator string) (before, last string, ok bool) {
 
 func unnamed(message string) error {
 	return failure.New(failure.Invalid, failure.Usage, "%s", message).
-		Advise("An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
+		Advise(
+			"An id begins with art_; vitrine list shows them. An address is that of the artifact's page or of a share link.")
 }
 
-// isShare tells whether the target is a share URL.
+// isShare reports whether the target is a share URL.
 func (t target) isShare() bool { return t.public != "" }
 
-// at refuses an address of another server than the one that is asked.
-func (t target) at(d *client.Deployment) error {
+// checkServer refuses an address of another server than d.
+func (t target) checkServer(d *client.Deployment) error {
 	if t.app == "" {
 		return nil
 	}
@@ -111,23 +114,27 @@ func (t target) at(d *client.Deployment) error {
 		Advise("Set VITRINE_URL to the server of the address, or give an id.")
 }
 
-// artifactContext is an artifact together with the credential that acts on it.
+// artifactContext is an artifact with the credential for it.
 type artifactContext struct {
 	*app
 	account  *client.Account
 	artifact id.Artifact
 }
 
-// own finds the artifact for a command that changes it: a share URL is not enough to name it.
-func (a *app) own(ctx context.Context, text string, work func(context.Context, *artifactContext) error) error {
+// withOwnArtifact finds the artifact for a command that changes it, which a share URL must not name.
+func (a *app) withOwnArtifact(
+	ctx context.Context,
+	text string,
+	work func(context.Context, *artifactContext) error,
+) error {
 	t, err := parseOwn(text)
 	if err != nil {
 		return err
 	}
-	return a.hold(ctx, t, work)
+	return a.withArtifact(ctx, t, work)
 }
 
-// parseOwn reads an argument that names a whole artifact to change.
+// parseOwn parses an argument that names a whole artifact to change.
 func parseOwn(text string) (target, error) {
 	t, err := parseWhole(text)
 	if err == nil && t.isShare() {
@@ -137,17 +144,17 @@ func parseOwn(text string) (target, error) {
 }
 
 func shareIsForReading() error {
-	return failure.New(failure.Invalid, failure.Usage, "a share URL is for reading alone").
+	return failure.New(failure.Invalid, failure.Usage, "a share URL is only for reading").
 		Advise("Give the id of the artifact; vitrine list shows it.")
 }
 
-// hold finds the artifact with a credential. For a share URL it is asked which artifact it opens.
-func (a *app) hold(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
+// withArtifact finds the artifact and a credential for it. It resolves a share URL to its artifact.
+func (a *app) withArtifact(ctx context.Context, t target, work func(context.Context, *artifactContext) error) error {
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
 		return by.refusedBy(err)
 	}
-	if err := t.at(account.Deployment); err != nil {
+	if err := t.checkServer(account.Deployment); err != nil {
 		return err
 	}
 	h := &artifactContext{app: a, account: account, artifact: t.artifact}
@@ -161,10 +168,14 @@ func (a *app) hold(ctx context.Context, t target, work func(context.Context, *ar
 	return by.refusedBy(work(ctx, h))
 }
 
-// look gives the view of a revision, "" the newest one. A share URL needs no credential; it shows one revision.
-func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contract.AgentView, d *client.Deployment, err error) {
+// look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
+func (a *app) look(
+	ctx context.Context,
+	t target,
+	revision id.Revision,
+) (v contract.AgentView, d *client.Deployment, err error) {
 	if !t.isShare() {
-		err = a.hold(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
+		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
 			d = h.account.Deployment
 			v, err = h.account.View(ctx, h.artifact, revision)
 			return err
@@ -174,18 +185,18 @@ func (a *app) look(ctx context.Context, t target, revision id.Revision) (v contr
 	if d, err = a.discover(ctx); err != nil {
 		return v, d, err
 	}
-	if err = t.at(d); err != nil {
+	if err = t.checkServer(d); err != nil {
 		return v, d, err
 	}
 	opened, err := d.Resolve(ctx, t.public, t.blob)
 	if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
 		err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
-			Advise("Leave --revision-id out, or give the id of the artifact instead of a share URL.")
+			Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
 	}
 	return v, d, err
 }
 
-// of is the revision that --revision-id names, else the one that the target names, else "".
+// of returns the revision that --revision-id names, else the one that the target names, else "".
 func (t target) of(flag string) (id.Revision, error) {
 	if flag == "" {
 		return t.revision, nil
@@ -193,10 +204,10 @@ func (t target) of(flag string) (id.Revision, error) {
 	return parseRevision(flag)
 }
 
-// parseRevision checks the value of a flag; "" passes.
+// parseRevision parses the value of a flag; "" is valid.
 func parseRevision(text string) (id.Revision, error) {
 	if _, err := id.Revision(text).Bits(); text != "" && err != nil {
-		return "", failure.New(failure.Invalid, failure.Usage, "this is no id of a revision").
+		return "", failure.New(failure.Invalid, failure.Usage, "this is not the id of a revision").
 			Advise("It begins with rev_; vitrine revisions with the id of the artifact lists them.")
 	}
 	return id.Revision(text), nil

@@ -10,8 +10,8 @@ import (
 
 var spanForm = regexp.MustCompile(`^(?:([0-9]{1,4})w)?(?:([0-9]{1,4})d)?(?:([0-9]{1,4})h)?(?:([0-9]{1,4})m)?$`)
 
-// until reads the end of a link: a span such as 3d, 12h or 1d12h from now, a date (its first moment in UTC), or a time of
-// RFC 3339. "" is none, the zero time. The end is whole seconds and in the future.
+// until parses the end of a link: a span such as 3d, 12h or 1d12h from now, a date (its first moment in UTC), or an
+// RFC 3339 time. "" is the zero time, no end. The result has whole seconds and is in the future.
 func until(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -26,16 +26,16 @@ func until(text string, now time.Time) (time.Time, error) {
 	if end.After(now) {
 		return end, nil
 	}
-	message := "--expires is neither a span nor a date"
+	message := "--expires is neither a duration nor a date"
 	if end.Year() > 1 {
 		message = "--expires is not in the future"
 	}
 	return time.Time{}, failure.New(failure.Invalid, failure.Usage, "%s", message).
-		Advise("Give a span such as 3d, 12h or 1d12h, a date such as %s, or a time such as %s.",
+		Advise("Give a duration such as 3d, 12h or 1d12h, a date such as %s, or a time such as %s.",
 			now.AddDate(0, 0, 7).UTC().Format(time.DateOnly), now.Add(12*time.Hour).UTC().Format(time.RFC3339))
 }
 
-// span adds weeks, days, hours and minutes to now; the zero time if text names none.
+// span adds weeks, days, hours and minutes to now. It returns the zero time if text has none.
 func span(text string, now time.Time) time.Time {
 	m := spanForm.FindStringSubmatch(text)
 	if m == nil {
@@ -45,7 +45,7 @@ func span(text string, now time.Time) time.Time {
 	for i, unit := range []time.Duration{7 * 24 * time.Hour, 24 * time.Hour, time.Hour, time.Minute} {
 		n, err := strconv.Atoi(m[i+1])
 		if err != nil {
-			continue // left out
+			continue // optional and absent
 		}
 		end = end.Add(time.Duration(n) * unit)
 	}

@@ -20,7 +20,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Long:  versionGuide,
 		Args:  cobra.NoArgs,
-		RunE: a.does(func(context.Context, []string) error {
+		RunE: a.runE(func(context.Context, []string) error {
 			if a.screen.IsJSON() {
 				return a.screen.Object(map[string]string{"schema_version": schemaVersion, "version": version})
 			}

@@ -20,10 +20,10 @@ const (
 func (a *app) visibilityCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set-visibility ARTIFACT private|unlisted",
-		Short: "Share an artifact by a link, or end all its links",
+		Short: "Share an artifact by a link, or revoke all its links",
 		Long:  visibilityGuide,
 		Args:  exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
-		RunE:  a.does(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
+		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
 	}
 }
 
@@ -33,10 +33,11 @@ type visibility struct {
 	contract.Visibility
 }
 
-// linkOf is the link that an unlisted artifact has. When it ends is not worth a failure: it opens already.
+// linkOf returns the link of an unlisted artifact. It ignores a failure to read the end, because the link works
+// already.
 func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) madeLink {
 	l := madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL}
-	_ = l.learn(ctx, by) // then it stays open when it ends
+	_ = l.fetchEnd(ctx, by) // then the end is unknown
 	return l
 }
 
@@ -45,7 +46,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
 			Advise("It is private or unlisted.")
 	}
-	return a.own(ctx, text, func(ctx context.Context, h *artifactContext) error {
+	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
 		v, err := h.account.SetVisibility(ctx, h.artifact, wish)
 		switch {
 		case err != nil:
@@ -59,6 +60,7 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 		if v.RevokedAccessLinkIDs != nil {
 			ended = len(*v.RevokedAccessLinkIDs)
 		}
-		return a.screen.Result(v.PrivateURL, screen.Row{Name: "Private", Value: "for members of the workspace alone; " + screen.Count(ended, "link") + " ended"})
+		return a.screen.Result(v.PrivateURL,
+			screen.Row{Name: "Private", Value: "only for members of the workspace; " + screen.Count(ended, "link") + " ended"})
 	})
 }

@@ -14,14 +14,14 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// schemaVersion is the version of the JSON results; fields may be added within one.
+// schemaVersion is the version of the JSON results. Fields may be added within a version.
 const schemaVersion = "1"
 
 // identity is the JSON result of whoami.
 type identity struct {
 	SchemaVersion string `json:"schema_version"`
 	Authenticated bool   `json:"authenticated"`
-	// Reason tells why a credential does not count.
+	// Reason says why a credential is not valid.
 	Reason string `json:"reason,omitempty"`
 	*contract.Whoami
 	Source source `json:"source,omitempty"`
@@ -37,7 +37,7 @@ const (
 // standing is what is known about the credential.
 type standing int
 
-// The standings. envGiven and loginGiven become their refused ones when the server says so.
+// Standings. envGiven and loginGiven become the refused ones if the server refuses.
 const (
 	nobody standing = iota
 	envMalformed
@@ -48,15 +48,18 @@ const (
 	loginRefused
 )
 
-// outcomes are all answers of whoami, each with exit code 0: what programs read as reason, what people read, and what
-// helps. The answer of those that are given is the server's. That the server gives none is exit code 6, or that of its
-// refusal; it says nothing about the credential.
+// outcomes are all answers of whoami, each with exit code 0: the reason for programs, the line for people, and the
+// hint. For given credentials the server answers; without an answer the exit code is 6, or that of the refusal, which
+// does not concern the credential.
 var outcomes = map[standing]struct{ reason, line, next string }{
-	nobody:       {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an account: vitrine publish PATH --ephemeral"},
-	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent", "Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
-	envGiven:     {},
-	envRefused:   {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY", "Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
-	loginExpired: {keyExpired, "Not signed in: the stored login ended", "Sign in again: vitrine login"},
+	nobody: {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an " +
+		"account: vitrine publish PATH --ephemeral"},
+	envMalformed: {keyMalformed, "Not signed in: VITRINE_API_KEY does not hold an API key; it was not sent",
+		"Set VITRINE_API_KEY to a key that begins with ap_pk_, or unset it"},
+	envGiven: {},
+	envRefused: {keyRejected, "Not signed in: the server rejected the key in VITRINE_API_KEY",
+		"Set VITRINE_API_KEY to a valid key, or unset it; a stored login is not tried instead"},
+	loginExpired: {keyExpired, "Not signed in: the stored login expired", "Sign in again: vitrine login"},
 	loginGiven:   {},
 	loginRefused: {keyRejected, "Not signed in: the server rejected the stored login", "Sign in again: vitrine login"},
 }
@@ -64,14 +67,14 @@ var outcomes = map[standing]struct{ reason, line, next string }{
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "whoami",
-		Short: "Tell who is signed in",
+		Short: "Show who is signed in",
 		Long:  whoamiGuide,
 		Args:  cobra.NoArgs,
-		RunE:  a.does(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
+		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
 	}
 }
 
-// whoami succeeds whenever the answer is known, also when it is "nobody".
+// whoami succeeds whenever the answer is known, also without a credential.
 func (a *app) whoami(ctx context.Context) error {
 	c, state, err := a.credential(ctx)
 	if err != nil {
@@ -80,7 +83,7 @@ func (a *app) whoami(ctx context.Context) error {
 	if state != envGiven && state != loginGiven {
 		return a.notSignedIn(state)
 	}
-	account, err := a.enterWith(ctx, c)
+	account, err := a.connect(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -122,18 +125,20 @@ func (a *app) signedIn(who contract.Whoami, c credential, account *client.Accoun
 			screen.Count(p.FileCountCap, "file"), screen.Bytes(p.FileSizeCapBytes), screen.Bytes(p.ArtifactSizeCapBytes))},
 	}
 	if left := p.DailyNewArtifactsRemaining; left != nil {
-		rows = append(rows, screen.Row{Name: "Today", Value: fmt.Sprintf("%d of %d new artifacts left", *left, p.DailyNewArtifactAllowance)})
+		rows = append(rows,
+			screen.Row{Name: "Today", Value: fmt.Sprintf("%d of %d new artifacts left", *left, p.DailyNewArtifactAllowance)})
 	}
-	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)}, screen.Row{Name: "Server", Value: account.Hosts.APIURL})
+	rows = append(rows, screen.Row{Name: "Source", Value: a.origin(c)},
+		screen.Row{Name: "Server", Value: account.Hosts.APIURL})
 	return a.screen.Result(fmt.Sprintf("Signed in with the API key %s (%s)", who.Actor.Name, who.Actor.ID), rows...)
 }
 
-// origin tells people where a credential comes from.
+// origin says where a credential comes from.
 func (a *app) origin(c credential) string {
 	if c.source == fromEnvironment {
 		return "VITRINE_API_KEY"
 	}
-	text := "the stored login" + whose(c.record)
+	text := "the stored login" + ownerOf(c.record)
 	if c.record.ExpiresAt != nil {
 		text += ", until " + screen.When(*c.record.ExpiresAt, a.now())
 	}

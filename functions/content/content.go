@@ -1,4 +1,5 @@
-// Package content is the host of untrusted files: it serves them by signed token, from an origin that holds nothing else.
+// Package content is the host of untrusted files. It serves them by signed token, from an origin that serves only
+// them.
 package content
 
 import (
@@ -12,24 +13,24 @@ import (
 	"vitrine/shared/publishing/content"
 )
 
-// Host is what the content host needs.
+// Host is the content host.
 type Host struct {
 	Surface *web.Server
 	Reader  *content.Reader
 	Origins address.Origins
-	// Strict answers requests for the content origin's own name only, as in production. Otherwise the app's name alone is
-	// refused: content that is served under it would share its cookies.
+	// Strict makes the host answer requests for the content origin's own name only, as in production. Otherwise it
+	// refuses only the app's name, because content under that name would share the app's cookies.
 	Strict bool
 
 	policies policies
 }
 
-// Handler serves the host. It panics when the content or the app origin is not an absolute http URL.
+// Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	own, app := mustName(h.Origins.Content), mustName(h.Origins.App)
 	h.policies = newPolicies(h.Origins.App)
 	s := *h.Surface
-	s.Metadata = "" // no credential opens anything here
+	s.Metadata = "" // no credential is accepted here
 	s.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
 	s.Serves = func(name string) bool { return name == own || !h.Strict && name != app }
 	return s.Handler(h.routes()...)
@@ -42,12 +43,25 @@ func (h *Host) routes() []web.Route {
 		Path:     "/v/{token}/{path}",
 		Summary:  "Serve one file of a revision",
 		Security: web.ContentToken,
-		Errors:   []fault.Code{fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable},
+		Errors: []fault.Code{
+			fault.NotFound, fault.RateLimitedArtifact, fault.DatabaseUnavailable, fault.StorageUnavailable,
+		},
 		Answers: []web.Answer{
-			{Status: http.StatusOK, Description: "the file, as the media type that its extension tells", MediaType: "application/octet-stream"},
-			{Status: http.StatusPartialContent, Description: "the range that was asked for", MediaType: "application/octet-stream"},
+			{
+				Status:      http.StatusOK,
+				Description: "the file, as the media type that its extension tells",
+				MediaType:   "application/octet-stream",
+			},
+			{
+				Status:      http.StatusPartialContent,
+				Description: "the range that was asked for",
+				MediaType:   "application/octet-stream",
+			},
 			{Status: http.StatusNotModified, Description: "the client's copy is current"},
-			{Status: http.StatusRequestedRangeNotSatisfiable, Description: "the file ends before the range; Content-Range tells its size"},
+			{
+				Status:      http.StatusRequestedRangeNotSatisfiable,
+				Description: "the file ends before the range; Content-Range tells its size",
+			},
 		},
 	}
 	head := get
@@ -66,7 +80,7 @@ type fileInput struct {
 	Path  string `path:"path" doc:"file path within the artifact"`
 }
 
-// mustName is the host name of an origin.
+// mustName returns the host name of an origin.
 func mustName(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

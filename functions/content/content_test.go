@@ -34,8 +34,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// stand is a content host over ports that live in this file: they hold one artifact, and do what the test says.
-type stand struct {
+// env is a content host over fakes in this file. They hold one artifact, and do what the test says.
+type env struct {
 	t        testing.TB
 	host     host.Host
 	handler  http.Handler
@@ -52,13 +52,13 @@ type stand struct {
 	storeErr error
 	mu       sync.Mutex
 	counts   map[string]int
-	streams  map[rate.Stream]int64 // that are open, by streams without Until
+	streams  map[rate.Stream]int64 // open streams, by streams without Until
 	numbers  limits.Limits
 }
 
-func newStand(t testing.TB, files ...string) *stand {
+func newEnv(t testing.TB, files ...string) *env {
 	t.Helper()
-	s := &stand{
+	s := &env{
 		t:       t,
 		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		bodies:  map[tree.Object]string{},
@@ -91,14 +91,14 @@ func newStand(t testing.TB, files ...string) *stand {
 	return s
 }
 
-func (s *stand) add(path, body string) {
+func (s *env) add(path, body string) {
 	o := tree.Object{Session: "upl_1", Entry: len(s.tree)}
 	s.tree = append(s.tree, tree.File{Path: path, Size: int64(len(body)), Object: o})
 	s.bodies[o] = body
 }
 
-// serve makes the host anew, for origins.
-func (s *stand) serve(contentOrigin, app string) {
+// serve replaces the host by one with these origins.
+func (s *env) serve(contentOrigin, app string) {
 	s.t.Helper()
 	var err error
 	if s.codec, err = token.New(keyring.New().Content, token.Content, contentOrigin); err != nil {
@@ -132,23 +132,23 @@ func (s *stand) serve(contentOrigin, app string) {
 
 // The ports.
 
-func (s *stand) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
+func (s *env) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
 	return s.state, s.storeErr
 }
 
-func (s *stand) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+func (s *env) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
 	return nil, s.storeErr
 }
 
-func (s *stand) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
+func (s *env) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
 	return nil, s.storeErr
 }
 
-func (s *stand) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
+func (s *env) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
 	return s.tree, s.storeErr
 }
 
-func (s *stand) Count(_ context.Context, w rate.Window, limit int) (int, bool, error) {
+func (s *env) Count(_ context.Context, w rate.Window, limit int) (int, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	window := w.Subject + w.Start.String()
@@ -159,14 +159,14 @@ func (s *stand) Count(_ context.Context, w rate.Window, limit int) (int, bool, e
 	return s.counts[window], true, nil
 }
 
-func (s *stand) Uncount(_ context.Context, w rate.Window) error {
+func (s *env) Uncount(_ context.Context, w rate.Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts[w.Subject+w.Start.String()]--
 	return nil
 }
 
-func (s *stand) AcquireStream(_ context.Context, st rate.Stream, most int, _ time.Time) (free []int, ok bool, err error) {
+func (s *env) AcquireStream(_ context.Context, st rate.Stream, most int, _ time.Time) (free []int, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	until := st.Until.UnixNano()
@@ -183,7 +183,7 @@ func (s *stand) AcquireStream(_ context.Context, st rate.Stream, most int, _ tim
 	return free, false, nil
 }
 
-func (s *stand) ReleaseStream(_ context.Context, st rate.Stream) error {
+func (s *env) ReleaseStream(_ context.Context, st rate.Stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	until := st.Until.UnixNano()
@@ -193,7 +193,7 @@ func (s *stand) ReleaseStream(_ context.Context, st rate.Stream) error {
 	return nil
 }
 
-func (s *stand) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
+func (s *env) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
 	s.opened.Add(1)
 	if s.openErr != nil {
 		return nil, s.openErr
@@ -204,7 +204,7 @@ func (s *stand) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, s
 	return io.NopCloser(strings.NewReader(s.bodies[o][offset : offset+size])), nil
 }
 
-func (s *stand) token() string {
+func (s *env) token() string {
 	s.t.Helper()
 	text, err := s.codec.Mint(s.claims)
 	if err != nil {
@@ -213,18 +213,18 @@ func (s *stand) token() string {
 	return text
 }
 
-// get reads a path under a fresh token; headers come in pairs.
-func (s *stand) get(path string, headers ...string) *httptest.ResponseRecorder {
+// get reads a path with a new token; headers come in pairs.
+func (s *env) get(path string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	return s.ask("GET", "/v/"+s.token()+"/"+path, headers...)
 }
 
-func (s *stand) head(path string, headers ...string) *httptest.ResponseRecorder {
+func (s *env) head(path string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	return s.ask("HEAD", "/v/"+s.token()+"/"+path, headers...)
 }
 
-func (s *stand) ask(method, target string, headers ...string) *httptest.ResponseRecorder {
+func (s *env) ask(method, target string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	r := httptest.NewRequest(method, target, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -237,15 +237,15 @@ func (s *stand) ask(method, target string, headers ...string) *httptest.Response
 
 var frame = []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "cross-site"}
 
-func shown(t testing.TB, w *httptest.ResponseRecorder, body string) {
+func wantBody(t testing.TB, w *httptest.ResponseRecorder, body string) {
 	t.Helper()
 	if w.Code != http.StatusOK || w.Body.String() != body {
 		t.Errorf("answered %d %.80q, want 200 %.80q", w.Code, w.Body, body)
 	}
 }
 
-// refused checks a refusal and that it tells nothing beyond its code.
-func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) {
+// wantRefused checks an error response, and that it tells no more than its code.
+func wantRefused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.Code) {
 	t.Helper()
 	var e struct {
 		Error struct {
@@ -263,34 +263,45 @@ func refused(t testing.TB, w *httptest.ResponseRecorder, status int, code fault.
 		t.Errorf("404 says %q", e.Error.Message)
 	}
 	h := w.Header()
-	if h.Get("Cache-Control") != "no-store" || h.Get("X-Frame-Options") != "DENY" || h.Get("X-Request-Id") != e.Error.RequestID ||
+	if h.Get("Cache-Control") != "no-store" || h.Get("X-Frame-Options") != "DENY" ||
+		h.Get("X-Request-Id") != e.Error.RequestID ||
 		h.Get("ETag") != "" || h.Get("Content-Disposition") != "" || h.Get("WWW-Authenticate") != "" {
 		t.Errorf("headers of a refusal: %v", h)
 	}
 }
 
 func TestFileIsServed(t *testing.T) {
-	s := newStand(t, "index.html", "<h1>hi</h1>", "data/täble 1.csv", "a,b")
+	s := newEnv(t, "index.html", "<h1>hi</h1>", "data/täble 1.csv", "a,b")
 	w := s.get("index.html", "X-Request-Id", "request-1")
-	shown(t, w, "<h1>hi</h1>")
+	wantBody(t, w, "<h1>hi</h1>")
 	for name, want := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Content-Length": "11", "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes",
-		"Content-Disposition": "", "X-Robots-Tag": "", "X-Request-Id": "request-1", "Vary": "Sec-Fetch-Dest, Sec-Fetch-Mode",
-		"Access-Control-Allow-Origin": "", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin",
-		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-		"Strict-Transport-Security": "max-age=31536000",
-		"Permissions-Policy":        "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+		"Content-Type":                 "text/html; charset=utf-8",
+		"Content-Length":               "11",
+		"Cache-Control":                "private, no-cache",
+		"Accept-Ranges":                "bytes",
+		"Content-Disposition":          "",
+		"X-Robots-Tag":                 "",
+		"X-Request-Id":                 "request-1",
+		"Vary":                         "Sec-Fetch-Dest, Sec-Fetch-Mode",
+		"Access-Control-Allow-Origin":  "",
+		"Referrer-Policy":              "no-referrer",
+		"Cross-Origin-Resource-Policy": "cross-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Strict-Transport-Security":    "max-age=31536000",
+		"Permissions-Policy":           "accelerometer=(), camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	shown(t, s.get("data/t%C3%A4ble%201.csv"), "a,b")
-	shown(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // one decode of the whole path
+	wantBody(t, s.get("data/t%C3%A4ble%201.csv"), "a,b")
+	wantBody(t, s.get("data%2Ft%C3%A4ble%201.csv"), "a,b") // the whole path is decoded once
 }
 
 func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
-	s := newStand(t, "index.html", "<h1>hi</h1>", "a.pdf", "%PDF", "empty.txt", "")
+	s := newEnv(t, "index.html", "<h1>hi</h1>", "a.pdf", "%PDF", "empty.txt", "")
 	for _, path := range []string{"index.html", "a.pdf", "empty.txt"} {
 		for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-1"}} {
 			get, head := s.get(path, headers...), s.head(path, headers...)
@@ -298,7 +309,7 @@ func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
 				t.Errorf("%s: %d with %d bytes", path, head.Code, head.Body.Len())
 			}
 			if get.Code != http.StatusOK {
-				continue // HEAD knows no ranges
+				continue // HEAD ignores ranges
 			}
 			get.Header().Del("X-Request-Id")
 			head.Header().Del("X-Request-Id")
@@ -315,8 +326,8 @@ func TestHEADAnswersTheHeadersOfGET(t *testing.T) {
 }
 
 func TestEmptyFileAndHEADDoNotTouchTheObjectStore(t *testing.T) {
-	s := newStand(t, "empty.txt", "", "a.txt", "x", "empty.html", "")
-	shown(t, s.get("empty.txt"), "")
+	s := newEnv(t, "empty.txt", "", "a.txt", "x", "empty.html", "")
+	wantBody(t, s.get("empty.txt"), "")
 	s.head("a.txt")
 	if w := s.get("empty.html", frame...); w.Code != 200 || !strings.Contains(w.Body.String(), "viewer-height") {
 		t.Errorf("%d %q", w.Code, w.Body)
@@ -329,7 +340,7 @@ func TestEmptyFileAndHEADDoNotTouchTheObjectStore(t *testing.T) {
 }
 
 func TestNoIndexIsAHeaderOnly(t *testing.T) {
-	s := newStand(t, "index.html", "<p>")
+	s := newEnv(t, "index.html", "<p>")
 	s.claims.NoIndex, s.state.Workspace.ClaimedAt = true, time.Time{}
 	for _, headers := range [][]string{nil, {"Range", "bytes=0-0"}, {"If-None-Match", "*"}, {"Range", "bytes=7-"}} {
 		w := s.get("index.html", headers...)
@@ -337,7 +348,7 @@ func TestNoIndexIsAHeaderOnly(t *testing.T) {
 			t.Errorf("%d with X-Robots-Tag %q", w.Code, got)
 		}
 	}
-	shown(t, s.get("index.html"), "<p>")
+	wantBody(t, s.get("index.html"), "<p>")
 }
 
 func TestAttachmentsKeepTheirNames(t *testing.T) {
@@ -350,7 +361,7 @@ func TestAttachmentsKeepTheirNames(t *testing.T) {
 		"invoice\u202efdp.exe":    `attachment; filename="invoice_fdp.exe"; filename*=UTF-8''invoice_fdp.exe`,
 		"a\u0085b\u00a0c\u2028.x": `attachment; filename="a_b_c_.x"; filename*=UTF-8''a_b_c_.x`,
 	} {
-		s := newStand(t, path, "x")
+		s := newEnv(t, path, "x")
 		w := s.get(address.Escape(path))
 		if got := w.Header().Get("Content-Disposition"); got != want {
 			t.Errorf("%q: %s\nwant %s", path, got, want)
@@ -362,7 +373,7 @@ func TestAttachmentsKeepTheirNames(t *testing.T) {
 }
 
 func TestSandboxedOriginMayRead(t *testing.T) {
-	s := newStand(t, "a.json", "{}")
+	s := newEnv(t, "a.json", "{}")
 	for origin, allowed := range map[string]string{"null": "null", "http://app.test": "", "": "", "NULL": ""} {
 		for _, path := range []string{"a.json", "missing.json"} {
 			h := s.get(path, "Origin", origin).Header()
@@ -372,18 +383,20 @@ func TestSandboxedOriginMayRead(t *testing.T) {
 			}
 		}
 	}
-	refused(t, s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404, fault.NotFound)
+	wantRefused(t,
+		s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404,
+		fault.NotFound)
 }
 
 func TestLocallyTheAppsNameIsRefused(t *testing.T) {
-	s := newStand(t, "a.txt", "x")
+	s := newEnv(t, "a.txt", "x")
 	s.serve("http://127.0.0.1:8703", "http://localhost:8704")
 	path := "/v/" + s.token() + "/a.txt"
-	refused(t, s.ask("GET", "http://localhost:8703"+path), http.StatusMisdirectedRequest, fault.NotFound)
-	shown(t, s.ask("GET", "http://127.0.0.1:8703"+path), "x")
-	shown(t, s.ask("GET", "http://192.0.2.1"+path), "x")
+	wantRefused(t, s.ask("GET", "http://localhost:8703"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	wantBody(t, s.ask("GET", "http://127.0.0.1:8703"+path), "x")
+	wantBody(t, s.ask("GET", "http://192.0.2.1"+path), "x")
 	s.host.Strict = true
 	s.handler = s.host.Handler()
-	refused(t, s.ask("GET", "http://192.0.2.1"+path), http.StatusMisdirectedRequest, fault.NotFound)
-	shown(t, s.ask("GET", "http://127.0.0.1"+path), "x")
+	wantRefused(t, s.ask("GET", "http://192.0.2.1"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	wantBody(t, s.ask("GET", "http://127.0.0.1"+path), "x")
 }

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// extended is a file name as the value of filename* (RFC 8187). Characters that do not show, such as those that reverse
-// the direction of text to hide an extension, become underscores.
+// extended returns a file name as the value of filename* (RFC 8187). Invisible characters, such as those that reverse
+// the writing direction to hide an extension, become underscores.
 func extended(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -26,5 +26,6 @@ func extended(name string) string {
 }
 
 func isAttrChar(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("!#$&+-.^_`|~", c) >= 0
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.IndexByte("!#$&+-.^_`|~", c) >= 0
 }

@@ -14,18 +14,19 @@ import (
 const tall = `<!doctype html><style>body{margin:0}div{height:3000px}</style><div></div>
 <p id=out>still</p><script>out.textContent = "moving"</script><img src=pixel.svg>`
 
-// frames is a content host beside two sites that may frame it: the app and a stranger.
+// frames is a content host beside two sites that may frame it: the app and another one.
 type frames struct {
-	*stand
+	*env
 	app, stranger *httptest.Server
 }
 
 func newFrames(t *testing.T) *frames {
-	f := &frames{stand: newStand(t)}
+	f := &frames{env: newEnv(t)}
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }))
 	t.Cleanup(own.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
+		fmt.Fprintf(w,
+			`<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
 <iframe sandbox="allow-scripts" src=%q></iframe>`, r.URL.Query().Get("src"))
 	})
 	f.app, f.stranger = httptest.NewServer(page), httptest.NewServer(page)
@@ -41,8 +42,8 @@ func (f *frames) url(path string) string {
 	return f.host.Origins.Content + "/v/" + f.token() + "/" + path
 }
 
-// told waits for the first height and returns it.
-func told(p *browser.Page) (origin, kind string, height float64) {
+// waitHeight waits for the first height and returns it.
+func waitHeight(p *browser.Page) (origin, kind string, height float64) {
 	p.Wait("heights.length > 0")
 	first := browser.Eval[[]any](&p.Document, "heights[0]")
 	return first[0].(string), first[1].(string), first[2].(float64)
@@ -52,7 +53,8 @@ func TestBrowserRunsTheReporterAloneWhereScriptsAreOff(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
 	f.claims.Scripts = false
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
-	if origin, kind, height := told(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 || height > 3200 {
+	if origin, kind, height := waitHeight(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 ||
+		height > 3200 {
 		t.Errorf("told %s %s %v", origin, kind, height)
 	}
 	d := p.Frame("tall.html")
@@ -66,7 +68,7 @@ func TestBrowserRunsScriptsInTheViewerFrame(t *testing.T) {
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
 	d := p.Frame("tall.html")
 	d.WaitText("moving")
-	told(p)
+	waitHeight(p)
 	d.Clean()
 	browser.Eval[string](d, `document.querySelector("div").style.height = "5000px"`)
 	p.Wait("heights.at(-1)[2] > 5000")

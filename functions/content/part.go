@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// part is a stretch of a file.
+// part is a part of a file.
 type part struct {
 	from, size int64
-	partial    bool // a range was asked for
+	partial    bool // a range was requested
 	none       bool // and the file ends before it
 }
 
-// contentRange is the header of a partial answer.
+// contentRange returns the header of a partial response.
 func (p part) contentRange(whole int64) string {
 	if p.none {
 		return fmt.Sprintf("bytes */%d", whole)
@@ -21,7 +21,8 @@ func (p part) contentRange(whole int64) string {
 	return fmt.Sprintf("bytes %d-%d/%d", p.from, p.from+p.size-1, whole)
 }
 
-// partOf reads a Range header (RFC 9110, section 14.2). Several ranges, other units and malformed ones ask for the whole.
+// partOf parses a Range header (RFC 9110, section 14.2). Several ranges, other units and malformed ranges ask for the
+// whole file.
 func partOf(header string, size int64) part {
 	whole := part{size: size}
 	unit, set, ok := strings.Cut(header, "=")
@@ -50,7 +51,7 @@ func partOf(header string, size int64) part {
 	return part{from: from, size: to - from + 1, partial: true}
 }
 
-// position reads a number, 0 if there is none; one that no file reaches counts as the largest.
+// position parses a number, 0 if there is none. A number beyond every file counts as the largest.
 func position(digits string) (int64, bool) {
 	if strings.Trim(digits, "0123456789") != "" {
 		return 0, false

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// What any file may load, scripts and framing aside. Source: the wire contract, section C.13.
+// What any file may load, scripts and framing aside; the wire contract says so in section C.13.
 const (
-	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh https://cdn.tailwindcss.com"
-	styleHosts  = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
+	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh " +
+		"https://cdn.tailwindcss.com"
+	styleHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
 
 	scriptsOn  = "'self' 'unsafe-inline' 'unsafe-eval' " + scriptHosts
 	scriptsOff = "'none'"
@@ -21,7 +22,8 @@ const (
 	svgResources = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
-// policies are the content security policies of one deployment. Everything but a viewer frame is inert and unframed.
+// policies are the content security policies of one deployment. All but that of a viewer frame forbid scripts and
+// framing.
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the height reporter runs
 	svgAlone, svgFramed               string
@@ -44,7 +46,7 @@ func newPolicies(app string) policies {
 	}
 }
 
-// choose picks the policy of one answer.
+// choose returns the policy of a response.
 func (p policies) choose(e fileResponse) string {
 	switch {
 	case e.svg && e.framed:
@@ -61,8 +63,8 @@ func (p policies) choose(e fileResponse) string {
 	return p.framed
 }
 
-// viewerFrame tells whether a browser loads the file into a frame. Another client may claim so; that helps nobody but
-// itself. Sec-Fetch-Site is not asked: frame-ancestors names the app alone, wherever it lives.
+// viewerFrame reports whether a browser loads the file into a frame. Another client may claim to, which affects only
+// its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
 func viewerFrame(r *http.Request) bool {
 	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
 	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")

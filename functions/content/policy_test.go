@@ -10,9 +10,10 @@ import (
 
 const (
 	inert      = "script-src 'none'"
-	everything = "script-src 'self' 'unsafe-inline' 'unsafe-eval' https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh https://cdn.tailwindcss.com"
-	unframed   = "frame-ancestors 'none'"
-	byTheApp   = "frame-ancestors http://app.test"
+	everything = "script-src 'self' 'unsafe-inline' 'unsafe-eval' https://cdn.jsdelivr.net https://unpkg.com " +
+		"https://cdnjs.cloudflare.com https://esm.sh https://cdn.tailwindcss.com"
+	unframed = "frame-ancestors 'none'"
+	byTheApp = "frame-ancestors http://app.test"
 )
 
 // directives splits a policy by name.
@@ -26,7 +27,8 @@ func directives(policy string) map[string]string {
 }
 
 func TestPolicyOfEveryContext(t *testing.T) {
-	s := newStand(t, "a.html", "<p>", "a.svg", "<svg/>", "a.js", "1", "a.txt", "x", "a.pdf", "x", "a.bin", "x", "A.HTM", "<p>")
+	s := newEnv(t, "a.html", "<p>", "a.svg", "<svg/>", "a.js", "1", "a.txt", "x", "a.pdf", "x", "a.bin", "x", "A.HTM",
+		"<p>")
 	const reporterOnly = "script-src 'sha256-"
 	for _, tt := range []struct {
 		name               string
@@ -36,11 +38,13 @@ func TestPolicyOfEveryContext(t *testing.T) {
 		scripts, ancestors string
 	}{
 		{"direct", nil, true, false, "a.html", inert, unframed},
-		{"top-level navigation", []string{"Sec-Fetch-Dest", "document", "Sec-Fetch-Mode", "navigate"}, true, false, "a.html", inert, unframed},
+		{"top-level navigation", []string{"Sec-Fetch-Dest", "document", "Sec-Fetch-Mode", "navigate"}, true, false,
+			"a.html", inert, unframed},
 		{"viewer frame", frame, true, false, "a.html", everything, byTheApp},
 		{"viewer frame, upper case", frame, true, false, "A.HTM", everything, byTheApp},
 		{"frame without mode", []string{"Sec-Fetch-Dest", "frame"}, true, false, "a.html", everything, byTheApp},
-		{"frame by fetch", []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "cors"}, true, false, "a.html", inert, unframed},
+		{"frame by fetch", []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "cors"}, true, false, "a.html", inert,
+			unframed},
 		{"embed", []string{"Sec-Fetch-Dest", "embed", "Sec-Fetch-Mode", "navigate"}, true, false, "a.html", inert, unframed},
 		{"script", []string{"Sec-Fetch-Dest", "script", "Sec-Fetch-Mode", "no-cors"}, true, false, "a.js", inert, unframed},
 		{"token without scripts", frame, false, false, "a.html", reporterOnly, byTheApp},
@@ -62,10 +66,12 @@ func TestPolicyOfEveryContext(t *testing.T) {
 			if !strings.HasPrefix(got["script-src"], tt.scripts) || tt.scripts == everything && got["script-src"] != everything {
 				t.Errorf("%q, want %q", got["script-src"], tt.scripts)
 			}
-			if got["frame-ancestors"] != tt.ancestors || (w.Header().Get("X-Frame-Options") == "DENY") != (tt.ancestors == unframed) {
+			if got["frame-ancestors"] != tt.ancestors ||
+				(w.Header().Get("X-Frame-Options") == "DENY") != (tt.ancestors == unframed) {
 				t.Errorf("%q, X-Frame-Options %q, want %q", got["frame-ancestors"], w.Header().Get("X-Frame-Options"), tt.ancestors)
 			}
-			if got["default-src"] != "default-src 'none'" || got["form-action"] != "form-action 'none'" || got["base-uri"] != "base-uri 'none'" {
+			if got["default-src"] != "default-src 'none'" || got["form-action"] != "form-action 'none'" ||
+				got["base-uri"] != "base-uri 'none'" {
 				t.Errorf("%v", got)
 			}
 		})
@@ -73,13 +79,16 @@ func TestPolicyOfEveryContext(t *testing.T) {
 }
 
 func TestPoliciesAreThoseOfTheContract(t *testing.T) {
-	s := newStand(t, "a.html", "<p>", "a.svg", "<svg/>")
-	const rest = "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com; " +
-		"font-src 'self' data: https://fonts.gstatic.com; img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; " +
+	s := newEnv(t, "a.html", "<p>", "a.svg", "<svg/>")
+	const rest = "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net https://unpkg.com " +
+		"https://cdnjs.cloudflare.com https://fonts.googleapis.com; " +
+		"font-src 'self' data: https://fonts.gstatic.com; img-src 'self' data: blob:; connect-src 'self'; media-src " +
+		"'self' blob:; " +
 		"frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; "
 	for path, want := range map[string]string{
 		"a.html": "default-src 'none'; " + everything + "; " + rest + byTheApp,
-		"a.svg":  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " + byTheApp,
+		"a.svg": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
+			byTheApp,
 	} {
 		if got := s.get(path, frame...).Header().Get("Content-Security-Policy"); got != want {
 			t.Errorf("%s: %s\nwant %s", path, got, want)
@@ -89,7 +98,7 @@ func TestPoliciesAreThoseOfTheContract(t *testing.T) {
 
 func TestReporterFollowsTheFile(t *testing.T) {
 	const page = "<!doctype html><p>exact\r\n\xff bytes"
-	s := newStand(t, "a.html", page, "a.svg", "<svg/>", "a.txt", "x")
+	s := newEnv(t, "a.html", page, "a.svg", "<svg/>", "a.txt", "x")
 	s.claims.Scripts = false
 	w := s.get("a.html", frame...)
 	tail, ok := strings.CutPrefix(w.Body.String(), page)
@@ -99,12 +108,13 @@ func TestReporterFollowsTheFile(t *testing.T) {
 		t.Fatalf("%q", w.Body)
 	}
 	digest := sha256.Sum256([]byte(script))
-	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"; directives(w.Header().Get("Content-Security-Policy"))["script-src"] != want {
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) +
+		"'"; directives(w.Header().Get("Content-Security-Policy"))["script-src"] != want {
 		t.Errorf("the policy does not allow the reporter alone: %s", w.Header().Get("Content-Security-Policy"))
 	}
-	shown(t, s.get("a.html"), page) // a direct read is exact
-	shown(t, s.get("a.svg", frame...), "<svg/>")
-	shown(t, s.get("a.txt", frame...), "x")
+	wantBody(t, s.get("a.html"), page) // a direct read is exact
+	wantBody(t, s.get("a.svg", frame...), "<svg/>")
+	wantBody(t, s.get("a.txt", frame...), "x")
 }
 
 func TestHandlerWantsAbsoluteOrigins(t *testing.T) {
@@ -115,7 +125,7 @@ func TestHandlerWantsAbsoluteOrigins(t *testing.T) {
 					t.Errorf("served with the app at %q", app)
 				}
 			}()
-			newStand(t).serve("http://content.test", app)
+			newEnv(t).serve("http://content.test", app)
 		}()
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"vitrine/shared/publishing/content"
 )
 
-// fileResponse is a file as one request sees it.
+// fileResponse is the response for a file.
 type fileResponse struct {
 	content.File
 	kind      media.Type
 	html, svg bool
-	framed    bool   // shown in a viewer frame
+	framed    bool   // loaded into a viewer frame
 	policy    string // content security policy
-	tail      string // what follows the file's bytes
+	tail      string // follows the file's bytes
 	etag      string
 }
 
@@ -37,7 +37,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 	return e
 }
 
-// tag names what the client gets: which revision and path, under which policy, followed by what.
+// tag returns the ETag of the body: it depends on revision, path, policy and tail.
 func (e fileResponse) tag() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Revision), e.Path, e.policy, e.tail}, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
@@ -52,7 +52,7 @@ func (e fileResponse) describe(h http.Header) {
 	h.Set("Content-Type", e.kind.ContentType)
 	h.Set("Content-Security-Policy", e.policy)
 	if e.framed {
-		h.Del("X-Frame-Options") // it knows no origins; frame-ancestors names the app's
+		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
 	}
 	if e.kind.Attachment {
 		h.Set("Content-Disposition", disposition(e.Path))
@@ -67,7 +67,7 @@ func (e fileResponse) describe(h http.Header) {
 	}
 }
 
-// unchanged tells whether the client's copy is this one (If-None-Match, compared weakly).
+// unchanged reports whether the client's copy is current (If-None-Match, compared weakly).
 func (e fileResponse) unchanged(r *http.Request) bool {
 	for _, line := range r.Header.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
@@ -80,9 +80,9 @@ func (e fileResponse) unchanged(r *http.Request) bool {
 	return false
 }
 
-// asked is the part of the body that the client wants. Only whole bodies have parts, only GET asks for them, and only
-// for the copy that If-Range names.
-func (e fileResponse) asked(r *http.Request) part {
+// requested returns the part of the body that the client wants. Only whole bodies have parts, only GET requests them,
+// and only if If-Range names the current body.
+func (e fileResponse) requested(r *http.Request) part {
 	whole := part{size: e.Size}
 	header := r.Header.Values("Range")
 	if r.Method != http.MethodGet || e.tail != "" || len(header) != 1 {
@@ -104,7 +104,7 @@ func disposition(path string) string {
 	return value
 }
 
-// plain keeps what every client reads alike in a quoted string.
+// plain replaces characters that clients read differently in a quoted string.
 func plain(r rune) rune {
 	if r < ' ' || r > '~' || r == '"' || r == '\\' {
 		return '_'

@@ -13,15 +13,16 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// file serves GET and HEAD of /v/{token}/{path}. The path was decoded exactly once by the router and is compared byte
-// by byte. Nothing is written before the object store has agreed to give the bytes.
+// file serves GET and HEAD of /v/{token}/{path}. The router decodes the path exactly once, and it is compared byte by
+// byte. The response starts only when the object store has started to return the bytes.
 func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	vary(w.Header(), r)
 	found, err := h.Reader.Find(r.Context(), r.PathValue("token"), r.PathValue("path"))
 	if err != nil {
 		return err
 	}
-	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)), slog.String("artifact", string(found.Artifact)),
+	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)),
+		slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
 	e := h.fileResponse(found, r)
 	if e.unchanged(r) {
@@ -29,10 +30,10 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	p := e.asked(r)
+	p := e.requested(r)
 	if p.none {
 		e.describe(w.Header())
-		beyond(w, p, e.Size)
+		unsatisfiable(w, p, e.Size)
 		return nil
 	}
 	body, err := h.open(r, e, p)
@@ -45,7 +46,7 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// vary tells caches on what the answer depends, and lets the opaque origin of a sandboxed frame read it.
+// vary sets what the response depends on, for caches, and lets the opaque origin of a sandboxed frame read it.
 func vary(h http.Header, r *http.Request) {
 	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
 	if r.Header.Get("Origin") == "null" {
@@ -54,8 +55,8 @@ func vary(h http.Header, r *http.Request) {
 	}
 }
 
-// beyond answers a range that starts after the end.
-func beyond(w http.ResponseWriter, p part, size int64) {
+// unsatisfiable answers a range that starts after the end.
+func unsatisfiable(w http.ResponseWriter, p part, size int64) {
 	w.Header().Del("Content-Type")
 	w.Header().Del("Content-Disposition")
 	w.Header().Set("Cache-Control", "no-store")
@@ -64,7 +65,7 @@ func beyond(w http.ResponseWriter, p part, size int64) {
 	w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 }
 
-// open asks the object store for the bytes of a part; HEAD and empty files need none.
+// open opens the bytes of a part in the object store. HEAD and empty files need none.
 func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, error) {
 	if r.Method == http.MethodHead || p.size == 0 {
 		return http.NoBody, nil
@@ -72,7 +73,7 @@ func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, err
 	return h.Reader.Open(r.Context(), e.File, web.ClientAddress(r), p.from, p.size)
 }
 
-// send writes the answer. From here on the status is told, so that a failure can only cut the connection.
+// send writes the response. After the status is written, a failure can only cut the connection.
 func (e fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
 	status, length := http.StatusOK, e.length()
 	if p.partial {
@@ -90,11 +91,11 @@ func (e fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body 
 	io.WriteString(w, e.tail)
 }
 
-const chunk = 64 << 10 // bytes that one request holds of a file
+const chunk = 64 << 10 // buffer of one request, in bytes
 
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// transfer copies exactly size bytes. A client that left is context.Canceled.
+// transfer copies exactly size bytes. A disconnected client is context.Canceled.
 func transfer(w io.Writer, body io.Reader, size int64) error {
 	buffer := chunks.Get().(*[chunk]byte)
 	defer chunks.Put(buffer)

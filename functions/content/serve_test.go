@@ -17,7 +17,7 @@ import (
 )
 
 func TestETagNamesWhatTheClientGets(t *testing.T) {
-	s := newStand(t, "a.html", "<p>", "b.html", "<p>", "a.txt", "x")
+	s := newEnv(t, "a.html", "<p>", "b.html", "<p>", "a.txt", "x")
 	etag := func(path string, headers ...string) string { return s.get(path, headers...).Header().Get("ETag") }
 	alone := etag("a.html")
 	if len(alone) != 66 || strings.Trim(alone[1:65], "0123456789abcdef") != "" || alone[0] != '"' {
@@ -47,19 +47,23 @@ func TestETagNamesWhatTheClientGets(t *testing.T) {
 }
 
 func TestIfNoneMatch(t *testing.T) {
-	s := newStand(t, "a.txt", "x", "a.pdf", "x")
+	s := newEnv(t, "a.txt", "x", "a.pdf", "x")
 	tag := s.get("a.txt").Header().Get("ETag")
 	for _, header := range []string{tag, "W/" + tag, "*", `"x", ` + tag, `W/"x",W/` + tag + ` , "y"`} {
-		for _, w := range []*httptest.ResponseRecorder{s.get("a.txt", "If-None-Match", header), s.head("a.txt", "If-None-Match", header)} {
+		for _, w := range []*httptest.ResponseRecorder{
+			s.get("a.txt", "If-None-Match", header), s.head("a.txt", "If-None-Match", header),
+		} {
 			h := w.Header()
-			if w.Code != http.StatusNotModified || w.Body.Len() > 0 || h.Get("ETag") != tag || h.Get("Cache-Control") != "private, no-cache" ||
-				h.Get("Content-Length") != "" || h.Get("Content-Security-Policy") == "" || h.Get("Vary") == "" || h.Get("X-Request-Id") == "" {
+			if w.Code != http.StatusNotModified || w.Body.Len() > 0 || h.Get("ETag") != tag ||
+				h.Get("Cache-Control") != "private, no-cache" ||
+				h.Get("Content-Length") != "" || h.Get("Content-Security-Policy") == "" || h.Get("Vary") == "" ||
+				h.Get("X-Request-Id") == "" {
 				t.Errorf("%s: %d %v", header, w.Code, h)
 			}
 		}
 	}
 	for _, header := range []string{`"x"`, "", tag[1:65], strings.ToUpper(tag), `"*"`, "w/" + tag} {
-		shown(t, s.get("a.txt", "If-None-Match", header), "x")
+		wantBody(t, s.get("a.txt", "If-None-Match", header), "x")
 	}
 	if w := s.get("a.txt", "If-None-Match", `"x"`, "If-None-Match", tag); w.Code != http.StatusNotModified {
 		t.Errorf("the second line was not read: %d", w.Code)
@@ -70,16 +74,23 @@ func TestIfNoneMatch(t *testing.T) {
 }
 
 func TestRanges(t *testing.T) {
-	s := newStand(t, "a.bin", "0123456789", "empty.bin", "", "a.html", "0123456789")
+	s := newEnv(t, "a.bin", "0123456789", "empty.bin", "", "a.html", "0123456789")
 	for header, want := range map[string]string{
-		"bytes=0-3": "0123 bytes 0-3/10", "bytes=9-9": "9 bytes 9-9/10", "bytes=4-": "456789 bytes 4-9/10", "bytes=-3": "789 bytes 7-9/10",
-		"bytes=-99": "0123456789 bytes 0-9/10", "bytes=5-99": "56789 bytes 5-9/10", "Bytes= 2-3": "23 bytes 2-3/10",
-		"bytes=8-99999999999999999999999": "89 bytes 8-9/10", "bytes=-99999999999999999999999": "0123456789 bytes 0-9/10",
-		"bytes=00-01": "01 bytes 0-1/10",
+		"bytes=0-3":                       "0123 bytes 0-3/10",
+		"bytes=9-9":                       "9 bytes 9-9/10",
+		"bytes=4-":                        "456789 bytes 4-9/10",
+		"bytes=-3":                        "789 bytes 7-9/10",
+		"bytes=-99":                       "0123456789 bytes 0-9/10",
+		"bytes=5-99":                      "56789 bytes 5-9/10",
+		"Bytes= 2-3":                      "23 bytes 2-3/10",
+		"bytes=8-99999999999999999999999": "89 bytes 8-9/10",
+		"bytes=-99999999999999999999999":  "0123456789 bytes 0-9/10",
+		"bytes=00-01":                     "01 bytes 0-1/10",
 	} {
 		w := s.get("a.bin", "Range", header)
 		got := w.Body.String() + " " + w.Header().Get("Content-Range")
-		if w.Code != http.StatusPartialContent || got != want || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+		if w.Code != http.StatusPartialContent || got != want ||
+			w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
 			t.Errorf("%s: %d %s (%s bytes), want %s", header, w.Code, got, w.Header().Get("Content-Length"), want)
 		}
 		if w.Header().Get("ETag") != s.get("a.bin").Header().Get("ETag") {
@@ -87,59 +98,66 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	for _, header := range []string{
-		"bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes=1", "bytes 0-1", "items=0-1", "bytes=0-1,3-4", "bytes=0-1,", "bytes=--1", "bytes=+1-2",
-		"bytes=0-1 2", "", "bytes=0x1-2",
+		"bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes=1", "bytes 0-1", "items=0-1", "bytes=0-1,3-4", "bytes=0-1,",
+		"bytes=--1", "bytes=+1-2", "bytes=0-1 2", "", "bytes=0x1-2",
 	} {
-		if w := s.get("a.bin", "Range", header); w.Code != 200 || w.Body.Len() != 10 || w.Header().Get("Content-Range") != "" {
+		if w := s.get("a.bin", "Range", header); w.Code != 200 || w.Body.Len() != 10 ||
+			w.Header().Get("Content-Range") != "" {
 			t.Errorf("%q: %d %q", header, w.Code, w.Body)
 		}
 	}
-	for file, headers := range map[string][]string{"a.bin": {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"}, "empty.bin": {"bytes=0-", "bytes=0-0", "bytes=-0"}} {
+	for file, headers := range map[string][]string{
+		"a.bin":     {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"},
+		"empty.bin": {"bytes=0-", "bytes=0-0", "bytes=-0"},
+	} {
 		for _, header := range headers {
 			w := s.get(file, "Range", header)
 			size := "10"
 			if file == "empty.bin" {
 				size = "0"
 			}
-			if w.Code != http.StatusRequestedRangeNotSatisfiable || w.Header().Get("Content-Range") != "bytes */"+size || w.Body.Len() > 0 ||
+			if w.Code != http.StatusRequestedRangeNotSatisfiable || w.Header().Get("Content-Range") != "bytes */"+size ||
+				w.Body.Len() > 0 ||
 				w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Security-Policy") == "" {
 				t.Errorf("%s %s: %d %v", file, header, w.Code, w.Header())
 			}
 		}
 	}
-	shown(t, s.get("empty.bin", "Range", "bytes=-5"), "")
-	shown(t, s.get("a.bin", "Range", "bytes=0-1", "Range", "bytes=0-1"), "0123456789")
-	if w := s.get("a.html", append([]string{"Range", "bytes=0-1"}, frame...)...); w.Code != 200 || w.Header().Get("Accept-Ranges") != "none" || w.Body.Len() <= 10 {
+	wantBody(t, s.get("empty.bin", "Range", "bytes=-5"), "")
+	wantBody(t, s.get("a.bin", "Range", "bytes=0-1", "Range", "bytes=0-1"), "0123456789")
+	if w := s.get("a.html", append([]string{"Range", "bytes=0-1"}, frame...)...); w.Code != 200 ||
+		w.Header().Get("Accept-Ranges") != "none" || w.Body.Len() <= 10 {
 		t.Errorf("a changed body has ranges: %d %v", w.Code, w.Header())
 	}
 }
 
 func TestIfRange(t *testing.T) {
-	s := newStand(t, "a.bin", "0123456789")
+	s := newEnv(t, "a.bin", "0123456789")
 	tag := s.get("a.bin").Header().Get("ETag")
 	if w := s.get("a.bin", "Range", "bytes=1-2", "If-Range", tag); w.Code != http.StatusPartialContent {
 		t.Errorf("the right tag: %d", w.Code)
 	}
 	for _, condition := range []string{`"x"`, "W/" + tag, "Sun, 01 Mar 2026 12:00:00 GMT", "*", ""} {
-		shown(t, s.get("a.bin", "Range", "bytes=1-2", "If-Range", condition), "0123456789")
+		wantBody(t, s.get("a.bin", "Range", "bytes=1-2", "If-Range", condition), "0123456789")
 	}
-	shown(t, s.get("a.bin", "Range", "bytes=99-", "If-Range", `"x"`), "0123456789")
+	wantBody(t, s.get("a.bin", "Range", "bytes=99-", "If-Range", `"x"`), "0123456789")
 }
 
 func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
-	s := newStand(t, "a.pdf", "x")
-	s.openErr = fault.Wrap(fault.StorageUnavailable, errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
+	s := newEnv(t, "a.pdf", "x")
+	s.openErr = fault.Wrap(fault.StorageUnavailable,
+		errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
 	for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}} {
-		refused(t, s.get("a.pdf", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
+		wantRefused(t, s.get("a.pdf", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
 	}
 	if text := s.log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
 		t.Errorf("logged: %s", text)
 	}
-	s.openErr = fault.NewCode(fault.NotFound) // a deletion overtook the read
-	refused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
+	s.openErr = fault.NewCode(fault.NotFound) // the file is deleted during the read
+	wantRefused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
 }
 
-// breaking gives some bytes and then fails, or just ends.
+// breaking returns some bytes and then fails, or just ends.
 type breaking struct {
 	left int
 	err  error
@@ -156,8 +174,8 @@ func (b *breaking) Read(p []byte) (int, error) {
 
 func (b *breaking) Close() error { return nil }
 
-// listen serves the stand over TCP, where answers can break off.
-func (s *stand) listen(t testing.TB) *httptest.Server {
+// listen serves the host over TCP, where responses can break off.
+func (s *env) listen(t testing.TB) *httptest.Server {
 	server := httptest.NewUnstartedServer(s.handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
@@ -167,9 +185,13 @@ func (s *stand) listen(t testing.TB) *httptest.Server {
 
 func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 	const size, given = 1 << 20, 300 << 10
-	for name, err := range map[string]error{"failure": errors.New("connection reset"), "early end": io.EOF, "told early end": io.ErrUnexpectedEOF} {
+	for name, err := range map[string]error{
+		"failure":        errors.New("connection reset"),
+		"early end":      io.EOF,
+		"told early end": io.ErrUnexpectedEOF,
+	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStand(t)
+			s := newEnv(t)
 			s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
 			s.body = func(int64) io.ReadCloser { return &breaking{given, err} }
 			server := s.listen(t)
@@ -183,7 +205,8 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 				t.Errorf("%d: %d of %d bytes, %v; want a short body", resp.StatusCode, got, resp.ContentLength, err)
 			}
 			server.Close()
-			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) || !strings.Contains(text, `"level":"ERROR"`) {
+			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) ||
+				!strings.Contains(text, `"level":"ERROR"`) {
 				t.Errorf("logged: %s", text)
 			}
 		})
@@ -192,7 +215,7 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 
 func TestClientThatLeavesIsNoError(t *testing.T) {
 	const size = 64 << 20
-	s := newStand(t)
+	s := newEnv(t)
 	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
 	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
 	server := s.listen(t)
@@ -209,7 +232,7 @@ func TestClientThatLeavesIsNoError(t *testing.T) {
 	}
 }
 
-// sink is a client that keeps nothing.
+// sink is a client that discards the response.
 type sink struct {
 	header http.Header
 	status int
@@ -225,7 +248,7 @@ func (w *sink) Write(b []byte) (int, error) {
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	const size = 25 << 20
-	s := newStand(t, "small.bin", "x")
+	s := newEnv(t, "small.bin", "x")
 	s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_9"}})
 	for _, headers := range [][]string{nil, frame} {
 		s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
@@ -253,7 +276,7 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 }
 
 func BenchmarkGet4KB(b *testing.B) {
-	s := newStand(b, "index.html", strings.Repeat("x", 4096))
+	s := newEnv(b, "index.html", strings.Repeat("x", 4096))
 	s.host.Reader.Limiter.Limits.Off = true
 	target := "/v/" + s.token() + "/index.html"
 	b.ReportAllocs()
@@ -265,7 +288,7 @@ func BenchmarkGet4KB(b *testing.B) {
 }
 
 func BenchmarkNotModified(b *testing.B) {
-	s := newStand(b, "index.html", "x")
+	s := newEnv(b, "index.html", "x")
 	s.host.Reader.Limiter.Limits.Off = true
 	target := "/v/" + s.token() + "/index.html"
 	b.ReportAllocs()
@@ -279,7 +302,7 @@ func BenchmarkNotModified(b *testing.B) {
 
 func BenchmarkGet25MB(b *testing.B) {
 	const size = 25 << 20
-	s := newStand(b)
+	s := newEnv(b)
 	s.host.Reader.Limiter.Limits.Off = true
 	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
 	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }

@@ -20,21 +20,26 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// newLargeStand holds a file of 10 MB, beside a small one and two whose sizes are just at the cap and above it.
-func newLargeStand(t testing.TB) *stand {
-	s := newStand(t)
+// newLargeEnv holds a file of 10 MB, beside a small one and two with sizes just at the cap and above it.
+func newLargeEnv(t testing.TB) *env {
+	s := newEnv(t)
 	for n, f := range []struct {
 		path string
 		size int64
-	}{{"large.bin", 10 << 20}, {"small.bin", 4 << 10}, {"cap.bin", limits.StreamsAbove}, {"above.bin", limits.StreamsAbove + 1}} {
+	}{
+		{"large.bin", 10 << 20},
+		{"small.bin", 4 << 10},
+		{"cap.bin", limits.StreamsAbove},
+		{"above.bin", limits.StreamsAbove + 1},
+	} {
 		s.tree = append(s.tree, tree.File{Path: f.path, Size: f.size, Object: tree.Object{Session: "upl_1", Entry: n}})
 	}
 	s.body = func(size int64) io.ReadCloser { return &breaking{int(size), io.EOF} }
 	return s
 }
 
-// open has so many answers on their way when it returns, in a bubble. The end sends them.
-func (s *stand) open(n int) (end func()) {
+// open starts n responses in a bubble and returns while they are in progress. end finishes them.
+func (s *env) open(n int) (end func()) {
 	release := make(chan struct{})
 	var wait sync.WaitGroup
 	whole := s.body
@@ -50,7 +55,7 @@ func (s *stand) open(n int) (end func()) {
 	}
 }
 
-func (s *stand) openStreams() int {
+func (s *env) openStreams() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.streams)
@@ -69,15 +74,15 @@ func (h *held) Read(b []byte) (int, error) {
 
 func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newLargeStand(t)
+		s := newLargeEnv(t)
 		end := s.open(s.numbers.AddressStreams)
 		w := s.get("large.bin")
-		refused(t, w, http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		wantRefused(t, w, http.StatusTooManyRequests, fault.RateLimitedArtifact)
 		if w.Header().Get("Retry-After") != "10" {
 			t.Errorf("Retry-After is %q", w.Header().Get("Retry-After"))
 		}
-		refused(t, s.get("large.bin", "Range", "bytes=1-"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
-		refused(t, s.get("above.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		wantRefused(t, s.get("large.bin", "Range", "bytes=1-"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+		wantRefused(t, s.get("above.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
 		for name, w := range map[string]*httptest.ResponseRecorder{
 			"a small file":            s.get("small.bin"),
 			"a file of 1 MB":          s.get("cap.bin"),
@@ -100,9 +105,9 @@ func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
 	})
 }
 
-// TestARangeReaderIsNeverRefused reads a file piece after piece, as players of videos do.
+// TestARangeReaderIsNeverRefused reads a file in pieces, as video players do.
 func TestARangeReaderIsNeverRefused(t *testing.T) {
-	s := newLargeStand(t)
+	s := newLargeEnv(t)
 	for n := range 40 {
 		from := n * 200_000
 		w := s.get("large.bin", "Range", fmt.Sprintf("bytes=%d-%d", from, from+2<<20))
@@ -115,20 +120,22 @@ func TestARangeReaderIsNeverRefused(t *testing.T) {
 	}
 }
 
-// TestAStreamIsGivenBackHoweverItsRequestEnds counts the slots that are taken after each ending.
+// TestAStreamIsGivenBackHoweverItsRequestEnds counts the open streams after each ending.
 func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		arrange func(s *stand)
+		arrange func(s *env)
 		status  int
 	}{
-		"whole":                  {func(*stand) {}, http.StatusOK},
-		"the object store fails": {func(s *stand) { s.openErr = fault.NewCode(fault.StorageUnavailable) }, http.StatusServiceUnavailable},
-		"the object is gone":     {func(s *stand) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
-		"the body breaks off":    {func(s *stand) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } }, http.StatusOK},
-		"a panic":                {func(s *stand) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
+		"whole": {func(*env) {}, http.StatusOK},
+		"the object store fails": {func(s *env) { s.openErr = fault.NewCode(fault.StorageUnavailable) },
+			http.StatusServiceUnavailable},
+		"the object is gone": {func(s *env) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
+		"the body breaks off": {func(s *env) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } },
+			http.StatusOK},
+		"a panic": {func(s *env) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newLargeStand(t)
+			s := newLargeEnv(t)
 			c.arrange(s)
 			w := httptest.NewRecorder()
 			func() {
@@ -149,28 +156,28 @@ func (panicking) Read([]byte) (int, error) { panic("boom") }
 func (panicking) Close() error { return nil }
 
 func TestAStreamThatCannotBeCountedIsRefused(t *testing.T) {
-	s := newLargeStand(t)
+	s := newLargeEnv(t)
 	var closed *closing
 	s.body = func(size int64) io.ReadCloser {
 		closed = &closing{breaking: breaking{int(size), io.EOF}}
 		return closed
 	}
 	s.host.Reader.Streams.Store = outOfReach{s}
-	refused(t, s.get("large.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
+	wantRefused(t, s.get("large.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
 	if !closed.closed {
 		t.Error("the object that was opened beside stays open")
 	}
-	shown(t, s.get("small.bin"), string(make([]byte, 4<<10)))
+	wantBody(t, s.get("small.bin"), string(make([]byte, 4<<10)))
 }
 
 // outOfReach is a store of streams that does not answer.
-type outOfReach struct{ *stand }
+type outOfReach struct{ *env }
 
 func (o outOfReach) AcquireStream(context.Context, rate.Stream, int, time.Time) ([]int, bool, error) {
 	return nil, false, errors.New("out of reach")
 }
 
-// closing tells that it was closed.
+// closing records that it was closed.
 type closing struct {
 	breaking
 	closed bool
@@ -184,7 +191,7 @@ func (c *closing) Close() error {
 // TestSlowReadersDoNotHoldOthers lets twelve readers take 36 KB/s of a large file, and another read a small one.
 func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newLargeStand(t)
+		s := newLargeEnv(t)
 		server := pipehttp.Serve(t, s.handler)
 		var slow sync.WaitGroup
 		began := time.Now()
@@ -194,7 +201,7 @@ func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 				defer conn.Close()
 				got, err := conn.Ask("GET", "/v/"+s.token()+"/large.bin")
 				if err != nil || got.StatusCode != http.StatusOK {
-					return // one of those that are too many
+					return // one of the surplus ones
 				}
 				for err == nil {
 					<-time.After(time.Second) // of the bubble

@@ -1,4 +1,4 @@
-// Package jobs is the host of what falls due by itself. A schedule wakes it; nobody asks it anything.
+// Package jobs is the host of scheduled work. A schedule invokes it, and it takes no requests.
 package jobs
 
 import (
@@ -10,38 +10,38 @@ import (
 	"time"
 )
 
-// Most is how long one call starts new rounds. The last one may take longer.
+// Most is how long one call starts new rounds. The last round may take longer.
 const Most = 50 * time.Second
 
-// Round is what one round found of a kind of work.
+// Round is the result of one round of a job.
 type Round struct {
-	Due    int           // how many things were due
-	Oldest time.Duration // how long the oldest of them has been due
-	More   bool          // whether others may wait
+	Due    int           // items that were due
+	Oldest time.Duration // how long the oldest of them had been due
+	More   bool          // more may be due
 }
 
 // Job is one kind of work.
 type Job struct {
 	Name string
-	// Due does what is due, up to a number of things. What one round leaves undone the next one finds. It fails with
-	// everything that failed, joined, and then tells of others only if these are not in their way.
+	// Due processes a bounded number of due items. The next round finds those that are left. Its error joins all
+	// failures, and More is then set only if the failed items do not block the others.
 	Due func(context.Context) (Round, error)
 }
 
-// Host does all jobs.
+// Host runs all jobs.
 type Host struct {
 	Jobs []Job
 	Log  *slog.Logger
-	Now  func() time.Time // of the machine: it measures, and decides nothing about what is due
+	Now  func() time.Time // of the machine: it measures, and does not decide what is due
 }
 
-// event is what a schedule says, as far as it is of use.
+// event holds the fields of a schedule's event that are used.
 type event struct {
 	Source string `json:"source"`
 	Type   string `json:"detail-type"`
 }
 
-// Handle answers the event of a schedule.
+// Handle runs the jobs for the event of a schedule.
 func (h *Host) Handle(ctx context.Context, text json.RawMessage) error {
 	var e event
 	if err := json.Unmarshal(text, &e); err != nil || e.Source != "aws.events" || e.Type != "Scheduled Event" {
@@ -50,7 +50,7 @@ func (h *Host) Handle(ctx context.Context, text json.RawMessage) error {
 	return h.Run(ctx)
 }
 
-// total is what all rounds of a job came to.
+// total sums up the rounds of a job.
 type total struct {
 	due    int
 	oldest time.Duration
@@ -61,12 +61,12 @@ type total struct {
 func (t *total) add(r Round, err error) {
 	t.due += r.Due
 	t.oldest = max(t.oldest, r.Oldest)
-	t.failed = append(t.failed, each(err)...)
+	t.failed = append(t.failed, unjoin(err)...)
 	t.stuck = err != nil && !r.More
 }
 
-// Run does rounds of all jobs until nothing is due or the time is over. A job that fails and cannot go on is left out of
-// further rounds, and is in nobody's way.
+// Run runs rounds of all jobs until no item is due or the time is over. A job that fails and cannot go on is left out
+// of further rounds, so that it does not block the others.
 func (h *Host) Run(ctx context.Context) error {
 	begun, totals := h.Now(), make([]total, len(h.Jobs))
 	for more := true; more && ctx.Err() == nil && h.Now().Sub(begun) < Most; {
@@ -80,7 +80,7 @@ func (h *Host) Run(ctx context.Context) error {
 			more = more || r.More
 		}
 	}
-	if ctx.Err() != nil { // whoever ended it knows why they fail
+	if ctx.Err() != nil { // the caller that ended it knows why they fail
 		return ctx.Err()
 	}
 	h.log(ctx, totals, h.Now().Sub(begun))
@@ -94,7 +94,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// log writes one line about all kinds of work if anything was due. oldest_due_seconds tells how far the jobs are behind.
+// log writes one line about all jobs if an item was due. oldest_due_seconds is how far the jobs are behind.
 func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	var (
 		due    int
@@ -117,12 +117,12 @@ func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	h.Log.LogAttrs(ctx, slog.LevelInfo, "jobs", attributes...)
 }
 
-// each are the failures that were joined.
-func each(err error) []error {
+// unjoin returns the failures that err joins.
+func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range joined.Unwrap() {
-			all = append(all, each(one)...)
+			all = append(all, unjoin(one)...)
 		}
 		return all
 	}

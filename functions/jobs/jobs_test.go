@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// newHost has a clock that a call of a job moves.
+// newHost returns a host with a clock that a call of a job moves.
 func newHost(jobs ...Job) (h *Host, clock *time.Time, log *bytes.Buffer) {
 	now, log := time.Unix(1_800_000_000, 0), new(bytes.Buffer)
 	return &Host{Jobs: jobs, Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}, &now, log
@@ -55,7 +55,8 @@ func TestAJobThatCannotGoOnIsInNobodysWay(t *testing.T) {
 		Job{"many", func(context.Context) (Round, error) { left--; return Round{More: left > 0}, nil }},
 	)
 	err := h.Run(t.Context())
-	if !errors.Is(err, broken) || failures != 1 || left != 0 || !strings.Contains(log.String(), "job=broken failures=1 cause=broken") {
+	if !errors.Is(err, broken) || failures != 1 || left != 0 ||
+		!strings.Contains(log.String(), "job=broken failures=1 cause=broken") {
 		t.Errorf("%v, %d failures, %d left, log %q", err, failures, left, log)
 	}
 }
@@ -67,14 +68,18 @@ func TestAJobGoesOnBehindWhatFails(t *testing.T) {
 		return Round{More: left > 0}, errors.Join(first, errors.Join(errors.New("second")))
 	}})
 	err := h.Run(t.Context())
-	if !errors.Is(err, first) || left != 0 || !strings.Contains(log.String(), "job=many failures=6 cause=first") || strings.Count(log.String(), "msg=job ") != 1 {
+	if !errors.Is(err, first) || left != 0 || !strings.Contains(log.String(), "job=many failures=6 cause=first") ||
+		strings.Count(log.String(), "msg=job ") != 1 {
 		t.Errorf("%v, %d left, log %q", err, left, log)
 	}
 }
 
 func TestACallThatIsCutOffSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h, _, log := newHost(Job{"cut", func(context.Context) (Round, error) { cancel(); return Round{More: true}, context.Canceled }})
+	h, _, log := newHost(Job{
+		"cut",
+		func(context.Context) (Round, error) { cancel(); return Round{More: true}, context.Canceled },
+	})
 	if err := h.Run(ctx); !errors.Is(err, context.Canceled) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
@@ -88,7 +93,8 @@ func TestOneLineTellsHowFarTheJobsAreBehind(t *testing.T) {
 	)
 	const want = "msg=jobs duration_ms=0 one.due=4 one.failures=0 one.oldest_due_seconds=90 " +
 		"other.due=0 other.failures=0 other.oldest_due_seconds=0 oldest_due_seconds=90\n"
-	if err := h.Run(t.Context()); err != nil || !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+	if err := h.Run(t.Context()); err != nil || !strings.HasSuffix(log.String(), want) ||
+		strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("%v, log %q", err, log)
 	}
 	log.Reset()
@@ -108,7 +114,10 @@ func TestOnlyAScheduleWakesIt(t *testing.T) {
 	if err := h.Handle(t.Context(), schedule); err != nil || ran != 1 {
 		t.Errorf("a schedule: %v, ran %d times", err, ran)
 	}
-	for _, other := range []string{`{}`, `{"source":"aws.s3","detail-type":"Object Created"}`, `{"version":"2.0","routeKey":"GET /healthz"}`, `[]`} {
+	for _, other := range []string{
+		`{}`, `{"source":"aws.s3","detail-type":"Object Created"}`, `{"version":"2.0","routeKey":"GET /healthz"}`,
+		`[]`,
+	} {
 		if err := h.Handle(t.Context(), json.RawMessage(other)); err == nil || ran != 1 {
 			t.Errorf("%s: %v, ran %d times", other, err, ran)
 		}

@@ -1,4 +1,4 @@
-// Package upload is the host that opens and ends upload sessions; the bytes go to the object store by presigned URL.
+// Package upload is the host that opens and ends upload sessions. The bytes go to the object store by presigned URL.
 package upload
 
 import (
@@ -13,14 +13,14 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Host is what the upload host needs.
+// Host is the upload host.
 type Host struct {
 	Surface   *web.Server
 	Creator   *upload.Creator
 	Finalizer *upload.Finalizer
 }
 
-// Handler serves the host.
+// Handler returns the handler.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
 
 func (h *Host) routes() []web.Route {
@@ -35,7 +35,8 @@ func (h *Host) routes() []web.Route {
 			ConcurrentLimits: true,
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded, fault.StorageUnavailable, fault.UploadSessionExpired,
+				fault.FileSizeCapExceeded, fault.RevisionCeilingExceeded, fault.RevisionSizeCapExceeded,
+				fault.StorageUnavailable, fault.UploadSessionExpired,
 				fault.UploadSessionNotFound, fault.WriteAllowanceExceeded,
 			},
 		}, h.create),
@@ -47,8 +48,10 @@ func (h *Host) routes() []web.Route {
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.FinalizeSession, Target: "upload_session_id"},
 			Errors: []fault.Code{
-				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.FileCountCapExceeded,
-				fault.FileSizeCapExceeded, fault.InvalidRequest, fault.PatchConflict, fault.RevisionSizeCapExceeded, fault.StorageUnavailable,
+				fault.NotFound, fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision,
+				fault.FileCountCapExceeded,
+				fault.FileSizeCapExceeded, fault.InvalidRequest, fault.PatchConflict, fault.RevisionSizeCapExceeded,
+				fault.StorageUnavailable,
 				fault.UnexpectedUploadObject, fault.UploadIncomplete, fault.UploadSessionExpired, fault.UploadSessionNotFound,
 			},
 		}, h.finalize),

@@ -128,10 +128,10 @@ func (s *Services) Registrar() *member.Service {
 // Sessions keeps people signed in.
 func (s *Services) Sessions() *session.Service {
 	return &session.Service{
-		Store:  s.stores.Sessions,
-		People: s.stores.Members,
-		Limits: &s.Config.Limits,
-		Now:    s.Config.Now,
+		Store:   s.stores.Sessions,
+		Members: s.stores.Members,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}
 }
 

@@ -7,37 +7,38 @@ import (
 	"strings"
 )
 
-// errNone says that there is no browser to open.
+// errNone reports that there is no browser to open.
 var errNone = errors.New("there is no browser")
 
-// Environment are what decides whether a person sits in front of a browser.
+// Environment is what decides whether a browser can be opened for the person.
 type Environment struct {
-	OS       string // as runtime.GOOS has it
-	Terminal bool   // a person can read and type
+	OS       string // as in runtime.GOOS
+	Terminal bool   // stdin and stderr are terminals
 	Env      func(name string) string
-	Look     func(program string) (string, error) // exec.LookPath
+	LookPath func(program string) (string, error) // exec.LookPath
 }
 
-// Command is the command that opens an http or https address, or nil if none should be run: without a terminal and in CI
-// nobody would see it. $BROWSER is a list of commands as xdg-open reads it: separated by colons, %s for the address.
+// Command returns the command that opens an http or https address. It returns nil without a terminal and in CI, where
+// a browser would not be seen. $BROWSER is a list of commands as xdg-open reads it: separated by colons, %s for the
+// address.
 func (s Environment) Command(address string) []string {
 	if !s.Terminal || s.Env("CI") != "" {
 		return nil
 	}
-	for _, wish := range s.wishes() {
+	for _, wish := range s.candidates() {
 		command := strings.Fields(wish)
 		if len(command) == 0 {
 			continue
 		}
-		if _, err := s.Look(command[0]); err == nil {
+		if _, err := s.LookPath(command[0]); err == nil {
 			return place(command, address)
 		}
 	}
 	return nil
 }
 
-// wishes are the commands to try, the first that exists wins.
-func (s Environment) wishes() []string {
+// candidates returns the commands to try; the first that exists is used.
+func (s Environment) candidates() []string {
 	wish := s.Env("BROWSER")
 	switch {
 	case s.OS == "windows":
@@ -45,7 +46,7 @@ func (s Environment) wishes() []string {
 	case s.OS == "darwin":
 		return append(strings.Split(wish, ":"), "open")
 	case s.Env("DISPLAY") == "" && s.Env("WAYLAND_DISPLAY") == "":
-		return strings.Split(wish, ":") // a wish may know a way that we do not
+		return strings.Split(wish, ":") // $BROWSER may work where the system's own commands do not
 	}
 	return append(strings.Split(wish, ":"), "xdg-open")
 }
@@ -63,7 +64,7 @@ func place(command []string, address string) []string {
 	return placed
 }
 
-// Open starts the browser and does not wait for it. What it prints is not shown.
+// Open starts the browser and does not wait for it. Its output is discarded.
 func (s Environment) Open(address string) error {
 	command := s.Command(address)
 	if command == nil {
@@ -73,6 +74,6 @@ func (s Environment) Open(address string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	go c.Wait() // so that it does not stay as a zombie while the login waits
+	go c.Wait() // so that it does not stay a zombie while the login waits
 	return nil
 }

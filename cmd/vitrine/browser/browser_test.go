@@ -13,7 +13,7 @@ func TestCommand(t *testing.T) {
 	for _, tt := range []struct {
 		name, os, env string
 		pipe          bool   // no terminal
-		installed     string // beside the system's own
+		installed     string // in addition to the system's own
 		want          string
 	}{
 		{"Linux with X", "linux", "DISPLAY=:0", false, "xdg-open", "xdg-open " + page},
@@ -24,7 +24,8 @@ func TestCommand(t *testing.T) {
 		{"Windows", "windows", "", false, "rundll32", "rundll32 url.dll,FileProtocolHandler " + page},
 		{"a wish", "linux", "DISPLAY=:0 BROWSER=firefox", false, "xdg-open firefox", "firefox " + page},
 		{"a wish without a display", "linux", "BROWSER=remote", false, "remote", "remote " + page},
-		{"a wish with a place", "darwin", "BROWSER=web/--new/%s/--quiet", false, "web open", "web --new " + page + " --quiet"},
+		{"a wish with a place", "darwin", "BROWSER=web/--new/%s/--quiet", false, "web open",
+			"web --new " + page + " --quiet"},
 		{"the second wish", "linux", "BROWSER=gone:lynx", false, "lynx", "lynx " + page},
 		{"no wish that exists", "linux", "DISPLAY=:0 BROWSER=gone", false, "xdg-open", "xdg-open " + page},
 		{"no terminal", "darwin", "BROWSER=web", true, "web open", ""},
@@ -42,7 +43,7 @@ func TestCommand(t *testing.T) {
 					}
 					return ""
 				},
-				Look: func(program string) (string, error) {
+				LookPath: func(program string) (string, error) {
 					if slices.Contains(strings.Fields(tt.installed), program) {
 						return "/bin/" + program, nil
 					}
@@ -57,7 +58,7 @@ func TestCommand(t *testing.T) {
 }
 
 func TestOpenTellsThatThereIsNoBrowser(t *testing.T) {
-	s := Environment{OS: "linux", Env: func(string) string { return "" }, Look: exec.LookPath}
+	s := Environment{OS: "linux", Env: func(string) string { return "" }, LookPath: exec.LookPath}
 	if err := s.Open(page); err == nil {
 		t.Error("a browser was opened without a terminal")
 	}

@@ -7,16 +7,16 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Account is a deployment as seen with one API key.
+// Account calls a deployment with one API key.
 type Account struct {
 	*Deployment
 	key Key
 }
 
-// With uses a key for the calls that need one.
+// With returns an Account that uses a key.
 func (d *Deployment) With(key Key) *Account { return &Account{d, key} }
 
-// Whoami tells whose key it is.
+// Whoami returns the identity behind the key.
 func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
 	err = a.caller.do(ctx, call{
 		method: http.MethodGet,
@@ -27,7 +27,7 @@ func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
 	return who, err
 }
 
-// UsagePolicy tells what the workspace may publish.
+// UsagePolicy returns the limits of the workspace.
 func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err error) {
 	err = a.caller.do(ctx, call{
 		method: http.MethodGet,
@@ -38,19 +38,19 @@ func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err 
 	return p, err
 }
 
-// CreateSession opens an upload session. The ids in the answer are well-formed.
+// CreateSession opens an upload session. The returned ids are well-formed.
 func (a *Account) CreateSession(ctx context.Context, idem string, s contract.CreateSession) (contract.Session, error) {
 	var out contract.Session
 	k := a.mutation(a.Hosts.UploadURL, "/v1/upload-sessions", idem)
 	k.body, k.artifact = s, s.ArtifactID
 	err := a.caller.do(ctx, k, &out)
 	if err == nil && !out.UploadSessionID.Valid() {
-		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the upload session is malformed")
+		err = a.caller.badResponse(a.Hosts.UploadURL, "the id of the upload session is malformed")
 	}
 	return out, err
 }
 
-// Finalize turns the uploaded files of a session into a draft revision. The ids in the answer are well-formed.
+// Finalize turns the uploaded files of a session into a draft revision. The returned ids are well-formed.
 func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session) (contract.Finalized, error) {
 	var out contract.Finalized
 	k := a.mutation(a.Hosts.UploadURL, "/v1/upload-sessions/"+string(s.UploadSessionID)+"/finalize", idem)
@@ -62,7 +62,7 @@ func (a *Account) Finalize(ctx context.Context, idem string, s contract.Session)
 	_, artifact := out.ArtifactID.Bits()
 	_, revision := out.RevisionID.Bits()
 	if artifact != nil || revision != nil {
-		err = a.caller.senseless(a.Hosts.UploadURL, "the id of the draft is malformed")
+		err = a.caller.badResponse(a.Hosts.UploadURL, "the id of the draft is malformed")
 	}
 	return out, err
 }
@@ -76,7 +76,7 @@ func (a *Account) Publish(ctx context.Context, idem string, draft contract.Final
 	return out, err
 }
 
-// RevokeKey ends the key itself.
+// RevokeKey revokes the key itself.
 func (a *Account) RevokeKey(ctx context.Context) error {
 	var out contract.RevokedKey
 	return a.caller.do(ctx, a.mutation(a.Hosts.APIURL, "/v1/api-keys/current/revoke", ""), &out)

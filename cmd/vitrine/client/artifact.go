@@ -13,20 +13,24 @@ import (
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
 
-// read asks the api host with the key for something about an artifact.
+// read reads a resource of an artifact at the api host.
 func (a *Account) read(ctx context.Context, path string, out any) error {
 	k := call{
 		method: http.MethodGet,
 		host:   a.Hosts.APIURL,
 		path:   path,
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	return a.caller.do(ctx, k, out)
 }
 
-// View is a revision of an artifact with its files, "" the newest one. What it says is checked, see checkView.
-func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Revision) (view contract.AgentView, err error) {
+// View returns a revision of an artifact with its files; "" is the newest one. checkView has checked it.
+func (a *Account) View(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+) (view contract.AgentView, err error) {
 	path := artifactPath(artifact)
 	if revision != "" {
 		path += "/revisions/" + string(revision)
@@ -39,8 +43,8 @@ func (a *Account) View(ctx context.Context, artifact id.Artifact, revision id.Re
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// checkView refuses a view that is not of the wanted revision, or that cannot be built upon: an artifact without title
-// or files, a malformed id or digest.
+// checkView refuses a view of another revision than requested, and one that cannot be built upon: an artifact without
+// title or files, or a malformed id or digest.
 func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact, revision id.Revision) error {
 	_, malformed := v.RevisionID.Bits()
 	why := ""
@@ -60,11 +64,16 @@ func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact,
 	if why == "" {
 		return nil
 	}
-	return d.caller.senseless(d.Hosts.APIURL, "%s", why)
+	return d.caller.badResponse(d.Hosts.APIURL, "%s", why)
 }
 
-// Text is one file of a revision, "" the newest one; its body is there if it is text that fits.
-func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Revision, path string) (f contract.FileContent, err error) {
+// Text returns one file of a revision; "" is the newest one. The body is set if it is text that fits.
+func (a *Account) Text(
+	ctx context.Context,
+	artifact id.Artifact,
+	revision id.Revision,
+	path string,
+) (f contract.FileContent, err error) {
 	q := url.Values{"path": {path}}
 	if revision != "" {
 		q.Set("revision_id", string(revision))
@@ -73,12 +82,12 @@ func (a *Account) Text(ctx context.Context, artifact id.Artifact, revision id.Re
 		return f, err
 	}
 	if f.Path != path || !digestForm.MatchString(f.SHA256) || f.Body != nil && digest([]byte(*f.Body)) != f.SHA256 {
-		err = a.caller.senseless(a.Hosts.APIURL, "the file is another one, or its digest is wrong")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the file is another one, or its digest is wrong")
 	}
 	return f, err
 }
 
-// List is a page of the workspace's artifacts, newest first.
+// List returns a page of the workspace's artifacts, newest first.
 func (a *Account) List(ctx context.Context, cursor string, limit int) (l contract.ArtifactList, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if cursor != "" {
@@ -89,21 +98,22 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 		host:   a.Hosts.APIURL,
 		path:   "/v1/artifacts?" + q.Encode(),
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
-	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor || len(l.Data) == 0) {
-		err = a.caller.senseless(a.Hosts.APIURL, "the list goes on but does not say where")
+	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor ||
+		len(l.Data) == 0) {
+		err = a.caller.badResponse(a.Hosts.APIURL, "the list goes on but does not say where")
 	}
 	return l, err
 }
 
-// Revisions lists the revisions of an artifact: drafts, then the newest first.
+// Revisions lists the revisions of an artifact: drafts, then the others, newest first.
 func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contract.RevisionList, err error) {
 	if err = a.read(ctx, artifactPath(artifact)+"/revisions", &l); err == nil && l.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "the revisions are of another artifact")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the revisions are of another artifact")
 	}
 	return l, err
 }
@@ -115,16 +125,21 @@ func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.
 		host:   a.Hosts.APIURL,
 		path:   artifactPath(artifact),
 		bearer: a.key.secret,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &d); err == nil && d.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact was deleted")
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this artifact was deleted")
 	}
 	return d, err
 }
 
 // Pin keeps an artifact from expiring, or lets it expire again.
-func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, keep bool) (w contract.WebArtifact, err error) {
+func (m *Member) Pin(
+	ctx context.Context,
+	idem string,
+	artifact id.Artifact,
+	keep bool,
+) (w contract.WebArtifact, err error) {
 	path := "/v1/web/artifacts/" + string(artifact) + "/unpin"
 	if keep {
 		path = "/v1/web/artifacts/" + string(artifact) + "/pin"
@@ -135,10 +150,10 @@ func (m *Member) Pin(ctx context.Context, idem string, artifact id.Artifact, kee
 		path:   path,
 		bearer: string(m.access),
 		idem:   idem,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = m.caller.do(ctx, k, &w); err == nil && (w.ID != artifact || w.Pinned != keep) {
-		err = m.caller.senseless(m.Hosts.APIURL, "it does not say that this was done")
+		err = m.caller.badResponse(m.Hosts.APIURL, "it does not say that this was done")
 	}
 	return w, err
 }

@@ -21,21 +21,21 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// clientID is this program at every deployment: a public client, for which PKCE stands in for a secret.
+// clientID is this program at every deployment: a public client, which uses PKCE in place of a secret.
 const clientID = "cli"
 
-// Times of one call to the authorization server, which answers within 3 s whatever hangs behind it. Two attempts to
-// refresh fit into the 10 s in which a server takes a replaced refresh token once more.
+// Timeouts of one call to the authorization server, which answers within 3 s even if its own dependencies hang. Two
+// attempts to refresh fit into the 10 s in which a server accepts a replaced refresh token once more.
 const (
 	tokenTime    = 30 * time.Second
 	refreshTime  = 4 * time.Second
 	refreshTries = 2
 )
 
-// maxToken bounds the body of an answer of the authorization server in bytes.
+// maxToken bounds the body of a response of the authorization server in bytes.
 const maxToken = 64 << 10
 
-// scopes are asked for together; a server drops those that it does not give to a command line.
+// scopes are the requested scopes. A server omits those that it does not grant to a command line.
 var scopes = []string{"publish", "read", "admin"}
 
 // Authority is the authorization server of a deployment.
@@ -44,11 +44,11 @@ type Authority struct {
 	caller *Caller
 }
 
-// Tokens are what a sign-in gives. Refresh may be empty.
+// Tokens are the result of a sign-in. Refresh may be empty.
 type Tokens struct{ Access, Refresh secret.Text }
 
-// Authority asks the deployment how people sign in. All endpoints must be of the api host itself: a document that
-// names others could have codes and tokens sent elsewhere.
+// Authority reads the metadata of the deployment's authorization server. All endpoints must be on the api host itself,
+// because a document with other ones could direct codes and tokens elsewhere.
 func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	a := &Authority{caller: d.caller}
 	k := call{method: http.MethodGet, host: d.Hosts.APIURL, path: "/.well-known/oauth-authorization-server"}
@@ -57,15 +57,19 @@ func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	}
 	m := &a.meta
 	if m.Issuer != d.Hosts.APIURL {
-		return nil, d.caller.senseless(d.Hosts.APIURL, "its authorization server is %s, which is another one", origin(m.Issuer))
+		return nil, d.caller.badResponse(d.Hosts.APIURL, "its authorization server is another one, %s",
+			origin(m.Issuer))
 	}
-	for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint} {
+	for _, endpoint := range []string{
+		m.AuthorizationEndpoint, m.TokenEndpoint, m.RevocationEndpoint, m.DeviceAuthorizationEndpoint,
+	} {
 		if !isAddress(endpoint) || !strings.HasPrefix(endpoint, m.Issuer+"/") {
-			return nil, d.caller.senseless(d.Hosts.APIURL, "it does not say where people sign in")
+			return nil, d.caller.badResponse(d.Hosts.APIURL, "it does not say where people sign in")
 		}
 	}
 	if !slices.Contains(m.CodeChallengeMethods, "S256") {
-		return nil, d.caller.senseless(d.Hosts.APIURL, "it does not offer PKCE with S256, without which a sign-in is not safe")
+		return nil, d.caller.badResponse(d.Hosts.APIURL,
+			"it does not support PKCE with S256, which a safe sign-in needs")
 	}
 	return a, nil
 }
@@ -79,12 +83,12 @@ func (a *Authority) config() *oauth2.Config {
 	}}
 }
 
-// Refresh replaces a refresh token. An answer that was lost is asked for again at once, while the server still gives it.
+// Refresh replaces a refresh token. It retries at once when the response was lost, while the server still repeats it.
 func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens Tokens, err error) {
 	for range refreshTries {
 		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
 			t, err := a.config().TokenSource(ctx, &oauth2.Token{RefreshToken: string(refresh)}).Token()
-			tokens, err = a.take(t, err)
+			tokens, err = a.checkTokens(t, err)
 			return err
 		})
 		if err == nil || failure.Of(err).Exit != failure.Server || ctx.Err() != nil {
@@ -94,7 +98,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens To
 	return tokens, err
 }
 
-// Revoke ends a token and all that came from the same sign-in.
+// Revoke revokes a token and all tokens of the same sign-in.
 func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
 	form := url.Values{"token": {string(token)}, "client_id": {clientID}}.Encode()
 	return a.caller.retry(ctx, func(ctx context.Context) error {
@@ -104,7 +108,7 @@ func (a *Authority) Revoke(ctx context.Context, token secret.Text) error {
 				return err
 			}
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			resp, err := courier{a.caller, ctx}.RoundTrip(req)
+			resp, err := transport{a.caller, ctx}.RoundTrip(req)
 			if err != nil {
 				return &url.Error{Op: "Post", Err: err}
 			}
@@ -122,32 +126,32 @@ var (
 	refreshForm = regexp.MustCompile(`^ap_rt_(production|preview|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
 )
 
-// take checks an answer of the token endpoint.
-func (a *Authority) take(t *oauth2.Token, err error) (Tokens, error) {
+// checkTokens checks a response of the token endpoint.
+func (a *Authority) checkTokens(t *oauth2.Token, err error) (Tokens, error) {
 	if err != nil {
 		return Tokens{}, err
 	}
 	if !accessForm.MatchString(t.AccessToken) || !strings.EqualFold(t.TokenType, "Bearer") ||
 		(t.RefreshToken != "" && !refreshForm.MatchString(t.RefreshToken)) {
-		return Tokens{}, a.caller.senseless(a.meta.Issuer, "its tokens are malformed")
+		return Tokens{}, a.caller.badResponse(a.meta.Issuer, "its tokens are malformed")
 	}
 	return Tokens{secret.Text(t.AccessToken), secret.Text(t.RefreshToken)}, nil
 }
 
-// courier is the transport that x/oauth2 gets: our headers, our limits, and the context of the call, which the library
-// does not always hand on.
-type courier struct {
+// transport is the http.RoundTripper of x/oauth2. It adds our headers, our limits, and the context of the call, which
+// the library does not always pass on.
+type transport struct {
 	caller *Caller
 	ctx    context.Context
 }
 
-// RoundTrip reads the whole answer, so that one that breaks off is an error of the network to all who read it.
-func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip reads the whole response, so that a truncated one is a network error to every reader.
+func (c transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := c.caller.encrypted(r.URL.String()); err != nil {
 		return nil, err
 	}
 	r = r.Clone(c.ctx)
-	c.caller.introduce(r)
+	c.caller.setHeaders(r)
 	resp, err := c.caller.HTTP.Do(r)
 	if err != nil {
 		return nil, err
@@ -164,11 +168,13 @@ func (c courier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ask runs a call of x/oauth2 and makes a failure of its error, whose text may hold what the server answered.
+// ask runs a call of x/oauth2 and turns its error into a failure, because the text of the error may contain the
+// response.
 func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := call(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: courier{a.caller, ctx}, CheckRedirect: stay}))
+	err := call(context.WithValue(ctx, oauth2.HTTPClient,
+		&http.Client{Transport: transport{a.caller, ctx}, CheckRedirect: stay}))
 	if err == nil {
 		return nil
 	}
@@ -181,23 +187,25 @@ func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(cont
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return a.caller.unreachable(ctx, a.meta.Issuer, err)
 	}
-	return a.caller.senseless(a.meta.Issuer, "it says success, but gives no token")
+	return a.caller.badResponse(a.meta.Issuer, "it reports success without a token")
 }
 
-// refused reads a refusal in the form of RFC 6749; anything else is what it is for every other call.
+// refused reads an error response of RFC 6749. Every other response is handled as for other calls.
 func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	var e contract.OAuthError
 	if json.Unmarshal(r.Body, &e) != nil || !codeForm.MatchString(e.Error) {
 		return a.caller.refused(call{}, r.Response, r.Body)
 	}
-	f := failure.New(exitOf(e.Error, r.Response.StatusCode), fault.Code(e.Error), "%s", firstOf(e.Description, "the server refuses this sign-in"))
+	f := failure.New(exitOf(e.Error, r.Response.StatusCode), fault.Code(e.Error), "%s",
+		firstOf(e.Description, "the server refuses this sign-in"))
 	f.RetryAfter = retryAfter(r.Response.Header)
 	f.RequestID = firstOf(r.Response.Header.Get("X-Request-Id"), a.caller.RequestID)
 	f.Transient = transient(r.Response.StatusCode, f.Code)
 	return f.Advise("%s", signInHint(f))
 }
 
-// exitOf is the exit code for a refusal of a sign-in: all but a limit, trouble and a person's no are about credentials.
+// exitOf returns the exit code for a refused sign-in: all but a rate limit, a server error and a person's refusal are
+// about credentials.
 func exitOf(code string, status int) failure.Exit {
 	switch {
 	case code == string(fault.OAuthAccessDenied):
@@ -213,7 +221,7 @@ func exitOf(code string, status int) failure.Exit {
 func signInHint(f *failure.Failure) string {
 	switch {
 	case f.Code == fault.Code(fault.OAuthAccessDenied):
-		return "Somebody declined this login in the browser. Run vitrine login again if that was a mistake."
+		return "This login was declined in the browser. Run vitrine login again if that was a mistake."
 	case f.Exit == failure.Quota || f.Exit == failure.Server:
 		return hintByExit(f, call{})
 	}

@@ -22,17 +22,19 @@ const (
 	refresh = "ap_rt_preview_0123456789ABCDEF_s3cretrefresh012345678901234567890123456"
 )
 
-// meta is a document of the authorization server with one member changed.
+// meta returns a metadata document of the authorization server with one member changed.
 func meta(name, value string) string {
-	text := `{"issuer":"https://api.test","authorization_endpoint":"https://api.test/oauth2/authorize","token_endpoint":"https://api.test/oauth2/token",` +
-		`"revocation_endpoint":"https://api.test/oauth2/revoke","device_authorization_endpoint":"https://api.test/oauth2/device_authorization",` +
+	text := `{"issuer":"https://api.test","authorization_endpoint":"https://api.test/oauth2/authorize",` +
+		`"token_endpoint":"https://api.test/oauth2/token",` +
+		`"revocation_endpoint":"https://api.test/oauth2/revoke",` +
+		`"device_authorization_endpoint":"https://api.test/oauth2/device_authorization",` +
 		`"code_challenge_methods_supported":["S256"]}`
 	before, after, _ := strings.Cut(text, `"`+name+`":`)
 	_, after, _ = strings.Cut(after, `,"`)
 	return before + `"` + name + `":` + value + `,"` + strings.TrimPrefix(after, `"`)
 }
 
-// authority is the authorization server at the other end of a wire.
+// authority returns the authorization server on a fake network.
 func authority(w *wire, told *[]string) *Authority {
 	return &Authority{caller: caller(w, told), meta: contract.ServerMetadata{
 		Issuer:                      issuer,
@@ -48,7 +50,8 @@ func said(status int, body string, headers ...string) *http.Response {
 }
 
 func grant() *http.Response {
-	return said(200, fmt.Sprintf(`{"access_token":%q,"token_type":"bearer","expires_in":3600,"refresh_token":%q}`, access, refresh))
+	return said(200,
+		fmt.Sprintf(`{"access_token":%q,"token_type":"bearer","expires_in":3600,"refresh_token":%q}`, access, refresh))
 }
 
 func no(status int, code string, headers ...string) *http.Response {
@@ -79,13 +82,14 @@ func TestAuthorityIsTheDeploymentsOwn(t *testing.T) {
 				t.Error(err)
 			}
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 			}
 		})
 	}
 }
 
-// TestAnswersToAnotherLogin holds the defence against mix-up: state and iss of a redirect count before all else in it.
+// TestAnswersToAnotherLogin tests the defence against mix-up: state and iss of a redirect are checked before the other
+// parameters.
 func TestAnswersToAnotherLogin(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -98,7 +102,8 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 		{"a foreign iss", func(q url.Values) { q.Set("iss", "https://evil.test") }, failure.Mismatch, failure.Auth},
 		{"an iss that begins alike", func(q url.Values) { q.Set("iss", issuer+"/") }, failure.Mismatch, failure.Auth},
 		{"two iss", func(q url.Values) { q.Add("iss", issuer) }, failure.Mismatch, failure.Auth},
-		{"a refusal of a foreign iss", func(q url.Values) { q.Set("iss", "x"); q.Set("error", "access_denied") }, failure.Mismatch, failure.Auth},
+		{"a refusal of a foreign iss", func(q url.Values) { q.Set("iss", "x"); q.Set("error", "access_denied") },
+			failure.Mismatch, failure.Auth},
 		{"no state", func(q url.Values) { q.Del("state") }, failure.Mismatch, failure.Auth},
 		{"another state", func(q url.Values) { q.Set("state", "x") }, failure.Mismatch, failure.Auth},
 		{"two states", func(q url.Values) { q.Add("state", "x") }, failure.Mismatch, failure.Auth},
@@ -116,7 +121,7 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 			q := url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}}
 			tt.change(q)
 			_, err := attempt.Finish(t.Context(), q)
-			demand(t, err, tt.code, tt.exit)
+			wantFailure(t, err, tt.code, tt.exit)
 			if w.calls() != 0 {
 				t.Error("the server was asked for a token")
 			}
@@ -160,22 +165,27 @@ func TestTokenEndpointMisbehaves(t *testing.T) {
 		{"refuses", no(400, "invalid_grant"), "invalid_grant", failure.Auth},
 		{"refuses in a success", no(200, "invalid_grant"), "invalid_grant", failure.Auth},
 		{"refuses without a reason", said(400, `{}`), failure.HTTP, failure.Invalid},
-		{"refuses in the envelope", said(429, `{"error":{"code":"rate_limited_actor","message":"s3cret?"}}`), "rate_limited_actor", failure.Quota},
+		{"refuses in the envelope", said(429, `{"error":{"code":"rate_limited_actor","message":"s3cret?"}}`),
+			"rate_limited_actor", failure.Quota},
 		{"is too busy", no(429, "slow_down", "Retry-After: 5"), "slow_down", failure.Quota},
 		{"has trouble", no(503, "server_error"), "server_error", failure.Server},
 		{"is a portal", reply(200, "<html>s3cret", "Content-Type: text/html"), failure.BadResponse, failure.Other},
 		{"redirects", reply(302, "", "Location: https://evil.test/?code=s3cret"), failure.HTTP, failure.Other},
 		{"gives no token", said(200, `{}`), failure.BadResponse, failure.Other},
-		{"gives another kind", said(200, `{"access_token":"`+refresh+`","token_type":"Bearer"}`), failure.BadResponse, failure.Other},
-		{"gives another refresh token", said(200, `{"access_token":"`+access+`","token_type":"Bearer","refresh_token":"s3cret"}`), failure.BadResponse, failure.Other},
-		{"gives a token of proof", said(200, `{"access_token":"`+access+`","token_type":"DPoP"}`), failure.BadResponse, failure.Other},
+		{"gives another kind", said(200, `{"access_token":"`+refresh+`","token_type":"Bearer"}`), failure.BadResponse,
+			failure.Other},
+		{"gives another refresh token",
+			said(200, `{"access_token":"`+access+`","token_type":"Bearer","refresh_token":"s3cret"}`), failure.BadResponse,
+			failure.Other},
+		{"gives a token of proof", said(200, `{"access_token":"`+access+`","token_type":"DPoP"}`), failure.BadResponse,
+			failure.Other},
 		{"never ends", said(200, long), failure.Network, failure.Server},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(tt.answer)}
 			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
 			_, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
-			f := demand(t, err, tt.code, tt.exit)
+			f := wantFailure(t, err, tt.code, tt.exit)
 			if tt.name != "refuses in the envelope" && strings.Contains(f.Message+f.Hint, "s3cret") {
 				t.Errorf("failure %+v", f)
 			}
@@ -198,7 +208,7 @@ func TestRefreshAsksAgainAtOnce(t *testing.T) {
 	}{
 		{"a success", in(grant()), 1, 0, "", 0},
 		{"a lost answer", in(no(503, "server_error"), grant()), 2, 0, "", 0},
-		{"a server that hangs", hang, 2, 8 * time.Second, failure.Network, failure.Server}, // within the 10 s of grace
+		{"a server that hangs", hang, 2, 8 * time.Second, failure.Network, failure.Server}, // within the grace period of 10 s
 		{"a refusal", in(no(400, "invalid_grant")), 1, 0, "invalid_grant", failure.Auth},
 		{"a limit", in(no(429, "slow_down", "Retry-After: 1")), 1, 0, "slow_down", failure.Quota},
 	} {
@@ -208,7 +218,7 @@ func TestRefreshAsksAgainAtOnce(t *testing.T) {
 				start := time.Now()
 				tokens, err := authority(w, nil).Refresh(t.Context(), refresh)
 				if tt.code != "" {
-					demand(t, err, tt.code, tt.exit)
+					wantFailure(t, err, tt.code, tt.exit)
 				} else if err != nil || string(tokens.Access) != access {
 					t.Errorf("error %v", err)
 				}
@@ -227,6 +237,6 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("error %v after %d calls", err, w.calls())
 		}
 		w = &wire{respond: in(no(400, "invalid_request"))}
-		demand(t, authority(w, nil).Revoke(t.Context(), refresh), "invalid_request", failure.Auth)
+		wantFailure(t, authority(w, nil).Revoke(t.Context(), refresh), "invalid_request", failure.Auth)
 	})
 }

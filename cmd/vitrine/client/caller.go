@@ -1,6 +1,6 @@
-// Package client speaks the HTTP interface of a deployment: discovery, the calls of a publish, and the file uploads.
+// Package client is the HTTP client of a deployment: discovery, the calls of a publish, and the file uploads.
 //
-// Its errors are failures that may be shown: they hold no signed URL, no token and no key.
+// Its errors are failures that may be shown: they contain no signed URL, no token and no key.
 package client
 
 import (
@@ -19,15 +19,15 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Timeouts of one attempt. A file has a deadline of its own, by its size.
+// Timeouts of one attempt. A file has its own deadline, which depends on its size.
 const (
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 30 * time.Second
 	callTimeout    = 60 * time.Second
 )
 
-// maxAnswer bounds the body of an answer in bytes; the largest is a text file as JSON, a session of 100 files takes some
-// 140 KB.
+// maxAnswer bounds the body of a response in bytes. The largest is a text file as JSON; a session of 100 files takes
+// some 140 KB.
 const maxAnswer = 16 << 20
 
 // Caller makes the calls of one invocation of the program.
@@ -36,12 +36,12 @@ type Caller struct {
 	UserAgent string
 	RequestID string // sent with every call, 8 to 128 visible ASCII characters
 	Patience  RetryPolicy
-	PlainHTTP bool // other machines may be asked without encryption
-	// Tell says to the person what the client is waiting for.
+	PlainHTTP bool // allows plain HTTP to other machines
+	// Tell tells the person what the client is waiting for.
 	Tell func(format string, args ...any)
 }
 
-// NewHTTP makes a client that never follows a redirect: a bearer must not travel on, nor be asked for elsewhere.
+// NewHTTP returns a client that never follows a redirect, because a bearer token must not be sent to another address.
 func NewHTTP() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -52,7 +52,7 @@ func NewHTTP() *http.Client {
 			IdleConnTimeout:       90 * time.Second,
 			MaxIdleConnsPerHost:   Parallel,
 			ForceAttemptHTTP2:     true,
-			DisableCompression:    true, // an upload then carries the headers that the server asked for and no others
+			DisableCompression:    true, // so that an upload carries exactly the headers that the server asked for
 		},
 		CheckRedirect: stay,
 	}
@@ -66,14 +66,14 @@ type call struct {
 	host   string // origin, with a path if the deployment has one
 	path   string
 	bearer string // "" for none
-	idem   string // Idempotency-Key, "" for none
-	body   any    // JSON, nil for none
+	idem   string // Idempotency-Key; "" for none
+	body   any    // encoded as JSON; nil for none
 	about  subject
 
-	artifact id.Artifact // that a publish changes, for hints
+	artifact id.Artifact // changed by a publish; for hints
 }
 
-// do makes a call until it succeeds or patience ends, and decodes the answer into out.
+// do retries a call within the limits of Retry, and decodes the response into out.
 func (c *Caller) do(ctx context.Context, k call, out any) error {
 	return c.retry(ctx, func(ctx context.Context) error { return c.once(ctx, k, out) })
 }
@@ -98,7 +98,7 @@ func (c *Caller) once(ctx context.Context, k call, out any) error {
 		return c.refused(k, resp, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return c.senseless(k.host, "its answer is no JSON of the expected shape")
+		return c.badResponse(k.host, "it is not JSON of the expected form")
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, k.method, k.host+k.path, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, unwrapURLError(err)
 	}
-	c.introduce(req)
+	c.setHeaders(req)
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -132,38 +132,39 @@ func (c *Caller) request(ctx context.Context, k call) (*http.Request, error) {
 	return req, nil
 }
 
-// introduce sets the headers that every call to a host has.
-func (c *Caller) introduce(req *http.Request) {
+// setHeaders sets the headers of every call.
+func (c *Caller) setHeaders(req *http.Request) {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.UserAgent)
 	req.Header.Set("X-Request-Id", c.RequestID)
 }
 
-// unreachable is the failure of a call that got no answer. The cause of a cancelled command passes through.
+// unreachable returns the failure of a call without a response. The cause of a cancelled command passes through.
 func (c *Caller) unreachable(ctx context.Context, host string, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Canceled
 	}
-	why := bare(err)
-	f := failure.New(failure.Server, failure.Network, "no answer from %s: %v", origin(host), why).
+	why := unwrapURLError(err)
+	f := failure.New(failure.Server, failure.Network, "no response from %s: %v", origin(host), why).
 		Advise("Check the network and that the server runs; VITRINE_URL says where it is.")
 	if timeout, ok := errors.AsType[net.Error](why); ok && timeout.Timeout() {
-		f.Message = "no answer from " + origin(host) + " in time"
+		f.Message = "no response from " + origin(host) + " in time"
 	}
 	f.RequestID, f.Transient = c.RequestID, true
 	return f
 }
 
-// senseless is the failure of an answer that says success but cannot be used.
-func (c *Caller) senseless(host, format string, args ...any) error {
-	f := failure.New(failure.Other, failure.BadResponse, "cannot use the answer of %s: "+format, append([]any{origin(host)}, args...)...).
-		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI are of about the same version.")
+// badResponse returns the failure of a successful response that cannot be used.
+func (c *Caller) badResponse(host, format string, args ...any) error {
+	f := failure.New(failure.Other, failure.BadResponse, "cannot use the response of %s: "+
+		format, append([]any{origin(host)}, args...)...).
+		Advise("Check that VITRINE_URL names a Vitrine server, and that server and CLI have similar versions.")
 	f.RequestID = c.RequestID
 	return f
 }
 
-// bare strips the wrapping that net/http puts around an error: it spells the URL, and with it tokens and signatures.
-func bare(err error) error {
+// unwrapURLError removes the error that net/http adds, because it contains the URL, and with it tokens and signatures.
+func unwrapURLError(err error) error {
 	for {
 		wrapped, ok := errors.AsType[*url.Error](err)
 		if !ok {
@@ -173,7 +174,7 @@ func bare(err error) error {
 	}
 }
 
-// origin is the part of a URL that may be shown.
+// origin returns the part of a URL that may be shown.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -182,7 +183,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// retryAfter reads the header of that name: decimal seconds, zero for anything else.
+// retryAfter parses the header of that name: decimal seconds, zero for any other form.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Attempt is a sign-in through a browser of this machine (RFC 8252), from its URL to its code.
+// Attempt is a sign-in through a browser of this machine (RFC 8252).
 type Attempt struct {
-	URL string // to open
+	URL string // to open in the browser
 
 	authority       *Authority
 	config          *oauth2.Config
 	state, verifier string
 }
 
-// Begin starts an attempt that ends with a redirect to the given address, which brings this state back. The state must be
-// one that nobody can guess.
+// Begin starts a sign-in that ends with a redirect to the given address with this state. The state must be
+// unguessable.
 func (a *Authority) Begin(redirect, state string) *Attempt {
 	t := &Attempt{
 		authority: a,
@@ -30,12 +30,13 @@ func (a *Authority) Begin(redirect, state string) *Attempt {
 		verifier:  oauth2.GenerateVerifier(),
 	}
 	t.config.RedirectURL = redirect
-	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier), oauth2.SetAuthURLParam("resource", a.meta.Issuer))
+	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier),
+		oauth2.SetAuthURLParam("resource", a.meta.Issuer))
 	return t
 }
 
-// Finish takes the parameters of the redirect and exchanges their code. The exchange is not repeated: to the server a
-// code that comes twice is a stolen one.
+// Finish checks the parameters of the redirect and exchanges the code. It does not retry the exchange, because the
+// server takes a repeated code for a stolen one.
 func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
 	code, err := t.code(q)
 	if err != nil {
@@ -43,26 +44,26 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 	}
 	err = t.authority.ask(ctx, tokenTime, func(ctx context.Context) error {
 		got, err := t.config.Exchange(ctx, code, oauth2.VerifierOption(t.verifier))
-		tokens, err = t.authority.take(got, err)
+		tokens, err = t.authority.checkTokens(got, err)
 		return err
 	})
 	return tokens, err
 }
 
-// code reads the parameters: first whether this attempt is meant, then whether our server speaks (RFC 9207), then what
-// it says. Of an answer that is not ours nothing is repeated.
+// code returns the code of the redirect. It first checks that the redirect belongs to this sign-in, then that it comes
+// from our server (RFC 9207), and only then reads the result. It does not repeat the text of a foreign redirect.
 func (t *Attempt) code(q url.Values) (string, error) {
 	if !secret.Same(q["state"], t.state) {
-		return "", mismatch("the browser brought the answer to another login")
+		return "", mismatch("the browser returned the response to another login")
 	}
 	if !secret.Same(q["iss"], t.authority.meta.Issuer) {
-		return "", mismatch("the browser brought an answer of another server than %s", origin(t.authority.meta.Issuer))
+		return "", mismatch("the browser returned a response of another server than %s", origin(t.authority.meta.Issuer))
 	}
 	if e := q.Get("error"); e != "" {
-		return "", t.authority.told(e, q.Get("error_description"))
+		return "", t.authority.refusal(e, q.Get("error_description"))
 	}
 	if len(q["code"]) != 1 || q.Get("code") == "" {
-		return "", mismatch("the browser brought no code")
+		return "", mismatch("the browser returned no code")
 	}
 	return q.Get("code"), nil
 }
@@ -72,10 +73,10 @@ func mismatch(format string, args ...any) error {
 		Advise("Nothing was stored. Close other sign-in pages and run vitrine login again.")
 }
 
-// told is the refusal that came with the redirect.
-func (a *Authority) told(code, description string) error {
+// refusal returns the failure for an error in the redirect.
+func (a *Authority) refusal(code, description string) error {
 	if !codeForm.MatchString(code) {
-		return mismatch("the browser brought an error that is none of this protocol")
+		return mismatch("the browser returned an unknown error")
 	}
 	status := 400
 	if code == string(fault.OAuthServerError) || code == string(fault.OAuthTemporarilyUnavailable) {

@@ -19,11 +19,11 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Download writes a file of a view to what open gives; each attempt opens anew. It succeeds only if exactly the bytes
-// arrived that the view announces. The URL is the permission: no credential is sent.
+// Download writes a file of a view to what open returns; each attempt opens anew. It succeeds only if exactly the
+// announced bytes arrived. It sends no credential, because the URL is the permission.
 func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, open func() (io.Writer, error)) error {
 	if !d.isLink(f.URL) {
-		return d.caller.senseless(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
+		return d.caller.badResponse(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
 	}
 	if err := d.caller.encrypted(f.URL); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, ope
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/slowest)*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(f.SizeBytes/minRate)*time.Second)
 		defer cancel()
 		return d.downloadOnce(ctx, f, to)
 	})
@@ -43,9 +43,9 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	c := d.caller
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return bare(err)
+		return unwrapURLError(err)
 	}
-	c.introduce(req)
+	c.setHeaders(req)
 	req.Header.Set("Accept", "*/*")
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
@@ -53,8 +53,8 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // its status alone tells enough
-		return c.refused(call{about: aFile}, resp, text)
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
+		return c.refused(call{about: aboutFile}, resp, text)
 	}
 	sum := sha256.New()
 	out := &sink{to: io.MultiWriter(to, sum)}
@@ -65,7 +65,7 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	case err != nil:
 		return c.unreachable(ctx, f.URL, err)
 	case n != f.SizeBytes, f.SHA256 != "" && hex.EncodeToString(sum.Sum(nil)) != f.SHA256:
-		return c.senseless(f.URL, "%q has other bytes than announced", f.Path)
+		return c.badResponse(f.URL, "%q has other bytes than announced", f.Path)
 	}
 	return nil
 }
@@ -84,10 +84,10 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrLarge says that a file is larger than the caller wants to hold.
+// ErrLarge reports that a file is larger than the caller accepts.
 var ErrLarge = errors.New("the file is too large")
 
-// Fetch takes a file of a view into memory; ErrLarge if it has more than most bytes.
+// Fetch reads a file of a view into memory. It returns ErrLarge if the file has more than most bytes.
 func (d *Deployment) Fetch(ctx context.Context, f contract.AgentViewFile, most int64) ([]byte, error) {
 	if f.SizeBytes > most {
 		return nil, ErrLarge
@@ -103,7 +103,7 @@ func (d *Deployment) Fetch(ctx context.Context, f contract.AgentViewFile, most i
 	return body.Bytes(), nil
 }
 
-// Missing is the failure of a path that a revision does not have.
+// Missing returns the failure for a path that a revision does not have.
 func Missing(path string) error {
 	return failure.New(failure.NotFound, "not_found", "the revision has no file %q", path).Advise(noFile)
 }

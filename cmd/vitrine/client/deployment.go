@@ -10,14 +10,14 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Deployment is a server whose hosts are known. Keys go to its api and upload hosts and nowhere else.
+// Deployment is a server with known hosts. Keys are sent to its api and upload hosts only.
 type Deployment struct {
 	Hosts contract.Discovery
 
 	caller *Caller
 }
 
-// Discover asks the server at base where its hosts are. The answer counts only if that very origin gives it.
+// Discover asks the server at base for its hosts. It refuses a document that names another origin as its own.
 func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error) {
 	root, err := Base(base)
 	if err != nil {
@@ -33,8 +33,8 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	}
 	for _, host := range named {
 		*host = strings.TrimRight(*host, "/")
-		if !isAddress(*host) || !noStepDown(*host, root) {
-			return nil, c.senseless(root, "its discovery document names %q, which is no address of a host", origin(*host))
+		if !isAddress(*host) || !keepsTLS(*host, root) {
+			return nil, c.badResponse(root, "its discovery document names %q, which is not the address of a host", origin(*host))
 		}
 	}
 	for _, host := range []string{hosts.APIURL, hosts.UploadURL} {
@@ -45,17 +45,18 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	return &Deployment{Hosts: hosts, caller: c}, nil
 }
 
-// Base checks VITRINE_URL and gives it in the one form that stands for its server: without a slash at the end, a port
-// that goes without saying, or capitals in the host.
+// Base checks VITRINE_URL and returns its canonical form: without a trailing slash, a default port, or capitals in the
+// host.
 func Base(address string) (string, error) {
 	address = strings.TrimRight(address, "/")
 	if !isAddress(address) {
-		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is no address of a server").
-			Advise("It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
+		return "", failure.New(failure.Invalid, failure.Usage, "VITRINE_URL is not the address of a server").
+			Advise(
+				"It begins with http:// or https:// and has no user, query or fragment, for example https://vitrine.example.com")
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", err // unreachable: isAddress parsed it
+		return "", err // unreachable, because isAddress parsed it
 	}
 	u.Host = strings.ToLower(u.Host)
 	if port := u.Port(); (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
@@ -64,14 +65,14 @@ func Base(address string) (string, error) {
 	return u.String(), nil
 }
 
-// isAddress tells whether a text is an http or https URL of a host, with a path at most.
+// isAddress reports whether a text is an http or https URL of a host, with a path at most.
 func isAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
 		u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && !strings.Contains(text, "#")
 }
 
-// noStepDown tells whether an address that base names is as well protected as base: never http after https.
-func noStepDown(address, base string) bool {
+// keepsTLS reports whether an address is as well protected as base: never http after https.
+func keepsTLS(address, base string) bool {
 	return strings.HasPrefix(address, "https://") || !strings.HasPrefix(base, "https://")
 }

@@ -11,14 +11,17 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// discoveryOf is a document whose api_url and upload_url are given.
+// discoveryOf returns a document with these api_url and upload_url.
 func discoveryOf(api, upload string) string {
 	return strings.Replace(discovery(api), "https://up.test", upload, 1)
 }
 
-// discovery is a document whose api_url is given.
+// discovery returns a document with this api_url.
 func discovery(api string) string {
-	return fmt.Sprintf(`{"api_url":%q,"upload_url":"https://up.test","content_url":"https://c.test","app_url":"https://app.test/","mcp_url":"https://mcp.test","version":"0.1.0"}`, api)
+	return fmt.Sprintf(
+		`{"api_url":%q,"upload_url":"https://up.test","content_url":"https://c.test",`+
+			`"app_url":"https://app.test/","mcp_url":"https://mcp.test","version":"0.1.0"}`,
+		api)
 }
 
 func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
@@ -44,7 +47,7 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 			w := &wire{respond: in(reply(200, discovery(tt.api)))}
 			d, err := caller(w, nil).Discover(t.Context(), tt.base)
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
 			if err != nil || d.Hosts.APIURL != tt.api || d.Hosts.AppURL != "https://app.test" {
@@ -57,12 +60,25 @@ func TestDiscoverTakesSafeHostsOnly(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentInPlainHTTPToAnotherMachine asks all kinds of hosts, those that only a server names among them.
+// TestNothingIsSentInPlainHTTPToAnotherMachine tries all kinds of hosts, also those that the server names.
 func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 	for host, loopback := range map[string]bool{
-		"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "127.1.2.3": true, "[::1]": true, "[::ffff:127.0.0.1]": true,
-		"vm": false, "v.test": false, "10.0.0.1": false, "0.0.0.0": false, "[fe80::1]": false, "localhost.v.test": false, "127.0.0.1.v.test": false,
-		"127.1": false, "app.localhost": false, "localhost.": false,
+		"localhost":          true,
+		"LOCALHOST":          true,
+		"127.0.0.1":          true,
+		"127.1.2.3":          true,
+		"[::1]":              true,
+		"[::ffff:127.0.0.1]": true,
+		"vm":                 false,
+		"v.test":             false,
+		"10.0.0.1":           false,
+		"0.0.0.0":            false,
+		"[fe80::1]":          false,
+		"localhost.v.test":   false,
+		"127.0.0.1.v.test":   false,
+		"127.1":              false,
+		"app.localhost":      false,
+		"localhost.":         false,
 	} {
 		plain, local := "http://"+host+":8701", "http://localhost:8701"
 		for name, send := range map[string]func(c *Caller, d *Deployment) error{
@@ -85,7 +101,8 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 			},
 			"an upload": func(_ *Caller, d *Deployment) error {
 				target := contract.UploadTarget{Status: "upload_required", Path: "f", PutURL: plain + "/o?sig=1"}
-				_, err := d.With(Key{"secret"}).Plan(contract.Session{Files: []contract.UploadTarget{target}}, []File{text("f", "x")})
+				_, err := d.With(Key{"secret"}).Plan(contract.Session{Files: []contract.UploadTarget{target}},
+					[]File{text("f", "x")})
 				return err
 			},
 			"a download": func(_ *Caller, d *Deployment) error {
@@ -93,7 +110,7 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 				return err
 			},
 			"a token": func(c *Caller, _ *Deployment) error {
-				_, err := courier{c, t.Context()}.RoundTrip(httptest.NewRequest(http.MethodPost, plain+"/oauth2/token", nil))
+				_, err := transport{c, t.Context()}.RoundTrip(httptest.NewRequest(http.MethodPost, plain+"/oauth2/token", nil))
 				return err
 			},
 		} {
@@ -107,7 +124,8 @@ func TestNothingIsSentInPlainHTTPToAnotherMachine(t *testing.T) {
 			if !loopback && w.calls() > 0 {
 				t.Errorf("%s, %s: it was asked", host, name)
 			}
-			if f := failure.Of(err); !loopback && (f.Exit != failure.Invalid || !strings.Contains(f.Hint, "https") || !strings.Contains(f.Hint, "--insecure-http")) {
+			if f := failure.Of(err); !loopback && (f.Exit != failure.Invalid || !strings.Contains(f.Hint, "https") ||
+				!strings.Contains(f.Hint, "--insecure-http")) {
 				t.Errorf("%s, %s: %+v", host, name, f)
 			}
 			c.PlainHTTP = true
@@ -126,7 +144,7 @@ func TestDiscoverTakesADeploymentWithoutAnMCPHost(t *testing.T) {
 		w := &wire{respond: in(reply(200, strings.Replace(discovery("https://v.test"), named, is, 1)))}
 		d, err := caller(w, nil).Discover(t.Context(), "https://v.test")
 		if !ok {
-			demand(t, err, failure.BadResponse, failure.Other)
+			wantFailure(t, err, failure.BadResponse, failure.Other)
 		} else if err != nil || d.Hosts.APIURL != "https://v.test" {
 			t.Errorf("%s: %+v %v", is, d, err)
 		}
@@ -134,10 +152,13 @@ func TestDiscoverTakesADeploymentWithoutAnMCPHost(t *testing.T) {
 }
 
 func TestDiscoverRefusesAnAddressThatIsNone(t *testing.T) {
-	for _, base := range []string{"", "localhost:8701", "ftp://v.test", "http://", "https://me:secret@v.test", "http://v.test?x", "http://v.test/#f", "http://v.test\x7f"} {
+	for _, base := range []string{
+		"", "localhost:8701", "ftp://v.test", "http://", "https://me:secret@v.test", "http://v.test?x",
+		"http://v.test/#f", "http://v.test\x7f",
+	} {
 		w := &wire{respond: in(reply(200, discovery("http://v.test")))}
 		_, err := caller(w, nil).Discover(t.Context(), base)
-		demand(t, err, failure.Usage, failure.Invalid)
+		wantFailure(t, err, failure.Usage, failure.Invalid)
 		if w.calls() != 0 {
 			t.Errorf("%q was asked", base)
 		}

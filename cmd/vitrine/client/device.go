@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	defaultInterval = 5 * time.Second // RFC 8628, section 3.2
-	slower          = 5 * time.Second // what slow_down adds for good, section 3.5
-	longestCode     = time.Hour       // no code is waited for longer
-	longestSilence  = time.Minute     // between two attempts to reach a server that does not answer
+	defaultInterval  = 5 * time.Second // RFC 8628, section 3.2
+	slowDownStep     = 5 * time.Second // added for good by slow_down, section 3.5
+	maxCodeLife      = time.Hour       // the longest life of a code
+	maxReconnectWait = time.Minute     // between two attempts to reach a server that does not respond
 )
 
 // Device is a sign-in that a person finishes on another device (RFC 8628).
 type Device struct {
-	URI      string // where to type the code
-	Complete string // the same with the code in it, "" if the server does not offer it
+	URI      string // where the person types the code
+	Complete string // URI with the code in it; "" if the server does not offer it
 	UserCode string
 	Life     time.Duration // of the code
 
@@ -37,7 +37,7 @@ type Device struct {
 
 var userCodeForm = regexp.MustCompile(`^[A-Z0-9]+(-[A-Z0-9]+)*$`)
 
-// StartDevice begins a sign-in. The name of this machine tells the person what asks for it.
+// StartDevice begins a sign-in. name is the name of this machine, which the person sees.
 func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err error) {
 	var got *oauth2.DeviceAuthResponse
 	err = a.caller.retry(ctx, func(ctx context.Context) error {
@@ -54,36 +54,37 @@ func (a *Authority) StartDevice(ctx context.Context, name string) (d Device, err
 		Complete: got.VerificationURIComplete,
 		UserCode: got.UserCode,
 		code:     secret.Text(got.DeviceCode),
-		Life:     min(time.Until(got.Expiry).Round(time.Second), longestCode),
+		Life:     min(time.Until(got.Expiry).Round(time.Second), maxCodeLife),
 		interval: time.Duration(min(max(got.Interval, 0), 60)) * time.Second,
 	}
 	if d.interval == 0 {
 		d.interval = defaultInterval
 	}
-	d.end = time.Now().Add(a.caller.Patience.span(d.Life))
+	d.end = time.Now().Add(a.caller.Patience.scale(d.Life))
 	if got.DeviceCode == "" || len(d.UserCode) > 64 || !userCodeForm.MatchString(d.UserCode) || d.Life <= 0 {
-		return d, a.caller.senseless(a.meta.Issuer, "its code for this device is malformed")
+		return d, a.caller.badResponse(a.meta.Issuer, "its code for this device is malformed")
 	}
 	if !a.isPage(d.URI) || (d.Complete != "" && !a.isPage(d.Complete)) {
-		return d, a.caller.senseless(a.meta.Issuer, "the page for its code is no address that a browser should open")
+		return d, a.caller.badResponse(a.meta.Issuer, "the page for its code is not an address that a browser should open")
 	}
 	return d, nil
 }
 
-// isPage tells whether a person may be sent to an address: http or https, as safe as the server's own, and without a
-// user, behind which the real host hides.
+// isPage reports whether a person may be sent to an address: http or https, as well protected as the server's own, and
+// without user information, which can disguise the real host.
 func (a *Authority) isPage(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && noStepDown(address, a.meta.Issuer)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
+		keepsTLS(address, a.meta.Issuer)
 }
 
-// Await polls until the person has answered or the code has ended. The last poll may end later than the code: the
-// server decides whether it still counts.
+// Await polls until the person has answered or the code has expired. The last poll may end after the expiry, because
+// the server decides whether it still counts.
 func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	interval, silence := d.interval, time.Duration(0)
 	for {
 		wait := max(interval, silence)
-		if err := sleep(ctx, a.caller.Patience.span(wait+jitter(wait))); err != nil {
+		if err := sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
 			return Tokens{}, err
 		}
 		last := !time.Now().Before(d.end)
@@ -95,9 +96,9 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 		case f.Code == fault.Code(fault.OAuthAuthorizationPending):
 			silence = 0
 		case f.Code == fault.Code(fault.OAuthSlowDown):
-			interval, silence = max(interval+slower, f.RetryAfter), 0
+			interval, silence = max(interval+slowDownStep, f.RetryAfter), 0
 		case f.Transient:
-			silence = min(max(2*wait, f.RetryAfter), longestSilence)
+			silence = min(max(2*wait, f.RetryAfter), maxReconnectWait)
 			a.caller.Tell("%s; still waiting for you to sign in", f.Message)
 		default:
 			return Tokens{}, err
@@ -111,16 +112,17 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	}
 }
 
-// jitter spreads the polls of many clients, always to the later side.
+// jitter spreads the polls of many clients. It only adds time.
 func jitter(wait time.Duration) time.Duration { return rand.N(wait/10 + 1) }
 
 func ended() error {
-	return failure.New(failure.Auth, fault.Code(fault.OAuthExpiredToken), "nobody signed in before the code ended").
+	return failure.New(failure.Auth, fault.Code(fault.OAuthExpiredToken), "the code expired before anyone signed in").
 		Advise("Nothing was stored. Run vitrine login --device-code again for a new code.")
 }
 
-// poll asks once. The library's own loop forgets a slow_down when the network fails, and ends with the code's life a
-// poll that is under way; a client credentials request with another grant type is its only way to ask once.
+// poll polls once. The library's own loop forgets a slow_down when the network fails, and cancels a running poll when
+// the code expires. A client credentials request with another grant type is the only way to poll once with the
+// library.
 func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err error) {
 	once := clientcredentials.Config{
 		ClientID:       clientID,
@@ -131,7 +133,7 @@ func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err erro
 	err = a.ask(ctx, tokenTime, func(ctx context.Context) error {
 		got, err := once.Token(ctx)
 		if err == nil {
-			tokens, err = a.take(got, nil)
+			tokens, err = a.checkTokens(got, nil)
 		}
 		return err
 	})

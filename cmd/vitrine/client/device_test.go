@@ -13,7 +13,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-const started = `{"device_code":"ap_dc_s3cret","user_code":"BCDF-GHJK","verification_uri":"https://app.test/device","expires_in":900,"interval":5}`
+const started = `{"device_code":"ap_dc_s3cret","user_code":"BCDF-GHJK",` +
+	`"verification_uri":"https://app.test/device","expires_in":900,"interval":5}`
 
 // ask starts a sign-in on another device and waits for it.
 func ask(ctx context.Context, a *Authority) error {
@@ -25,10 +26,10 @@ func ask(ctx context.Context, a *Authority) error {
 	return err
 }
 
-// lost is an attempt that the network ate.
+// lost is the response of an attempt that failed in the network.
 var lost *http.Response
 
-// polls answers the start, then one poll after another; the last answer stays.
+// polls returns a handler that answers the start, then one poll after another; the last response repeats.
 func polls(answers ...*http.Response) func(*http.Request) (*http.Response, error) {
 	next := 0
 	return func(r *http.Request) (*http.Response, error) {
@@ -48,14 +49,18 @@ func TestAwaitKeepsThePace(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		answers []*http.Response
-		gaps    []int // seconds from one call to the next, without the jitter
+		gaps    []int // seconds between calls, without the jitter
 	}{
 		{"the interval", []*http.Response{wait, wait, grant()}, []int{5, 5, 5}},
-		{"slow_down counts for good", []*http.Response{wait, no(400, "slow_down"), wait, wait, grant()}, []int{5, 5, 10, 10, 10}},
-		{"slow_down adds up", []*http.Response{no(400, "slow_down"), no(400, "slow_down"), wait, grant()}, []int{5, 10, 15, 15}},
-		{"slow_down that names more", []*http.Response{no(429, "slow_down", "Retry-After: 20"), wait, grant()}, []int{5, 20, 20}},
+		{"slow_down counts for good", []*http.Response{wait, no(400, "slow_down"), wait, wait, grant()},
+			[]int{5, 5, 10, 10, 10}},
+		{"slow_down adds up", []*http.Response{no(400, "slow_down"), no(400, "slow_down"), wait, grant()},
+			[]int{5, 10, 15, 15}},
+		{"slow_down that names more", []*http.Response{no(429, "slow_down", "Retry-After: 20"), wait, grant()},
+			[]int{5, 20, 20}},
 		{"a lost network backs off and comes back", []*http.Response{lost, lost, wait, grant()}, []int{5, 10, 20, 5}},
-		{"slow_down outlives a lost network", []*http.Response{no(400, "slow_down"), lost, wait, grant()}, []int{5, 10, 20, 10}},
+		{"slow_down outlives a lost network", []*http.Response{no(400, "slow_down"), lost, wait, grant()},
+			[]int{5, 10, 20, 10}},
 		{"trouble of the server", []*http.Response{no(503, "server_error", "Retry-After: 30"), grant()}, []int{5, 30}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +74,7 @@ func TestAwaitKeepsThePace(t *testing.T) {
 				}
 				for i, seconds := range tt.gaps {
 					least := time.Duration(seconds) * time.Second
-					// Backing off starts from a wait that had its own jitter.
+					// Each wait has its own jitter.
 					if gap := w.at[i+1].Sub(w.at[i]); gap < least || gap > least+least/4+time.Second {
 						t.Errorf("poll %d came after %v, want %v", i+1, gap, least)
 					}
@@ -88,17 +93,21 @@ func TestAwaitEnds(t *testing.T) {
 		exit    failure.Exit
 		most    time.Duration
 	}{
-		{"with a person's no", []*http.Response{wait, no(400, "access_denied")}, "access_denied", failure.Declined, 12 * time.Second},
-		{"when the server says that the code ended", []*http.Response{wait, no(400, "expired_token")}, "expired_token", failure.Auth, 12 * time.Second},
-		{"with any other refusal", []*http.Response{no(400, "invalid_grant")}, "invalid_grant", failure.Auth, 6 * time.Second},
+		{"with a person's no", []*http.Response{wait, no(400, "access_denied")}, "access_denied", failure.Declined,
+			12 * time.Second},
+		{"when the server says that the code ended", []*http.Response{wait, no(400, "expired_token")}, "expired_token",
+			failure.Auth, 12 * time.Second},
+		{"with any other refusal", []*http.Response{no(400, "invalid_grant")}, "invalid_grant", failure.Auth,
+			6 * time.Second},
 		{"with the life of the code", []*http.Response{wait}, "expired_token", failure.Auth, 910 * time.Second},
-		{"with the life of the code, while it is slowed down", []*http.Response{no(400, "slow_down")}, "expired_token", failure.Auth, 1100 * time.Second},
+		{"with the life of the code, while it is slowed down", []*http.Response{no(400, "slow_down")}, "expired_token",
+			failure.Auth, 1100 * time.Second},
 		{"without a network", []*http.Response{lost}, failure.Network, failure.Server, 970 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				demand(t, ask(t.Context(), authority(&wire{respond: polls(tt.answers...)}, nil)), tt.code, tt.exit)
+				wantFailure(t, ask(t.Context(), authority(&wire{respond: polls(tt.answers...)}, nil)), tt.code, tt.exit)
 				if took := time.Since(start); took > tt.most {
 					t.Errorf("took %v", took)
 				}
@@ -107,7 +116,7 @@ func TestAwaitEnds(t *testing.T) {
 	}
 }
 
-// TestATokenThatArrivesLateCounts lets the last poll begin before the code ends and answer after it.
+// TestATokenThatArrivesLateCounts begins the last poll before the code expires and answers after it.
 func TestATokenThatArrivesLateCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -135,8 +144,11 @@ func TestATokenThatArrivesLateCounts(t *testing.T) {
 
 func TestInterruptEndsTheWait(t *testing.T) {
 	for name, respond := range map[string]func(*http.Request) (*http.Response, error){
-		"between polls":    polls(no(400, "authorization_pending")),
-		"during the start": func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
+		"between polls": polls(no(400, "authorization_pending")),
+		"during the start": func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -172,9 +184,11 @@ func TestStartDevice(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d, err := authority(&wire{respond: in(said(200, strings.Replace(started, tt.from, tt.to, 1)))}, nil).StartDevice(t.Context(), "laptop")
+				d, err := authority(&wire{
+					respond: in(said(200, strings.Replace(started, tt.from, tt.to, 1))),
+				}, nil).StartDevice(t.Context(), "laptop")
 				if !tt.ok {
-					demand(t, err, failure.BadResponse, failure.Other)
+					wantFailure(t, err, failure.BadResponse, failure.Other)
 					return
 				}
 				if err != nil || d.Life != 15*time.Minute || d.interval != 5*time.Second || d.UserCode != "BCDF-GHJK" {
@@ -187,9 +201,14 @@ func TestStartDevice(t *testing.T) {
 
 func TestBase(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://V.Test": "https://v.test", "https://v.test/": "https://v.test", "https://v.test:443": "https://v.test",
-		"http://v.test:80/": "http://v.test", "http://v.test:443": "http://v.test:443", "http://v.test/Stage/": "http://v.test/Stage",
-		"http://[::1]:80": "http://[::1]", "HTTP://v.test": "http://v.test",
+		"https://V.Test":       "https://v.test",
+		"https://v.test/":      "https://v.test",
+		"https://v.test:443":   "https://v.test",
+		"http://v.test:80/":    "http://v.test",
+		"http://v.test:443":    "http://v.test:443",
+		"http://v.test/Stage/": "http://v.test/Stage",
+		"http://[::1]:80":      "http://[::1]",
+		"HTTP://v.test":        "http://v.test",
 	} {
 		if got, err := Base(address); err != nil || got != want {
 			t.Errorf("Base(%q) = %q, %v; want %q", address, got, err, want)

@@ -8,20 +8,20 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// encrypted refuses an address to which a key, a token or a file would go in plain HTTP: all but those of this machine,
-// unless the person allows it. The address is one of a deployment, so a malformed one is refused elsewhere.
+// encrypted refuses to send a key, a token or a file over plain HTTP to another machine, unless the person allows it.
+// It accepts malformed addresses, which are refused elsewhere.
 func (c *Caller) encrypted(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || isLoopback(u) || c.PlainHTTP {
 		return nil
 	}
 	return failure.New(failure.Invalid, failure.Unencrypted,
-		"%s is another machine, and plain HTTP: who is on the way could read keys and files, and answer in its place",
+		"%s is another machine, and plain HTTP would let others on the network read keys and files, and answer in its place",
 		origin(address)).
-		Advise("Use its https address; only in a network that is wholly your own: --insecure-http")
+		Advise("Use its https address; only on a network that you control: --insecure-http")
 }
 
-// isLoopback tells whether an address is one of this machine by its form. Other names may lead anywhere.
+// isLoopback reports whether an address is one of this machine by its form. Other names may lead anywhere.
 func isLoopback(u *url.URL) bool {
 	if strings.EqualFold(u.Hostname(), "localhost") {
 		return true

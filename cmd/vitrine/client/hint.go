@@ -8,50 +8,52 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// subject is what a call is about; it decides what helps when the server refuses it.
+// subject is what a call is about. It selects the hint for a refusal.
 type subject uint8
 
 const (
-	aPublish   subject = iota // and everything around it
-	anArtifact                // that is there
-	aLink                     // by its id
-	aShare                    // a share URL
-	aFile                     // its signed URL
+	aboutPublish  subject = iota // and what belongs to it
+	aboutArtifact                // an existing artifact
+	aboutLink                    // by its id
+	aboutShare                   // a share URL
+	aboutFile                    // its signed URL
 )
 
-// NoArtifact is what helps when a publish finds no artifact to revise.
-const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without --artifact-id a new one is made."
+// NoArtifact is the hint when a publish finds no artifact to revise.
+const NoArtifact = "Check the id of the artifact, and that the credential is of its workspace; without " +
+	"--artifact-id a new one is created."
 
 const noFile = "vitrine show with the id of the artifact lists its files."
 
-// nothing is what helps when the server does not know a subject.
-var nothing = map[subject]string{
-	aPublish:   "Check that VITRINE_URL names a Vitrine server.",
-	anArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
-	aLink:      "Check the id of the link, and that it was not revoked; vitrine link list with the id of the artifact shows it.",
-	aShare:     "The link was ended, or it is not whole: it ends with # and some 75 characters. Ask for a fresh one.",
-	aFile:      "Run the command again; the file may have been deleted meanwhile.",
+// notFoundHints are the hints when the server does not know a subject.
+var notFoundHints = map[subject]string{
+	aboutPublish:  "Check that VITRINE_URL names a Vitrine server.",
+	aboutArtifact: "Check the id, and that the credential is of its workspace; vitrine list shows the artifacts.",
+	aboutLink: "Check the id of the link, and that it was not revoked; vitrine link list with the id of the " +
+		"artifact shows it.",
+	aboutShare: "The link was revoked, or it is incomplete: it ends with # and some 75 characters. Ask for a new one.",
+	aboutFile:  "Run the command again; the file may have been deleted meanwhile.",
 }
 
-// hint says what to do about a refusal.
+// hint returns what to do about a refusal.
 func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
-		return "What a workspace may publish and upload in a day is used up; the next day starts at 00:00 UTC."
+		return "The workspace has used up what it may publish and upload today; the next day starts at 00:00 UTC."
 	case fault.ArtifactNotFound:
-		if k.about == aPublish {
+		if k.about == aboutPublish {
 			return NoArtifact
 		}
 	case fault.UploadIncomplete:
 		return "That file did not arrive; run the command again."
 	case fault.DraftRevisionConflict:
 		if k.artifact != "" {
-			return inTheWay(f.Message, k.artifact)
+			return draftHint(f.Message, k.artifact)
 		}
 	case fault.IdempotencyInFlight:
-		return "The server is still at work on an earlier attempt; run the command again in two minutes."
+		return "The server is still processing an earlier attempt; run the command again in two minutes."
 	case fault.UploadSessionExpired, fault.UploadSessionNotFound:
-		return "The upload took longer than the server waits for one; run the command again, with fewer files if it has to."
+		return "The upload took longer than the server waits for one; run the command again, with fewer files if necessary."
 	case fault.PinnedArtifactCap:
 		return "Unpin another artifact first: vitrine unpin with its id."
 	case fault.RevisionRetained:
@@ -65,46 +67,47 @@ func hint(f *failure.Failure, k call) string {
 func hintByExit(f *failure.Failure, k call) string {
 	switch f.Exit {
 	case failure.Auth:
-		return unwelcome(k)
+		return credentialHint(k)
 	case failure.Quota:
 		if f.RetryAfter > 0 {
 			return "Run the command again in " + f.RetryAfter.String() + "."
 		}
 		return "Run the command again later."
 	case failure.Server:
-		return "The server has trouble; run the command again in a minute, and report the request id if it stays."
+		return "The server has trouble; run the command again in a minute, and report the request id if it fails again."
 	case failure.NotFound:
-		return nothing[k.about]
+		return notFoundHints[k.about]
 	case failure.Invalid:
-		if k.about == aPublish {
-			return "Correct what the message names; vitrine help publish tells what is accepted."
+		if k.about == aboutPublish {
+			return "Correct what the message names; vitrine help publish says what is accepted."
 		}
-		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND what they take."
+		return "Correct what the message names; vitrine help lists the commands, vitrine help COMMAND their arguments."
 	case failure.Conflict:
-		return "Something else changed it at the same time; run the command again."
+		return "It was changed at the same time; run the command again."
 	}
 	return "Check that VITRINE_URL names a Vitrine server by its final address."
 }
 
 var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
-// inTheWay is what helps against the draft of an artifact, which the message may name.
-func inTheWay(message string, artifact id.Artifact) string {
-	const either = "If somebody is publishing it just now, run the command again; if the draft was left behind, publish it: "
+// draftHint returns the hint for an artifact with a draft, whose id the message may contain.
+func draftHint(message string, artifact id.Artifact) string {
+	const either = "If it is being published just now, run the command again; if the draft is unfinished, " +
+		"publish it: "
 	if draft := revisionForm.FindString(message); draft != "" {
 		return either + "vitrine restore " + string(artifact) + " " + draft
 	}
 	return either + "vitrine restore with its id, which is in vitrine revisions " + string(artifact)
 }
 
-// unwelcome is what helps with a credential that does not count, or that was missing.
-func unwelcome(k call) string {
+// credentialHint returns the hint for a missing or refused credential.
+func credentialHint(k call) string {
 	switch {
-	case k.about == aFile:
-		return nothing[aFile]
+	case k.about == aboutFile:
+		return notFoundHints[aboutFile]
 	case k.bearer == "":
-		return "The server refuses this call without an account; ask whoever runs it."
-	case k.about == aPublish:
+		return "The server refuses this call without an account; ask its operator."
+	case k.about == aboutPublish:
 		return "Set VITRINE_API_KEY to a valid key with the right to publish, or publish without one: --ephemeral."
 	}
 	return "Set VITRINE_API_KEY to a valid key of the workspace, or unset it and sign in: vitrine login."

@@ -7,26 +7,28 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Key is an API key. It prints without its secret.
+// Key is an API key. Printing it hides the secret.
 type Key struct{ secret string }
 
 var (
 	keyForm        = regexp.MustCompile(`^ap_pk_(preview|production|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
-	claimTokenForm = regexp.MustCompile(`^ap_ct_(preview|production)_[0-9A-HJKMNP-TV-Z]{16}(\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{32,}$`)
+	claimTokenForm = regexp.MustCompile(
+		`^ap_ct_(preview|production)_[0-9A-HJKMNP-TV-Z]{16}(\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{32,}$`)
 )
 
-// ParseKey takes a text that has the form of an API key. Anything else is refused here and never sent: it may be a
-// secret of another service.
+// ParseKey parses an API key. It refuses any other text, so that it is never sent: it may be a secret of another
+// service.
 func ParseKey(text string) (Key, error) {
 	if !keyForm.MatchString(text) {
-		return Key{}, failure.New(failure.Auth, fault.InvalidAuth, "VITRINE_API_KEY does not hold an API key; it was not sent").
+		return Key{}, failure.New(failure.Auth, fault.InvalidAuth,
+			"VITRINE_API_KEY does not hold an API key; it was not sent").
 			Advise("An API key begins with ap_pk_. Set a valid one, or unset it and publish with --ephemeral.")
 	}
 	return Key{text}, nil
 }
 
-// String hides the key.
+// String hides the secret.
 func (k Key) String() string { return "[API key]" }
 
-// GoString hides the key.
+// GoString hides the secret.
 func (k Key) GoString() string { return k.String() }

@@ -9,16 +9,16 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Member is a deployment as seen with the access token of a person.
+// Member calls a deployment with the access token of a person.
 type Member struct {
 	*Deployment
 	access secret.Text
 }
 
-// As uses an access token for the calls that are for people.
+// As returns a Member that uses an access token.
 func (d *Deployment) As(access secret.Text) *Member { return &Member{d, access} }
 
-// Workspace tells who the person is and where the person belongs.
+// Workspace returns the person and their workspace.
 func (m *Member) Workspace(ctx context.Context) (w contract.WebWorkspace, err error) {
 	k := call{
 		method: http.MethodGet,
@@ -34,7 +34,7 @@ var (
 	workspaceForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// CreateKey makes an API key. What the answer says about it is well-formed and belongs together.
+// CreateKey creates an API key. The returned values are well-formed and consistent.
 func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
 	k := call{
@@ -52,7 +52,7 @@ func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.Cre
 	about := out.APIKey
 	if err != nil || publicForm.FindStringSubmatch(out.Secret)[1] != string(about.PublicID) || !about.ID.Valid() ||
 		!workspaceForm.MatchString(string(about.WorkspaceID)) {
-		return out, Key{}, m.caller.senseless(m.Hosts.APIURL, "the new API key is malformed")
+		return out, Key{}, m.caller.badResponse(m.Hosts.APIURL, "the new API key is malformed")
 	}
 	return out, key, nil
 }

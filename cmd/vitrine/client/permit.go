@@ -10,16 +10,16 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// renewals is how often one file gets a new signed URL. The first suffices unless a file takes as long as a URL lives.
+// renewals is how often one file gets a new signed URL. One is enough unless a file takes as long as a URL is valid.
 const renewals = 3
 
-// errForbidden marks the refusal of a signed URL, which ends some time after it was made.
+// errForbidden marks a refused signed URL, because such a URL expires soon.
 type errForbidden struct{ *failure.Failure }
 
 func (e errForbidden) Unwrap() error { return e.Failure }
 
-// permits are the upload targets of a session that were signed anew, for all senders together.
-type permits struct {
+// renewed holds the upload targets of a session that were signed again, for all workers together.
+type renewed struct {
 	account *Account
 	session id.Session
 	repeat  func(context.Context) (contract.Session, error)
@@ -29,8 +29,8 @@ type permits struct {
 	targets map[string]contract.UploadTarget // of the last round
 }
 
-// deliver sends a file, with a new URL if its own has ended.
-func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func(int64)) error {
+// uploadFile sends a file, with a new URL if its own has expired.
+func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent func(int64)) error {
 	round := 0
 	for try := 0; ; try++ {
 		err := a.caller.put(ctx, p, sent)
@@ -46,8 +46,9 @@ func (a *Account) deliver(ctx context.Context, all *permits, p upload, sent func
 	}
 }
 
-// after is the target of a file that was signed after a round, and the round of it. It asks the server if nobody has yet.
-func (all *permits) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
+// after returns the target of a file that was signed after a round, and the round of it. It asks the server if no
+// other worker has done so.
+func (all *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.round == round {
@@ -59,15 +60,16 @@ func (all *permits) after(ctx context.Context, round int, f File) (t contract.Up
 	if t.Status == "upload_required" {
 		err = all.account.usable(f, t)
 	} else {
-		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session does not say any more how to send %q", f.Path)
+		err = all.account.caller.badResponse(all.account.Hosts.UploadURL,
+			"the upload session no longer says how to send %q", f.Path)
 	}
 	return t, all.round, err
 }
 
-func (all *permits) renew(ctx context.Context) error {
+func (all *renewed) renew(ctx context.Context) error {
 	s, err := all.repeat(ctx)
 	if err == nil && s.UploadSessionID != all.session {
-		err = all.account.caller.senseless(all.account.Hosts.UploadURL, "the upload session has become another one")
+		err = all.account.caller.badResponse(all.account.Hosts.UploadURL, "the upload session has become another one")
 	}
 	if err != nil {
 		return err

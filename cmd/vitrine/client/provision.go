@@ -14,17 +14,17 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// workRounds is how often a refused proof of work is tried anew with a fresh challenge.
+// workRounds is how often a refused proof of work is repeated with a new challenge.
 const workRounds = 2
 
-// solved repeats the request for a workspace with the answer to the server's challenge. The challenge goes back byte
-// for byte, so that its signature holds whatever it signs.
+// solved is the provisioning request with the solution of the server's challenge. It returns the challenge byte for
+// byte, because the server signed those bytes.
 type solved struct {
 	Challenge json.RawMessage `json:"challenge"`
 	Solution  pow.Solution    `json:"solution"`
 }
 
-// Provision makes an ephemeral workspace, with a proof of work if the server asks for one.
+// Provision creates an ephemeral workspace, with a proof of work if the server asks for one.
 func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, error) {
 	var out contract.Provisioned
 	var err error
@@ -38,7 +38,7 @@ func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, 
 	}
 	key, err := ParseKey(out.APIKeySecret)
 	if err != nil || !claimTokenForm.MatchString(out.ClaimToken) {
-		return out, Key{}, d.caller.senseless(d.Hosts.APIURL, "the credentials of the new workspace are malformed")
+		return out, Key{}, d.caller.badResponse(d.Hosts.APIURL, "the credentials of the new workspace are malformed")
 	}
 	return out, key, nil
 }
@@ -66,11 +66,11 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	}
 	var c pow.Challenge
 	if json.Unmarshal(r.body, &asked) != nil || json.Unmarshal(asked.Challenge, &c) != nil || c.Nonce == "" {
-		return nil, r // the server asks for work without saying which
+		return nil, r // a refusal without a challenge
 	}
 	var s pow.Solution
 	note := fmt.Sprintf("The server is busy and asks for a proof of work (%d bits); computing it", c.Difficulty)
-	err := d.caller.during(note, func() (err error) {
+	err := d.caller.notice(note, func() (err error) {
 		s, err = pow.Solve(ctx, c)
 		return err
 	})
@@ -81,14 +81,16 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 		return nil, ctx.Err()
 	}
 	f := failure.New(failure.Auth, fault.PowRequired, "%v", err).
-		Advise("Run the command again in a few minutes, when the server is calmer; check that the clock of this machine is right.")
+		Advise(
+			"Run the command again in a few minutes, when the server is less busy; check that the clock of this machine " +
+				"is right.")
 	f.RequestID = r.RequestID
 	return nil, f
 }
 
-// during does some work and, if it lasts, tells what it is.
-func (c *Caller) during(note string, work func() error) error {
-	lasts := time.AfterFunc(worthTelling, func() { c.Tell("%s", note) })
+// notice runs work and shows a note if it takes long.
+func (c *Caller) notice(note string, work func() error) error {
+	lasts := time.AfterFunc(noteAfter, func() { c.Tell("%s", note) })
 	defer lasts.Stop()
 	return work()
 }

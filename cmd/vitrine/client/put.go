@@ -15,16 +15,16 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// slowest is the rate in bytes a second below which an upload is given up; setup is its time for all else.
+// minRate is the rate in bytes a second below which an upload is given up; setup is the time allowed for the rest.
 const (
-	slowest = 32 << 10
+	minRate = 32 << 10
 	setup   = time.Minute
 )
 
-// put sends one file to its signed URL until it is stored or patience ends.
+// put sends one file to its signed URL. It retries within the limits of Retry.
 func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) error {
 	return c.retry(ctx, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/slowest)*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/minRate)*time.Second)
 		defer cancel()
 		return c.putOnce(ctx, p, sent)
 	})
@@ -48,7 +48,7 @@ func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err e
 	}
 	resp, err := c.HTTP.Do(req)
 	if broken := flow.failure(); broken != nil {
-		err = broken // the file, not the network: net/http reports it as either
+		err = broken // an error of the file, which net/http reports like one of the network
 	} else if err != nil {
 		err = c.unreachable(ctx, p.target.PutURL, err)
 	}
@@ -61,11 +61,11 @@ func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err e
 	return c.stored(p, resp)
 }
 
-// putRequest carries the headers that the URL was signed with and no bearer; the URL is the permission.
+// putRequest carries the headers that the URL was signed with and no bearer token, because the URL is the permission.
 func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.target.PutURL, body)
 	if err != nil {
-		return nil, bare(err)
+		return nil, unwrapURLError(err)
 	}
 	req.Header.Set("User-Agent", c.UserAgent)
 	for name, value := range p.target.RequiredHeaders {
@@ -74,27 +74,29 @@ func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (
 	req.ContentLength = p.file.Size
 	if p.file.Size == 0 {
 		body.Close()
-		req.Body = http.NoBody // else net/http announces no length
+		req.Body = http.NoBody // otherwise net/http sends no Content-Length
 	}
 	return req, nil
 }
 
-// stored reads the answer of the storage, which speaks S3's XML. 412 says that an earlier attempt has stored the file.
+// stored reads the response of the storage, which is S3's XML. 412 means that an earlier attempt has stored the file.
 func (c *Caller) stored(p upload, resp *http.Response) error {
 	status := resp.StatusCode
 	if status >= 200 && status <= 299 || status == http.StatusPreconditionFailed {
 		return nil
 	}
 	code := storageCode(resp.Body)
-	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path, status, code, refusalOf(status))
+	f := failure.New(failure.Conflict, fault.UnexpectedUploadObject, "the storage refused %q (%d %s): %s", p.file.Path,
+		status, code, refusalOf(status))
 	f.RequestID = c.RequestID
-	f.Advise("Run the command again; if it stays, a proxy on the way may change the requests.")
+	f.Advise("Run the command again; if it fails again, a proxy may be changing the requests.")
 	switch {
 	case status == http.StatusTooManyRequests, status >= 500 && status != http.StatusNotImplemented:
 		f.Exit = failure.ExitOf(status)
 		f.Code = fault.StorageUnavailable
 		f.Transient = true
-		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code + ")"
+		f.Message = "the storage could not take " + strconv.Quote(p.file.Path) + " (" + strconv.Itoa(status) + " " + code +
+			")"
 		f.Advise("Run the command again in a minute.")
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
 		f.Transient = true
@@ -109,16 +111,16 @@ func (c *Caller) stored(p upload, resp *http.Response) error {
 func refusalOf(status int) string {
 	switch status {
 	case http.StatusForbidden:
-		return "the permission to upload has expired, or the request was changed on its way"
+		return "the permission to upload has expired, or the request was changed in transit"
 	case http.StatusBadRequest:
 		return "other bytes arrived than were announced"
 	}
-	return "this is no answer to an upload"
+	return "this is not a response to an upload"
 }
 
 var storageCodeForm = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
 
-// storageCode is the code in an XML error, the only part of it that holds no signature.
+// storageCode returns the code of an XML error, its only part without a signature.
 func storageCode(body io.Reader) string {
 	var e struct{ Code string }
 	text, err := io.ReadAll(io.LimitReader(body, 64<<10))
@@ -128,7 +130,7 @@ func storageCode(body io.Reader) string {
 	return e.Code
 }
 
-// flow counts the bytes of one attempt and remembers why the file could not be read. net/http may go on reading for a
+// flow counts the bytes of one attempt and keeps the error of reading the file. net/http may go on reading for a
 // moment after an attempt has ended, and after it has closed the body.
 type flow struct {
 	from io.ReadCloser
@@ -137,7 +139,7 @@ type flow struct {
 	mu     sync.Mutex
 	total  int64
 	failed error
-	closed bool // errors no longer tell anything about the file
+	closed bool // errors no longer concern the file
 	over   bool // bytes no longer count
 }
 
@@ -168,7 +170,7 @@ func (f *flow) failure() error {
 	return f.failed
 }
 
-// undo takes a failed attempt out of the count.
+// undo removes a failed attempt from the count.
 func (f *flow) undo() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

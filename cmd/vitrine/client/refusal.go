@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// refusal is an answer outside 2xx. Body is kept for answers that carry more than an error.
+// refusal is a response outside 2xx. Body is kept for responses that carry more than an error.
 type refusal struct {
 	*failure.Failure
 	body []byte
@@ -20,11 +20,11 @@ type refusal struct {
 
 func (r *refusal) Unwrap() error { return r.Failure }
 
-// codeForm is what a code of the envelope may look like; the list of codes grows, so an unknown one is kept.
+// codeForm is the form of an error code. Unknown codes of this form are kept, because the list of codes grows.
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// refused reads an answer outside 2xx: the envelope of the contract, else what a gateway says instead of the host behind
-// it.
+// refused reads a response outside 2xx: the error envelope of the contract, or the response of a gateway in front of
+// the host.
 func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	var e contract.Envelope
 	if json.Unmarshal(text, &e) != nil || !codeForm.MatchString(e.Error.Code) || isGateways(resp, e.Error) {
@@ -41,28 +41,27 @@ func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	return &refusal{f, text}
 }
 
-// isGateways tells whether a gateway refused in the form of our hosts: none of those says 429 with the code of a bad
-// request.
+// isGateways reports whether a gateway refused in the form of our hosts, none of which combines 429 with the code of a
+// bad request.
 func isGateways(resp *http.Response, p contract.Problem) bool {
 	return resp.StatusCode == http.StatusTooManyRequests && p.Code == string(fault.InvalidRequest)
 }
 
-// maxWords bounds what is repeated of a gateway's words, in bytes.
+// maxWords bounds the quoted text of a gateway, in bytes.
 const maxWords = 200
 
-// wordsOf are what an answer of a gateway gives as its reason, "" for none: the message of its JSON. Pages are not
-// repeated.
+// wordsOf returns the message in a gateway's JSON response, "" for none. Pages are not quoted.
 func wordsOf(text []byte) string {
 	var plain struct{ Message string }
 	var envelope contract.Envelope
 	if json.Unmarshal(text, &plain) != nil || plain.Message == "" {
-		_ = json.Unmarshal(text, &envelope) // without it there is no reason
+		_ = json.Unmarshal(text, &envelope) // then the message is empty
 		plain.Message = envelope.Error.Message
 	}
 	return strings.ToValidUTF8(plain.Message[:min(len(plain.Message), maxWords)], "")
 }
 
-// unexplained describes an answer that no host of ours gave: a gateway's, a proxy's, or another server's.
+// unexplained describes a response from another server than our hosts: a gateway, a proxy, or an unrelated server.
 func unexplained(resp *http.Response, words string) string {
 	status := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 	from := origin(resp.Request.URL.String())
@@ -74,7 +73,7 @@ func unexplained(resp *http.Response, words string) string {
 	}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests:
-		return from + " takes no more requests at the moment (" + status + ")"
+		return from + " accepts no more requests at the moment (" + status + ")"
 	case resp.StatusCode >= 500:
 		return from + " has trouble (" + status + ")"
 	case words != "":
@@ -83,7 +82,7 @@ func unexplained(resp *http.Response, words string) string {
 	return from + " answered " + status + " without saying why"
 }
 
-// transient tells whether the same call may succeed soon.
+// transient reports whether the same call may succeed soon.
 func transient(status int, code fault.Code) bool {
 	switch code {
 	case fault.WriteAllowanceExceeded, fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded:

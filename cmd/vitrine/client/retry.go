@@ -10,32 +10,32 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// RetryPolicy says how long the client tries before it gives up.
+// RetryPolicy says how long the client retries.
 type RetryPolicy struct {
-	Tries    int           // attempts of one call, the first included
-	First    time.Duration // mean wait before the second attempt; later ones are longer
-	Longest  time.Duration // a server that asks to wait longer is not waited for
-	InFlight time.Duration // how long to wait for an earlier attempt that the server is still working on
-	Haste    int64         // divides the times of a sign-in on another device, for tests; 0 is 1
+	MaxAttempts  int           // attempts of one call, including the first
+	MeanWait     time.Duration // mean wait before the second attempt; later waits are longer
+	MaxWait      time.Duration // gives up when the server asks for a longer wait
+	InFlight     time.Duration // how long to wait for an earlier attempt that the server still processes
+	ClockDivisor int64         // divides the times of a sign-in on another device, for tests; 0 is 1
 }
 
-// DefaultRetryPolicy waits out a rate limit of a minute, and the 90 s lease of an attempt that died on the server.
+// DefaultRetryPolicy outlasts a rate limit of a minute, and the 90 s lease of an attempt that crashed on the server.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
-		Tries:    4,
-		First:    500 * time.Millisecond,
-		Longest:  time.Minute,
-		InFlight: 100 * time.Second,
+		MaxAttempts: 4,
+		MeanWait:    500 * time.Millisecond,
+		MaxWait:     time.Minute,
+		InFlight:    100 * time.Second,
 	}
 }
 
-// worthTelling is the wait that a person would wonder about.
-const worthTelling = time.Second
+// noteAfter is the shortest wait that is shown to the person.
+const noteAfter = time.Second
 
 // retry repeats attempt while another one may succeed. All attempts carry the same Idempotency-Key.
 func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error) error {
 	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval, waits.MaxInterval = c.Patience.First, 10*c.Patience.First
+	waits.InitialInterval, waits.MaxInterval = c.Patience.MeanWait, 10*c.Patience.MeanWait
 	var waited time.Duration
 	for try := 1; ; try++ {
 		err := attempt(ctx)
@@ -47,7 +47,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 		if !c.Patience.worth(f, try, waited) {
 			return err
 		}
-		if wait >= worthTelling {
+		if wait >= noteAfter {
 			c.Tell("%s; trying again in %s", f.Message, wait.Round(time.Second))
 		}
 		if err := sleep(ctx, wait); err != nil {
@@ -57,26 +57,28 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 	}
 }
 
-// worth tells whether another attempt makes sense after try attempts and the given waits.
+// worth reports whether another attempt makes sense after try attempts and the given total wait.
 func (p RetryPolicy) worth(f *failure.Failure, try int, waited time.Duration) bool {
 	if f.Code == fault.IdempotencyInFlight {
 		return waited < p.InFlight
 	}
-	return f.Transient && try < p.Tries && f.RetryAfter <= p.Longest
+	return f.Transient && try < p.MaxAttempts && f.RetryAfter <= p.MaxWait
 }
 
-// Pause waits before it is looked whether somebody else has done what stood in the way, longer each time. It tells whether
-// that still makes sense.
+// Pause waits, longer each time, before the caller checks whether a conflict is over. It returns false if waiting no
+// longer makes sense.
 func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
 	p := d.caller.Patience
-	if times >= p.Tries {
+	if times >= p.MaxAttempts {
 		return false, nil
 	}
-	return true, sleep(ctx, p.First<<(times-1))
+	return true, sleep(ctx, p.MeanWait<<(times-1))
 }
 
-// span is how long a time really lasts that the server sets for a sign-in.
-func (p RetryPolicy) span(d time.Duration) time.Duration { return d / time.Duration(max(p.Haste, 1)) }
+// scale divides a time that the server sets for a sign-in by ClockDivisor.
+func (p RetryPolicy) scale(d time.Duration) time.Duration {
+	return d / time.Duration(max(p.ClockDivisor, 1))
+}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

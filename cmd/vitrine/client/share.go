@@ -10,15 +10,19 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// SetVisibility makes an artifact unlisted, which gives its share link, or private, which ends all its links.
-func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visibility string) (v contract.Visibility, err error) {
+// SetVisibility makes an artifact unlisted, which returns its share link, or private, which revokes all its links.
+func (a *Account) SetVisibility(
+	ctx context.Context,
+	artifact id.Artifact,
+	visibility string,
+) (v contract.Visibility, err error) {
 	k := call{
 		method: http.MethodPut,
 		host:   a.Hosts.APIURL,
 		path:   artifactPath(artifact) + "/visibility",
 		bearer: a.key.secret,
 		body:   contract.SetVisibility{Visibility: visibility},
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &v); err != nil {
 		return v, err
@@ -28,13 +32,18 @@ func (a *Account) SetVisibility(ctx context.Context, artifact id.Artifact, visib
 		address = v.PrivateURL
 	}
 	if v.ArtifactID != artifact || v.Visibility != visibility || !a.isLink(address) {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this artifact is %s now", visibility)
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this artifact is %s now", visibility)
 	}
 	return v, err
 }
 
-// CreateLink makes an access link, or finds the share link that is there. The id in the answer is well-formed.
-func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artifact, want contract.CreateLink) (l contract.CreatedLink, err error) {
+// CreateLink creates an access link, or returns the existing share link. The returned id is well-formed.
+func (a *Account) CreateLink(
+	ctx context.Context,
+	idem string,
+	artifact id.Artifact,
+	want contract.CreateLink,
+) (l contract.CreatedLink, err error) {
 	k := call{
 		method: http.MethodPost,
 		host:   a.Hosts.APIURL,
@@ -42,18 +51,18 @@ func (a *Account) CreateLink(ctx context.Context, idem string, artifact id.Artif
 		bearer: a.key.secret,
 		idem:   idem,
 		body:   want,
-		about:  anArtifact,
+		about:  aboutArtifact,
 	}
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
 	if _, malformed := l.ID.Public(); malformed != nil || l.ArtifactID != artifact || l.Type != want.Type {
-		err = a.caller.senseless(a.Hosts.APIURL, "the access link is another one than was asked for")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the access link is another one than was asked for")
 	}
 	return l, err
 }
 
-// MintLink makes a fresh URL of an access link.
+// MintLink returns a new URL of an access link.
 func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 	var out contract.MintedLink
 	k := call{
@@ -61,13 +70,13 @@ func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 		host:   a.Hosts.APIURL,
 		path:   "/v1/access-links/" + string(l) + "/mint",
 		bearer: a.key.secret,
-		about:  aLink,
+		about:  aboutLink,
 	}
 	if err := a.caller.do(ctx, k, &out); err != nil {
 		return "", err
 	}
 	if !a.isLink(out.URL) {
-		return "", a.caller.senseless(a.Hosts.APIURL, "it made no URL")
+		return "", a.caller.badResponse(a.Hosts.APIURL, "it made no URL")
 	}
 	return out.URL, nil
 }
@@ -75,47 +84,47 @@ func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 // Links lists the access links of an artifact, ended ones included.
 func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.LinkList, err error) {
 	if err = a.read(ctx, artifactPath(artifact)+"/access-links", &l); err == nil && l.ArtifactID != artifact {
-		err = a.caller.senseless(a.Hosts.APIURL, "the links are of another artifact")
+		err = a.caller.badResponse(a.Hosts.APIURL, "the links are of another artifact")
 	}
 	return l, err
 }
 
-// RevokeLink ends an access link. Repeating it is no error.
+// RevokeLink revokes an access link. Repeating it is no error.
 func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.RevokedLink, err error) {
 	k := call{
 		method: http.MethodPost,
 		host:   a.Hosts.APIURL,
 		path:   "/v1/access-links/" + string(l) + "/revoke",
 		bearer: a.key.secret,
-		about:  aLink,
+		about:  aboutLink,
 	}
 	if err = a.caller.do(ctx, k, &r); err == nil && r.AccessLinkID != l {
-		err = a.caller.senseless(a.Hosts.APIURL, "it does not say that this link was revoked")
+		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this link was revoked")
 	}
 	return r, err
 }
 
-// Resolve tells what a share URL opens; no credential takes part.
+// Resolve returns what a share URL opens. It sends no credential.
 func (d *Deployment) Resolve(ctx context.Context, public id.Public, blob string) (r contract.Resolved, err error) {
 	k := call{
 		method: http.MethodPost,
 		host:   d.Hosts.APIURL,
 		path:   "/v1/access-links/resolve",
 		body:   contract.ResolveRequest{PublicID: public, Blob: blob},
-		about:  aShare,
+		about:  aboutShare,
 	}
 	if err = d.caller.do(ctx, k, &r); err != nil {
 		return r, err
 	}
 	if _, malformed := r.AgentView.ArtifactID.Bits(); malformed != nil {
-		return r, d.caller.senseless(d.Hosts.APIURL, "the id of the artifact is malformed")
+		return r, d.caller.badResponse(d.Hosts.APIURL, "the id of the artifact is malformed")
 	}
 	return r, d.checkView(r.AgentView, r.AgentView.ArtifactID, "")
 }
 
-// isLink tells whether a text is a URL that may be handed to a person, as well protected as the deployment itself.
+// isLink reports whether a text is a URL that may be shown to a person, as well protected as the deployment itself.
 func (d *Deployment) isLink(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
-		noStepDown(text, d.Hosts.APIURL) && !strings.ContainsAny(text, " \t\r\n")
+		keepsTLS(text, d.Hosts.APIURL) && !strings.ContainsAny(text, " \t\r\n")
 }

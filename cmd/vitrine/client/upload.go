@@ -16,22 +16,22 @@ import (
 // Parallel is how many files are uploaded at a time.
 const Parallel = 6
 
-// File is a file that can be uploaded. Open may be called once for every attempt; its reader gives Size bytes.
+// File is a file to upload. Each attempt calls Open, whose reader returns Size bytes.
 type File struct {
 	Path string
 	Size int64
 	Open func() (io.ReadCloser, error)
 }
 
-// Progress is told how an upload goes on; it is called from several goroutines.
+// Progress observes an upload. It is called from several goroutines.
 type Progress interface {
-	// Sent adds bytes; negative ones belong to an attempt that failed.
+	// Sent adds bytes. A negative number takes a failed attempt back.
 	Sent(bytes int64)
-	// Stored counts a file that has arrived.
+	// Stored counts a stored file.
 	Stored()
 }
 
-// UploadStats tells what an upload sent and what the server had already.
+// UploadStats counts what was sent and what the server had already.
 type UploadStats struct {
 	TotalFiles    int   `json:"total_files"`
 	TotalBytes    int64 `json:"total_bytes"`
@@ -41,42 +41,51 @@ type UploadStats struct {
 	ReusedBytes   int64 `json:"reused_bytes"`
 }
 
-// Plan pairs the files with what a session wants of each.
+// Plan pairs the files with their upload targets.
 type Plan struct {
 	Stats UploadStats
 
 	parcels []upload
-	permits *permits
+	permits *renewed
 }
 
-// upload is a file with the place to send it to.
+// upload is a file with its target.
 type upload struct {
 	file   File
 	target contract.UploadTarget
 }
 
-// Open opens a session for a manifest and plans the upload of its files, those that it declares. The signed URLs of the
-// plan end within minutes; Upload gets new ones by repeating the call, which idem makes the same session.
-func (a *Account) Open(ctx context.Context, idem string, m contract.CreateSession, files []File) (contract.Session, Plan, error) {
+// Open opens a session for a manifest and plans the upload of the declared files. The signed URLs expire within
+// minutes; Upload renews them by repeating the call with idem, which returns the same session.
+func (a *Account) Open(
+	ctx context.Context,
+	idem string,
+	m contract.CreateSession,
+	files []File,
+) (contract.Session, Plan, error) {
 	s, err := a.CreateSession(ctx, idem, m)
 	if err != nil {
 		return s, Plan{}, err
 	}
 	plan, err := a.Plan(s, files)
-	plan.permits = &permits{account: a, session: s.UploadSessionID, repeat: func(ctx context.Context) (contract.Session, error) {
-		return a.CreateSession(ctx, idem, m)
-	}}
+	plan.permits = &renewed{
+		account: a,
+		session: s.UploadSessionID,
+		repeat: func(ctx context.Context) (contract.Session, error) {
+			return a.CreateSession(ctx, idem, m)
+		},
+	}
 	return s, plan, err
 }
 
-// Plan checks that the session answers for exactly these files.
+// Plan checks that the session is for exactly these files.
 func (a *Account) Plan(session contract.Session, files []File) (plan Plan, err error) {
 	targets := make(map[string]contract.UploadTarget, len(session.Files))
 	for _, t := range session.Files {
 		targets[t.Path] = t
 	}
 	if len(targets) != len(files) || len(session.Files) != len(files) {
-		return plan, a.caller.senseless(a.Hosts.UploadURL, "the upload session is for other files")
+		return plan, a.caller.badResponse(a.Hosts.UploadURL, "the upload session is for other files")
 	}
 	for _, f := range files {
 		if err := a.add(&plan, f, targets[f.Path]); err != nil {
@@ -107,23 +116,23 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 	return nil
 }
 
-// usable refuses a target that is no upload of just this file, over a connection as safe as the session's own. A server
-// is not trusted further: it must not have the command send a request of its choice to a place of its choice.
+// usable refuses a target that is not an upload of just this file, over a connection as well protected as the
+// session's own. A malicious server must not make the command send arbitrary requests to other servers.
 func (a *Account) usable(f File, t contract.UploadTarget) error {
 	u, err := url.Parse(t.PutURL)
 	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") ||
-		!noStepDown(t.PutURL, a.Hosts.UploadURL) {
+		!keepsTLS(t.PutURL, a.Hosts.UploadURL) {
 		return a.unsendable(f)
 	}
 	if err := a.caller.encrypted(t.PutURL); err != nil {
 		return err
 	}
 	if own, err := url.Parse(a.Hosts.UploadURL); err != nil || isLoopback(u) && !isLoopback(own) {
-		return a.caller.senseless(a.Hosts.UploadURL, "it asks to send %q to this machine itself", f.Path)
+		return a.caller.badResponse(a.Hosts.UploadURL, "it asks to send %q to this machine itself", f.Path)
 	}
 	for name, value := range t.RequiredHeaders {
-		if !ofUpload(name) {
-			return a.caller.senseless(a.Hosts.UploadURL,
+		if !isUploadHeader(name) {
+			return a.caller.badResponse(a.Hosts.UploadURL,
 				"it asks to send %q with the header %q, which belongs to no upload", f.Path, name)
 		}
 		if strings.EqualFold(name, "Content-Length") && value != strconv.FormatInt(f.Size, 10) {
@@ -133,22 +142,22 @@ func (a *Account) usable(f File, t contract.UploadTarget) error {
 	return nil
 }
 
-// unsendable is the failure of a session that is none for a file.
+// unsendable returns the failure of a session without a usable target for a file.
 func (a *Account) unsendable(f File) error {
-	return a.caller.senseless(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
+	return a.caller.badResponse(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
 }
 
-// checksumForm is the header of a checksum that S3 compares.
+// checksumForm is the header of a checksum that S3 verifies.
 var checksumForm = regexp.MustCompile(`(?i)^x-amz-checksum-[a-z0-9]+$`)
 
-// ofUpload tells whether a signed URL may ask for a header.
-func ofUpload(name string) bool {
+// isUploadHeader reports whether a signed URL may ask for a header.
+func isUploadHeader(name string) bool {
 	return slices.ContainsFunc([]string{"Content-Length", "Content-Type", "If-None-Match"}, func(known string) bool {
 		return strings.EqualFold(known, name)
 	}) || checksumForm.MatchString(name)
 }
 
-// Upload sends the files of a plan, Parallel at a time, and stops at the first that cannot be stored.
+// Upload sends the files of a plan, Parallel at a time, and stops at the first failure.
 func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -157,7 +166,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	for range min(Parallel, len(plan.parcels)) {
 		senders.Go(func() {
 			for next := range queue {
-				if err := a.deliver(within, plan.permits, next, p.Sent); err != nil {
+				if err := a.uploadFile(within, plan.permits, next, p.Sent); err != nil {
 					stop(err)
 					return
 				}
@@ -165,7 +174,7 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 			}
 		})
 	}
-	hand(within, queue, plan.parcels)
+	feed(within, queue, plan.parcels)
 	senders.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -173,8 +182,8 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	return context.Cause(within)
 }
 
-// hand gives out the parcels until all are taken or ctx ends.
-func hand(ctx context.Context, queue chan<- upload, parcels []upload) {
+// feed sends the uploads to the queue until all are taken or ctx ends.
+func feed(ctx context.Context, queue chan<- upload, parcels []upload) {
 	defer close(queue)
 	for _, p := range parcels {
 		select {

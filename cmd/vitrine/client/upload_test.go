@@ -17,20 +17,25 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// tally is a Progress that adds up.
+// tally is a Progress that counts.
 type tally struct{ bytes, files atomic.Int64 }
 
 func (t *tally) Sent(n int64) { t.bytes.Add(n) }
 func (t *tally) Stored()      { t.files.Add(1) }
 
 func account(w *wire) *Account {
-	d := &Deployment{Hosts: contract.Discovery{APIURL: "https://api.test", UploadURL: "https://up.test"}, caller: caller(w, nil)}
+	d := &Deployment{
+		Hosts:  contract.Discovery{APIURL: "https://api.test", UploadURL: "https://up.test"},
+		caller: caller(w, nil),
+	}
 	return d.With(Key{"secret"})
 }
 
-// text is a file with the given bytes.
+// text returns a file with the given bytes.
 func text(path, content string) File {
-	return File{Path: path, Size: int64(len(content)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
+	return File{Path: path, Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(content)), nil
+	}}
 }
 
 func target(path string, headers map[string]string) contract.UploadTarget {
@@ -42,7 +47,7 @@ func target(path string, headers map[string]string) contract.UploadTarget {
 	}
 }
 
-// planOf plans files that all have to be sent.
+// planOf returns a plan that sends all files.
 func planOf(t *testing.T, a *Account, files ...File) Plan {
 	t.Helper()
 	var s contract.Session
@@ -104,7 +109,8 @@ func TestUploadStopsAtTheFirstFailure(t *testing.T) {
 		for i := range 20 {
 			files = append(files, text(fmt.Sprint(i), "x"))
 		}
-		f := demand(t, a.Upload(t.Context(), planOf(t, a, files...), &tally{}), fault.UnexpectedUploadObject, failure.Conflict)
+		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, files...), &tally{}), fault.UnexpectedUploadObject,
+			failure.Conflict)
 		if want := `the storage refused "3" (403 AccessDenied)`; !strings.HasPrefix(f.Message, want) {
 			t.Errorf("message %q, want %q", f.Message, want)
 		}
@@ -125,7 +131,8 @@ func TestUploadTakesAFailedAttemptOutOfTheCount(t *testing.T) {
 			return read(r)
 		}}
 		a, sum := account(w), &tally{}
-		if err := a.Upload(t.Context(), planOf(t, a, text("f", "0123456789")), sum); err != nil || attempt != 2 || sum.bytes.Load() != 10 {
+		if err := a.Upload(t.Context(), planOf(t, a, text("f", "0123456789")), sum); err != nil || attempt != 2 ||
+			sum.bytes.Load() != 10 {
 			t.Errorf("error %v after %d attempts, %d bytes counted", err, attempt, sum.bytes.Load())
 		}
 	})
@@ -133,13 +140,19 @@ func TestUploadTakesAFailedAttemptOutOfTheCount(t *testing.T) {
 
 func TestUploadEndsWhenAFileIsTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &wire{respond: func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }}
+		w := &wire{respond: func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}}
 		a := account(w)
-		a.caller.Patience.Tries = 1
-		large := File{Path: "large", Size: 25 << 20, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}
+		a.caller.Patience.MaxAttempts = 1
+		large := File{Path: "large", Size: 25 << 20, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("")), nil
+		}}
 		start := time.Now()
-		f := demand(t, a.Upload(t.Context(), planOf(t, a, large), &tally{}), failure.Network, failure.Server)
-		if took, want := time.Since(start), time.Minute+800*time.Second; took != want || f.Message != "no answer from https://store.test in time" {
+		f := wantFailure(t, a.Upload(t.Context(), planOf(t, a, large), &tally{}), failure.Network, failure.Server)
+		if took, want := time.Since(start), time.Minute+800*time.Second; took != want ||
+			f.Message != "no response from https://store.test in time" {
 			t.Errorf("%q after %v, want %v", f.Message, took, want)
 		}
 	})
@@ -155,7 +168,8 @@ func TestUploadBlamesTheFileForItsOwnErrors(t *testing.T) {
 	}{
 		{"when it cannot be opened", func() (io.ReadCloser, error) { return nil, changed }, failure.FileChanged},
 		{"when it cannot be read", func() (io.ReadCloser, error) { return &broken{err: changed}, nil }, failure.FileChanged},
-		{"but not when the transport closed it", func() (io.ReadCloser, error) { return &broken{err: closed, onlyClosed: true}, nil }, failure.Network},
+		{"but not when the transport closed it",
+			func() (io.ReadCloser, error) { return &broken{err: closed, onlyClosed: true}, nil }, failure.Network},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -176,7 +190,7 @@ func TestUploadBlamesTheFileForItsOwnErrors(t *testing.T) {
 	}
 }
 
-// broken is a file whose reading fails, or fails only once it is closed.
+// broken is a file that fails when it is read, or when it is closed.
 type broken struct {
 	err        error
 	onlyClosed bool
@@ -211,7 +225,9 @@ func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
 	w := &wire{respond: read}
 	a := account(w)
 	f := text("f", "hello")
-	plan, err := a.Plan(contract.Session{Files: []contract.UploadTarget{target("f", map[string]string{"content-length": "5", "if-none-match": "*"})}}, []File{f})
+	plan, err := a.Plan(contract.Session{
+		Files: []contract.UploadTarget{target("f", map[string]string{"content-length": "5", "if-none-match": "*"})},
+	}, []File{f})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,14 +244,32 @@ func TestPutCarriesTheSignedHeadersAlone(t *testing.T) {
 func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
 	f := text("f", "hello")
 	for name, ok := range map[string]bool{
-		"content-length": true, "Content-Type": true, "IF-NONE-MATCH": true, "x-amz-checksum-sha256": true, "X-Amz-Checksum-Crc32": true,
-		"Authorization": false, "authorization": false, "Cookie": false, "X-Admin": false, "Host": false, "Transfer-Encoding": false, "X-Amz-Acl": false,
-		"x-amz-checksum-": false, "x-amz-checksum": false, "Content-Type ": false, "": false, "User-Agent": false, "Connection": false, "Content-Encoding": false,
+		"content-length":        true,
+		"Content-Type":          true,
+		"IF-NONE-MATCH":         true,
+		"x-amz-checksum-sha256": true,
+		"X-Amz-Checksum-Crc32":  true,
+		"Authorization":         false,
+		"authorization":         false,
+		"Cookie":                false,
+		"X-Admin":               false,
+		"Host":                  false,
+		"Transfer-Encoding":     false,
+		"X-Amz-Acl":             false,
+		"x-amz-checksum-":       false,
+		"x-amz-checksum":        false,
+		"Content-Type ":         false,
+		"":                      false,
+		"User-Agent":            false,
+		"Connection":            false,
+		"Content-Encoding":      false,
 	} {
 		w := &wire{respond: read}
-		plan, err := account(w).Plan(contract.Session{Files: []contract.UploadTarget{target("f", map[string]string{name: "5"})}}, []File{f})
+		plan, err := account(w).Plan(contract.Session{
+			Files: []contract.UploadTarget{target("f", map[string]string{name: "5"})},
+		}, []File{f})
 		if !ok {
-			f := demand(t, err, failure.BadResponse, failure.Other)
+			f := wantFailure(t, err, failure.BadResponse, failure.Other)
 			if !strings.Contains(f.Message, "asks to send "+strconv.Quote("f")+" with the header "+strconv.Quote(name)) {
 				t.Errorf("%q: message %q", name, f.Message)
 			}
@@ -268,7 +302,9 @@ func TestAnUploadGoesToAPlaceAsSafeAsTheServer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := account(&wire{respond: read})
 			a.Hosts.UploadURL = tt.server
-			plan, err := a.Plan(contract.Session{Files: []contract.UploadTarget{{Status: "upload_required", Path: "f", PutURL: tt.put}}}, []File{f})
+			plan, err := a.Plan(contract.Session{
+				Files: []contract.UploadTarget{{Status: "upload_required", Path: "f", PutURL: tt.put}},
+			}, []File{f})
 			if (err == nil) != tt.ok || tt.ok && len(plan.parcels) != 1 {
 				t.Errorf("%d files to send, error %v", len(plan.parcels), err)
 			}
@@ -305,15 +341,19 @@ func TestPlanRefusesASessionThatDoesNotFit(t *testing.T) {
 		{"with a file twice", []contract.UploadTarget{reused, reused}, false},
 		{"with another file", []contract.UploadTarget{reused, target("c", nil)}, false},
 		{"with one file too many", []contract.UploadTarget{reused, target("b", nil), target("c", nil)}, false},
-		{"with another length", []contract.UploadTarget{reused, target("b", map[string]string{"Content-Length": "3"})}, false},
+		{"with another length", []contract.UploadTarget{reused, target("b", map[string]string{"Content-Length": "3"})},
+			false},
 		{"with an unknown status", []contract.UploadTarget{reused, {Status: "later", Path: "b"}}, false},
-		{"with a relative URL", []contract.UploadTarget{reused, {Status: "upload_required", Path: "b", PutURL: "/o/1"}}, false},
-		{"with a step down to HTTP", []contract.UploadTarget{reused, {Status: "upload_required", Path: "b", PutURL: "http://store.test/o/1"}}, false},
+		{"with a relative URL", []contract.UploadTarget{reused, {Status: "upload_required", Path: "b", PutURL: "/o/1"}},
+			false},
+		{"with a step down to HTTP",
+			[]contract.UploadTarget{reused, {Status: "upload_required", Path: "b", PutURL: "http://store.test/o/1"}},
+			false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			plan, err := account(&wire{}).Plan(contract.Session{Files: tt.targets}, files)
 			if !tt.ok {
-				demand(t, err, failure.BadResponse, failure.Other)
+				wantFailure(t, err, failure.BadResponse, failure.Other)
 				return
 			}
 			want := UploadStats{
@@ -339,7 +379,8 @@ func TestNewURLsAreForTheSameSession(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			session := func(id, path string) *http.Response {
-				return reply(200, `{"upload_session_id":"`+id+`","files":[{"status":"upload_required","path":"`+path+`","put_url":"https://store.test/o/1?sig=`+id+path+`"}]}`)
+				return reply(200, `{"upload_session_id":"`+id+`","files":[{"status":"upload_required","path":"`+path+
+					`","put_url":"https://store.test/o/1?sig=`+id+path+`"}]}`)
 			}
 			sessions, puts := 0, 0
 			w := &wire{respond: func(r *http.Request) (*http.Response, error) {
@@ -370,7 +411,7 @@ func TestNewURLsAreForTheSameSession(t *testing.T) {
 				}
 				return
 			}
-			demand(t, err, failure.BadResponse, failure.Other)
+			wantFailure(t, err, failure.BadResponse, failure.Other)
 			if puts != 1 {
 				t.Errorf("%s: %d PUTs", name, puts)
 			}

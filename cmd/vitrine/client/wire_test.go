@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// wire is a network without packets, so that time can be synthetic: it answers each request by calling respond.
+// wire is a network in memory, so that tests can use synthetic time. It answers each request by calling respond.
 type wire struct {
 	respond func(*http.Request) (*http.Response, error)
 
@@ -43,7 +43,7 @@ func (w *wire) calls() int {
 	return len(w.seen)
 }
 
-// reply makes an answer with a header given as "Name: value".
+// reply returns a response with headers given as "Name: value".
 func reply(status int, body string, headers ...string) *http.Response {
 	h := http.Header{}
 	for _, line := range headers {
@@ -62,7 +62,7 @@ func refuse(status int, code fault.Code, headers ...string) *http.Response {
 	return reply(status, `{"error":{"code":"`+string(code)+`","message":"no"}}`, headers...)
 }
 
-// in answers the calls one after another, the last answer for ever.
+// in answers the calls in order; the last response repeats.
 func in(order ...*http.Response) func(*http.Request) (*http.Response, error) {
 	var mu sync.Mutex
 	return func(*http.Request) (*http.Response, error) {
@@ -78,7 +78,7 @@ func in(order ...*http.Response) func(*http.Request) (*http.Response, error) {
 	}
 }
 
-// caller makes a client on the wire; what it tells people is appended to told.
+// caller returns a client on the wire. What it tells the person is appended to told.
 func caller(w *wire, told *[]string) *Caller {
 	var mu sync.Mutex
 	return &Caller{
@@ -96,8 +96,8 @@ func caller(w *wire, told *[]string) *Caller {
 	}
 }
 
-// demand fails unless err is a failure of this code and exit code.
-func demand(t *testing.T, err error, code fault.Code, exit failure.Exit) *failure.Failure {
+// wantFailure fails the test unless err has this code and exit code.
+func wantFailure(t *testing.T, err error, code fault.Code, exit failure.Exit) *failure.Failure {
 	t.Helper()
 	f, ok := errors.AsType[*failure.Failure](err)
 	if !ok || f.Code != code || f.Exit != exit {

@@ -11,8 +11,8 @@ import (
 // contextLines is how many unchanged lines a diff shows around a change.
 const contextLines = 3
 
-// Diff is the unified diff from one text to another, "" if they are equal. A name is /dev/null for a file that is not
-// there.
+// Diff returns the unified diff from one text to another, "" if they are equal. The name /dev/null stands for a
+// missing file.
 func Diff(from, to, before, after string) (string, error) {
 	if before == after {
 		return "", nil
@@ -20,8 +20,8 @@ func Diff(from, to, before, after string) (string, error) {
 	return udiff.ToUnified(from, to, before, udiff.Lines(before, after), contextLines)
 }
 
-// Patch is the diff to send instead of a text: it is smaller, and a server that applies it gets exactly that text. False
-// if there is none.
+// Patch returns a diff that is smaller than the new text and gives exactly that text when the server applies it. It
+// returns false if there is none.
 func Patch(before, after string) ([]byte, bool) {
 	diff, err := Diff("a", "b", before, after)
 	if err != nil || diff == "" || len(diff) >= len(after) {
@@ -34,5 +34,5 @@ func Patch(before, after string) ([]byte, bool) {
 	return []byte(diff), true
 }
 
-// Lines splits a diff into its lines, without their ends.
+// Lines splits a diff into its lines, without line ends.
 func Lines(diff string) []string { return strings.Split(strings.TrimSuffix(diff, "\n"), "\n") }

@@ -1,4 +1,4 @@
-// Package edits changes a text by literal replacements, all of them or none.
+// Package edits changes a text by literal replacements, either all of them or none.
 package edits
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Most is how many edits one list may hold; MaxBytes bounds its JSON.
+// Most is how many edits one list may contain; MaxBytes bounds its JSON.
 const (
 	Most     = 100
 	MaxBytes = 32 << 20
 )
 
-// Edit replaces a text that must be there exactly once, or every time with ReplaceAll.
+// Edit replaces a text that must occur exactly once, or every occurrence with ReplaceAll.
 type Edit struct {
 	Old        string  `json:"old_string"`
 	New        *string `json:"new_string"`
@@ -25,10 +25,10 @@ type Edit struct {
 }
 
 // ErrMalformed is the cause of every error of Parse.
-var ErrMalformed = errors.New("the edits are no JSON array of 1 to 100 {old_string, new_string, replace_all?}")
+var ErrMalformed = errors.New("the edits are not a JSON array of 1 to 100 {old_string, new_string, replace_all?}")
 
-// Parse reads a JSON array of edits. Members that it does not know, members twice, text after the array and text that is
-// no Unicode are errors: an edit is never half understood.
+// Parse parses a JSON array of edits. Unknown or repeated members, text after the array and invalid Unicode are
+// errors, because an edit must never be misread.
 func Parse(text []byte) ([]Edit, error) {
 	var list []Edit
 	if err := json.Unmarshal(text, &list, json.RejectUnknownMembers(true)); err != nil {
@@ -48,23 +48,23 @@ func Parse(text []byte) ([]Edit, error) {
 	return list, nil
 }
 
-// NoMatch says that an edit does not fit the text.
+// NoMatch reports that an edit does not fit the text.
 type NoMatch struct {
 	Index int // of the edit, from 0
-	Times int // how often old_string is there, overlaps included; 2 for any more
+	Times int // how often old_string occurs, overlaps included; 2 for any more
 }
 
 func (n NoMatch) Error() string {
 	if n.Times == 0 {
 		return fmt.Sprintf("edits[%d]: old_string was not found", n.Index)
 	}
-	return fmt.Sprintf("edits[%d]: old_string is there more than once", n.Index)
+	return fmt.Sprintf("edits[%d]: old_string occurs more than once", n.Index)
 }
 
-// ErrTooLarge says that the text would grow beyond what a file may have.
+// ErrTooLarge reports that the text would exceed the largest size of a file.
 var ErrTooLarge = errors.New("the edited text is too large")
 
-// Apply makes the edits in order, each on the result of those before it. The text never grows beyond most bytes; errors
+// Apply applies the edits in order, each to the result of those before. The text never exceeds most bytes. The errors
 // are NoMatch and ErrTooLarge.
 func Apply(text string, list []Edit, most int64) (string, error) {
 	for i, e := range list {
@@ -87,5 +87,5 @@ func Apply(text string, list []Edit, most int64) (string, error) {
 	return text, nil
 }
 
-// IsText tells whether bytes are text that can be edited and compared line by line: UTF-8 without a zero.
+// IsText reports whether bytes are text that can be edited and compared line by line: UTF-8 without a NUL.
 func IsText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }

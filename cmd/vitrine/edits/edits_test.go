@@ -17,16 +17,18 @@ func TestParse(t *testing.T) {
 		`[{"old_string":"a","new_string":"b"}`: "EOF",
 		`{"old_string":"a","new_string":"b"}`:  "array",
 		`[{"old_string":"","new_string":"b"}]`: "edits[0] has no old_string",
-		`[{"old_string":"a","new_string":"b"},{"old_string":"a"}]`:                                                 "edits[1] has no new_string",
-		`[{"old_string":"a","new_string":"b","replaceAll":true}]`:                                                  "unknown",
-		`[{"old_string":"a","new_string":"b","new_string":"c"}]`:                                                   "duplicate",
-		`[{"old_string":"a","new_string":"b"}] []`:                                                                 "after",
-		`[{"old_string":"a","new_string":"\ud800"}]`:                                                               "surrogate",
-		"[{\"old_string\":\"a\",\"new_string\":\"\xff\"}]":                                                         "UTF-8",
-		`[` + strings.Repeat(`{"old_string":"a","new_string":"b"},`, 100) + `{"old_string":"a","new_string":"b"}]`: "there are 101",
+		`[{"old_string":"a","new_string":"b"},{"old_string":"a"}]`: "edits[1] has no new_string",
+		`[{"old_string":"a","new_string":"b","replaceAll":true}]`:  "unknown",
+		`[{"old_string":"a","new_string":"b","new_string":"c"}]`:   "duplicate",
+		`[{"old_string":"a","new_string":"b"}] []`:                 "after",
+		`[{"old_string":"a","new_string":"\ud800"}]`:               "surrogate",
+		"[{\"old_string\":\"a\",\"new_string\":\"\xff\"}]":         "UTF-8",
+		`[` + strings.Repeat(`{"old_string":"a","new_string":"b"},`, 100) +
+			`{"old_string":"a","new_string":"b"}]`: "there are 101",
 	} {
 		_, err := Parse([]byte(text))
-		if (err == nil) != (fails == "") || err != nil && (!errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), fails)) {
+		if (err == nil) != (fails == "") || err != nil && (!errors.Is(err, ErrMalformed) ||
+			!strings.Contains(err.Error(), fails)) {
 			t.Errorf("Parse(%.80s): %v, want %q", text, err, fails)
 		}
 	}
@@ -64,7 +66,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestPatchesApply sends random texts, with and without an end of line at their ends, through the server's reader.
+// TestPatchesApply runs random texts, with and without a final line end, through the server's parser.
 func TestPatchesApply(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	made := 0

@@ -1,4 +1,4 @@
-// Package failure is what a command reports when it cannot do its work: what happened, what to do next, the exit code.
+// Package failure describes why a command failed: what happened, what to do next, and the exit code.
 package failure
 
 import (
@@ -13,68 +13,68 @@ import (
 // Exit is the exit code of the program; scripts rely on it.
 type Exit int
 
-// The exit codes. They follow the HTTP status of an answer; Other is for everything that no other code names.
+// Exit codes follow the HTTP status of a response. Other is for every failure without a code of its own.
 const (
 	OK          Exit = 0
 	Other       Exit = 1
 	Auth        Exit = 2 // 401, 403, or no usable credential
 	Quota       Exit = 3 // 429
-	Invalid     Exit = 4 // 400, 422, or flags, arguments and files that cannot be used
+	Invalid     Exit = 4 // 400, 422, or unusable flags, arguments or files
 	NotFound    Exit = 5 // 404, 410
-	Server      Exit = 6 // 5xx, or no answer at all
+	Server      Exit = 6 // 5xx, or no response
 	Conflict    Exit = 7 // 409
-	Declined    Exit = 8 // a person said no
+	Declined    Exit = 8 // the person said no
 	Interrupted Exit = 130
 	Terminated  Exit = 143
 )
 
-// Codes of failures that no server reports, beside those of the wire contract.
+// Codes of failures that no server reports, in addition to those of the wire contract.
 const (
 	Usage          fault.Code = "usage_error"         // flags or arguments
 	UnusablePath   fault.Code = "unusable_path"       // a file or folder that cannot be published
-	NoEntrypoint   fault.Code = "entrypoint_required" // no file to open first
-	FileChanged    fault.Code = "file_changed"        // a file was written to while it was published
-	Network        fault.Code = "network_error"       // no answer
-	HTTP           fault.Code = "http_error"          // an answer that is no error of the contract
-	Throttled      fault.Code = "rate_limited"        // a gateway's refusal that no host of ours gave
-	BadResponse    fault.Code = "bad_response"        // a success that cannot be understood or trusted
+	NoEntrypoint   fault.Code = "entrypoint_required" // no entrypoint
+	FileChanged    fault.Code = "file_changed"        // a file changed during the publish
+	Network        fault.Code = "network_error"       // no response
+	HTTP           fault.Code = "http_error"          // an error response outside the contract
+	Throttled      fault.Code = "rate_limited"        // a gateway refused, not one of our hosts
+	BadResponse    fault.Code = "bad_response"        // an unusable or suspicious success
 	Unencrypted    fault.Code = "unencrypted"         // plain HTTP to another machine
 	Unwritten      fault.Code = "output_error"        // stdout cannot be written
-	Unstorable     fault.Code = "storage_error"       // a login cannot be kept, or not be deleted
-	Mismatch       fault.Code = "login_mismatch"      // the browser brought an answer that is not for this login
-	TimedOut       fault.Code = "login_timeout"       // nobody signed in
-	Moved          fault.Code = "server_moved"        // the hosts are other ones than at the login
+	Unstorable     fault.Code = "storage_error"       // a login cannot be stored or deleted
+	Mismatch       fault.Code = "login_mismatch"      // the redirect does not belong to this login
+	TimedOut       fault.Code = "login_timeout"       // the person did not sign in
+	Moved          fault.Code = "server_moved"        // other hosts than at the login
 	WasInterrupted fault.Code = "interrupted"         // SIGINT or SIGTERM
-	WasDeclined    fault.Code = "declined"            // a person said no
-	Unconfirmed    fault.Code = "confirmation_needed" // nobody is there to ask
-	Unshowable     fault.Code = "not_text"            // bytes that do not belong on stdout
+	WasDeclined    fault.Code = "declined"            // the person said no
+	Unconfirmed    fault.Code = "confirmation_needed" // there is no terminal to ask at
+	Unshowable     fault.Code = "not_text"            // bytes that must not be written to stdout
 	Unsavable      fault.Code = "unusable_output"     // a file that cannot be written
 	NoEdit         fault.Code = "edit_failed"         // an edit does not fit its file
-	LinkLasts      fault.Code = "link_lasts_longer"   // a share link is there that ends later than asked
+	LinkLasts      fault.Code = "link_lasts_longer"   // an existing share link ends later than requested
 )
 
-// Failure is an error that may be shown: it holds no secret and no signed URL.
+// Failure is an error that may be shown: it contains no secret and no signed URL.
 type Failure struct {
 	Exit    Exit
 	Code    fault.Code
 	Message string
-	// Hint says what to do next, in one sentence or command.
+	// Hint says what to do next, as one sentence or command.
 	Hint string
 	Docs string
-	// RequestID names the request in the server's log.
+	// RequestID identifies the request in the server's log.
 	RequestID string
-	// RetryAfter is how long the server asks to wait; zero if it does not say.
+	// RetryAfter is the wait that the server asks for; zero if it does not say.
 	RetryAfter time.Duration
-	// Transient says that the same attempt may succeed soon.
+	// Transient reports that the same attempt may succeed soon.
 	Transient bool
 }
 
-// New makes a failure with a message for people.
+// New returns a failure with a message for people.
 func New(exit Exit, code fault.Code, format string, args ...any) *Failure {
 	return &Failure{Exit: exit, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Error is the message.
+// Error returns the message.
 func (f *Failure) Error() string { return f.Message }
 
 // Advise sets the hint and returns f.
@@ -83,7 +83,7 @@ func (f *Failure) Advise(format string, args ...any) *Failure {
 	return f
 }
 
-// Of finds the failure in err. A cancelled command is Interrupted; what nobody classified is Other.
+// Of returns the failure in err. A cancelled command is Interrupted; an error that is no Failure is Other.
 func Of(err error) *Failure {
 	var f *Failure
 	switch {
@@ -93,16 +93,17 @@ func Of(err error) *Failure {
 		return New(Interrupted, WasInterrupted, "interrupted before the server confirmed").
 			Advise("Run the command again to start over; files without a publish are removed by the server.")
 	}
-	return New(Other, fault.Internal, "%v", err).Advise("This is a defect of the CLI: please report it with the command that you ran.")
+	return New(Other, fault.Internal, "%v",
+		err).Advise("This is a bug in the CLI: please report it with the command that you ran.")
 }
 
-// IsCode tells whether err is a failure with this code.
+// IsCode reports whether err is a failure with this code.
 func IsCode(err error, code fault.Code) bool {
 	var f *Failure
 	return errors.As(err, &f) && f.Code == code
 }
 
-// ExitOf is the exit code for the HTTP status of a refusal.
+// ExitOf returns the exit code for the HTTP status of a refusal.
 func ExitOf(status int) Exit {
 	switch {
 	case status == 401 || status == 403:

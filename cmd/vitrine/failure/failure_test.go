@@ -7,10 +7,27 @@ import (
 	"testing"
 )
 
-// TestExitOf holds the exit codes that scripts rely on.
+// TestExitOf pins the exit codes that scripts rely on.
 func TestExitOf(t *testing.T) {
 	for status, want := range map[int]Exit{
-		400: 4, 401: 2, 403: 2, 404: 5, 405: 1, 408: 1, 409: 7, 410: 5, 413: 1, 418: 1, 422: 4, 429: 3, 500: 6, 501: 6, 502: 6, 503: 6, 504: 6, 301: 1,
+		400: 4,
+		401: 2,
+		403: 2,
+		404: 5,
+		405: 1,
+		408: 1,
+		409: 7,
+		410: 5,
+		413: 1,
+		418: 1,
+		422: 4,
+		429: 3,
+		500: 6,
+		501: 6,
+		502: 6,
+		503: 6,
+		504: 6,
+		301: 1,
 	} {
 		if got := ExitOf(status); got != want {
 			t.Errorf("status %d is exit code %d, want %d", status, got, want)
@@ -28,7 +45,8 @@ func TestOf(t *testing.T) {
 	}{
 		{"a failure", known, Conflict, "message 1"},
 		{"a wrapped failure", fmt.Errorf("while working: %w", known), Conflict, "message 1"},
-		{"an interrupt", fmt.Errorf("while working: %w", context.Canceled), Interrupted, "interrupted before the server confirmed"},
+		{"an interrupt", fmt.Errorf("while working: %w", context.Canceled), Interrupted,
+			"interrupted before the server confirmed"},
 		{"anything else", errors.New("boom"), Other, "boom"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// plain are paths that a shell takes as they are; a leading dash would be read as a flag.
+// plain is a path that needs no quotes in a shell. A leading dash would be parsed as a flag.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./+,@%][A-Za-z0-9_./+,@%-]*$`)
 
-// Quoted writes a path for a command in a hint, so that a shell gives it back.
+// Quoted quotes a path for a shell command in a hint.
 func Quoted(path string) string {
 	if plain.MatchString(path) {
 		return path

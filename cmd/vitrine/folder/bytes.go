@@ -15,8 +15,8 @@ import (
 	"vitrine/cmd/vitrine/secret"
 )
 
-// Digest computes the digest of every file, reading each once. A file that holds a secret is refused on the way, unless
-// it is allowed by name: it is among the skipped ones then. If nothing is left to open first, that is a failure.
+// Digest computes the digest of every file, reading each once. It skips files that contain a secret, unless they are
+// allowed by name. It fails if no entrypoint is left.
 func (f *Folder) Digest(ctx context.Context) error {
 	var kept []File
 	for _, file := range f.Files {
@@ -33,7 +33,7 @@ func (f *Folder) Digest(ctx context.Context) error {
 			return refusal(f.at, false, "it holds "+what)
 		case file.Path == f.Entrypoint:
 			return unusable("%q is to open first, but it is not published, because it holds %s", file.Path, what).
-				Advise("Take that out; or, if whoever has the link may read it, name the file: --allow-secret %s",
+				Advise("Take that out; or, if everyone with the link may read it, name the file: --allow-secret %s",
 					failure.Quoted(file.Path))
 		default:
 			f.Skipped.Secrets = append(f.Skipped.Secrets, Refused{file.Path, "it holds " + what})
@@ -43,7 +43,7 @@ func (f *Folder) Digest(ctx context.Context) error {
 	return nil
 }
 
-// digest reads a file for its digest, and says what secret it holds, "" for none.
+// digest computes the digest of a file, and returns the kind of secret in it, "" for none.
 func (f *Folder) digest(file *File) (what string, err error) {
 	r, err := f.open(*file)
 	if err != nil {
@@ -62,8 +62,8 @@ func (f *Folder) digest(file *File) (what string, err error) {
 	return find.Found(), nil
 }
 
-// Body opens a file for upload. Reading it gives exactly the bytes that Digest saw, or fails with failure.FileChanged
-// before the last of them: a changed file never arrives whole.
+// Body opens a file for upload. Reading it returns exactly the bytes that Digest read, or fails with
+// failure.FileChanged before the last of them, so that a changed file is never uploaded whole.
 func (f *Folder) Body(file File) (io.ReadCloser, error) {
 	r, err := f.open(file)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// intact tells, after the last byte, whether the bytes were the announced ones and nothing follows them.
+// intact reports, after the last byte, whether the bytes were the announced ones and no more follow.
 func (b *body) intact() bool {
 	more, _ := io.ReadFull(b.r, make([]byte, 1))
 	return more == 0 && hex.EncodeToString(b.sum.Sum(nil)) == b.file.SHA256
@@ -125,5 +125,5 @@ func (b *body) Close() error { return b.r.Close() }
 
 func changed(file File) error {
 	return failure.New(failure.Other, failure.FileChanged, "%q changed while it was published", file.Path).
-		Advise("Wait until nothing writes to it any more, then run the command again.")
+		Advise("Wait until it no longer changes, then run the command again.")
 }

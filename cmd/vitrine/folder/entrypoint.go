@@ -9,16 +9,16 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// entrypoints are the files that open first when nobody names one, the best first.
+// entrypoints are the default entrypoints, best first.
 var entrypoints = []string{"index.html", "index.md", "README.md", "index.htm"}
 
-// chooseEntrypoint returns the file to open first: wanted if it is published, else a usual name, else the only file.
+// chooseEntrypoint returns the entrypoint: wanted if it is published, else a default name, else the only file.
 func chooseEntrypoint(files []File, wanted string) (string, error) {
 	has := func(p string) bool {
 		return slices.ContainsFunc(files, func(f File) bool { return f.Path == p })
 	}
 	if len(files) == 0 {
-		return "", unusable("there is nothing to publish: the folder has no files, or all of them are left out")
+		return "", unusable("there is nothing to publish: the folder has no files, or all of them are skipped")
 	}
 	if wanted != "" {
 		wanted = path.Clean(filepath.ToSlash(wanted))
@@ -33,7 +33,8 @@ func chooseEntrypoint(files []File, wanted string) (string, error) {
 	if len(files) == 1 {
 		return files[0].Path, nil
 	}
-	return "", noEntrypoint(files, "none of %s is there, so the file to open first is unclear", strings.Join(entrypoints, ", "))
+	return "", noEntrypoint(files, "none of %s exists, so the file to open first is unclear",
+		strings.Join(entrypoints, ", "))
 }
 
 func noEntrypoint(files []File, format string, args ...any) error {
@@ -41,7 +42,7 @@ func noEntrypoint(files []File, format string, args ...any) error {
 		Advise("Name the file to open first: --entrypoint FILE, for example %s", strings.Join(candidates(files), ", "))
 }
 
-// candidates are a few files that would do as an entrypoint, pages before anything else.
+// candidates returns a few files that could be the entrypoint, pages first.
 func candidates(files []File) (names []string) {
 	const enough = 5
 	rank := func(f File) int {

@@ -1,7 +1,7 @@
-// Package folder finds the files of a path that are to be published, and reads them without trusting that they stand still.
+// Package folder finds the files of a path to publish, and reads them although they may change meanwhile.
 //
-// All reading goes through an os.Root, so no symbolic link can lead outside the published folder, not even one that is
-// swapped in while the folder is read.
+// It reads only through an os.Root, so that no symbolic link can lead outside the published folder, not even one that
+// is replaced during the read.
 package folder
 
 import (
@@ -20,19 +20,19 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// maxFiles ends the walk of a folder that was surely not meant to be published, such as a home directory.
+// maxFiles stops the walk of a folder that is too large to be meant, such as a home directory.
 const maxFiles = 10000
 
 // File is one file to publish.
 type File struct {
-	Path   string // as it is published: relative, forward slashes
+	Path   string // path of the file below the root; differs from Path for a followed link
 	Size   int64
-	SHA256 string // lower-case hex, once Digest has run
+	SHA256 string // lower-case hex; set by Digest
 
 	name string // where its bytes are below the root; another path than Path for a followed link
 }
 
-// Skipped tells what stays behind, in paths below the root; folders end with a slash.
+// Skipped lists what is not published, as paths below the root; folders end with a slash.
 type Skipped struct {
 	Secrets []Refused
 	Other   []string // version control, dependencies, ignored files, links that lead outside, devices
@@ -43,13 +43,13 @@ type Skipped struct {
 // Request says what to publish.
 type Request struct {
 	Path        string
-	Entrypoint  string   // the file to open first; "" chooses it
-	NoIgnore    bool     // ignore files do not count
+	Entrypoint  string   // "": chosen
+	NoIgnore    bool     // ignore files are not applied
 	AllowSecret []string // files to publish although they look like secrets, as paths below the root
-	Logins      []string // folders where logins are kept: nothing of them is published, whatever is allowed
+	Logins      []string // folders of stored logins, whose files are never published, not even if allowed
 }
 
-// Folder is an opened set of files, in the order of their paths.
+// Folder is an opened set of files, sorted by path.
 type Folder struct {
 	Title      string // the base name of the path
 	Entrypoint string
@@ -62,8 +62,8 @@ type Folder struct {
 	guard  guard
 }
 
-// Open finds the files below a folder, or takes a single file. Failures are of kind failure.Invalid and name what cannot
-// be published.
+// Open finds the files below a folder, or takes a single file. Failures have the exit code failure.Invalid and name
+// what cannot be published.
 func Open(rq Request) (*Folder, error) {
 	at := place{given: rq.Path}
 	var err error
@@ -94,7 +94,7 @@ func Open(rq Request) (*Folder, error) {
 		return nil, unusable("cannot open %s: %v", rq.Path, reason(err))
 	}
 	if f.single {
-		err = f.take(rq.Entrypoint)
+		err = f.addFile(rq.Entrypoint)
 	} else {
 		err = f.fill(rq)
 	}
@@ -111,7 +111,7 @@ func Open(rq Request) (*Folder, error) {
 // Close releases the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Bytes is the sum of the files' sizes.
+// Bytes returns the sum of the files' sizes.
 func (f *Folder) Bytes() (sum int64) {
 	for _, file := range f.Files {
 		sum += file.Size
@@ -119,11 +119,11 @@ func (f *Folder) Bytes() (sum int64) {
 	return sum
 }
 
-// place is the path to publish in its three forms.
+// place is the path to publish in three forms.
 type place struct{ given, absolute, real string }
 
-// take publishes a single file.
-func (f *Folder) take(entrypoint string) error {
+// addFile publishes a single file.
+func (f *Folder) addFile(entrypoint string) error {
 	name := filepath.Base(f.at.absolute)
 	if err := checkPath(name); err != nil {
 		return err
@@ -136,18 +136,18 @@ func (f *Folder) take(entrypoint string) error {
 		return unusable("%s is neither a file nor a folder", f.at.given)
 	}
 	f.Files = []File{{Path: name, Size: info.Size(), name: filepath.Base(f.at.real)}}
-	return f.settle(entrypoint)
+	return f.finish(entrypoint)
 }
 
-// fill walks the folder. When .gitignore leaves the entrypoint out, people mean to publish what they built: the folder
-// is then walked again without .gitignore. An .artifactignore is obeyed all the same.
+// fill walks the folder. If .gitignore excludes the entrypoint, the folder is a build output that is meant to be
+// published, so it is walked again without .gitignore, but still with .artifactignore.
 func (f *Folder) fill(rq Request) error {
 	first := f.walk(!rq.NoIgnore, !rq.NoIgnore && inWorkTree(f.at.real))
 	if err := first.run(); err != nil {
 		return err
 	}
 	f.Files, f.Skipped = first.files, first.skipped
-	err := f.settle(rq.Entrypoint)
+	err := f.finish(rq.Entrypoint)
 	if err == nil || !first.gitignore {
 		return err
 	}
@@ -156,7 +156,7 @@ func (f *Folder) fill(rq Request) error {
 		return err
 	}
 	f.Files, f.Skipped = second.files, second.skipped
-	if f.settle(rq.Entrypoint) != nil {
+	if f.finish(rq.Entrypoint) != nil {
 		return err
 	}
 	f.Skipped.GitignoreIn = f.Entrypoint
@@ -173,31 +173,31 @@ func (f *Folder) walk(ownignore, gitignore bool) *walk {
 	}
 }
 
-// hasAllowed refuses a name that was allowed and is not published: it is misspelt, or stays behind for another reason.
+// hasAllowed refuses an allowed name that is not published, because it is misspelt or skipped for another reason.
 func (f *Folder) hasAllowed() error {
 	for name := range f.guard.allowed {
 		if !slices.ContainsFunc(f.Files, func(file File) bool { return file.Path == name }) {
 			return failure.New(failure.Invalid, failure.Usage,
 				"--allow-secret names %q, which is not among the files to publish", name).
 				Advise("Name a file by its path below what is published, as a publish without the flag shows it.%s",
-					f.Skipped.told(name))
+					f.Skipped.describe(name))
 		}
 	}
 	return nil
 }
 
-// settle orders the files and chooses the entrypoint.
-func (f *Folder) settle(entrypoint string) (err error) {
+// finish sorts the files and chooses the entrypoint.
+func (f *Folder) finish(entrypoint string) (err error) {
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	f.Entrypoint, err = chooseEntrypoint(f.Files, entrypoint)
 	if why, ok := errors.AsType[*failure.Failure](err); ok {
-		_ = why.Advise("%s", why.Hint+f.Skipped.told(entrypoint)) // err holds why
+		_ = why.Advise("%s", why.Hint+f.Skipped.describe(entrypoint)) // why points into err
 	}
 	return err
 }
 
-// told names what stays behind, for a folder that lacks something: first that itself, if it is named.
-func (s Skipped) told(wanted string) string {
+// describe names what was skipped, for a folder without an entrypoint: first the wanted file, if there is one.
+func (s Skipped) describe(wanted string) string {
 	left := slices.Clone(s.Other)
 	for _, r := range s.Secrets {
 		left = append(left, r.Path)
@@ -208,10 +208,10 @@ func (s Skipped) told(wanted string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return " (left out: " + Few(left) + ")"
+	return " (skipped: " + Few(left) + ")"
 }
 
-// Few lists the first names of many.
+// Few lists the first of many names.
 func Few(names []string) string {
 	const shown = 5
 	if len(names) <= shown {
@@ -220,7 +220,7 @@ func Few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
-// title makes a title of the last part of a path: printable and no longer than allowed.
+// title makes a title from the last part of a path: printable and within the limit.
 func title(absolute string) string {
 	name := strings.ToValidUTF8(filepath.Base(absolute), "\uFFFD")
 	name = strings.Map(func(r rune) rune {
@@ -238,16 +238,16 @@ func title(absolute string) string {
 	return name
 }
 
-// checkPath refuses names that no server accepts; another Unicode form is another path, so nothing is normalised.
+// checkPath refuses names that no server accepts. It does not normalise, because another Unicode form is another path.
 func checkPath(p string) error {
 	why := ""
 	switch {
 	case !utf8.ValidString(p):
 		why = "its name is not valid UTF-8"
 	case strings.ContainsFunc(p, func(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }):
-		why = "its name holds a backslash or a control character"
+		why = "its name contains a backslash or a control character"
 	case drive.MatchString(p):
-		why = "its path begins with a letter and a colon, as that of a disk"
+		why = "its path begins like a Windows drive, with a letter and a colon"
 	case len(p) > limits.PathBytes:
 		why = fmt.Sprintf("its path is longer than %d bytes", limits.PathBytes)
 	case strings.Count(p, "/") >= limits.PathParts:
@@ -255,18 +255,18 @@ func checkPath(p string) error {
 	default:
 		return nil
 	}
-	return unusable("cannot publish %q: %s", p, why).Advise("Rename the file, or name it in .artifactignore.")
+	return unusable("cannot publish %q: %s", p, why).Advise("Rename the file, or list it in .artifactignore.")
 }
 
-// drive is how paths begin that some systems take for a disk.
+// drive matches paths that begin like a Windows drive.
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
 func unusable(format string, args ...any) *failure.Failure {
 	return failure.New(failure.Invalid, failure.UnusablePath, format, args...).
-		Advise("Check the path; vitrine help publish tells which files are published.")
+		Advise("Check the path; vitrine help publish says which files are published.")
 }
 
-// reason is err without the path, which the message names as the user wrote it.
+// reason returns err without the path, because the message contains the path as the user wrote it.
 func reason(err error) error {
 	if e, ok := err.(*os.PathError); ok {
 		return e.Err

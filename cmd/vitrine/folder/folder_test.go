@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// lay makes a folder with the given files.
-func lay(t *testing.T, files map[string]string) string {
+// writeFiles makes a folder with the given files.
+func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -42,7 +42,8 @@ func open(t *testing.T, dir string) *Folder {
 }
 
 func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
-	f := open(t, lay(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
+	f := open(t,
+		writeFiles(t, map[string]string{"index.html": "1", "a/z": "22", "a.txt": "333", "a/b/c": "4444", "Z": ""}))
 	var got []string
 	for _, file := range f.Files {
 		got = append(got, file.Path)
@@ -57,7 +58,7 @@ func TestFilesAreInOrderOfTheirPaths(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	large := strings.Repeat("vitrine ", 100000)
-	f := open(t, lay(t, map[string]string{"index.html": large, "empty": ""}))
+	f := open(t, writeFiles(t, map[string]string{"index.html": large, "empty": ""}))
 	if err := f.Digest(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestDigest(t *testing.T) {
 func TestDigestNoticesAnotherSize(t *testing.T) {
 	for name, now := range map[string]string{"shorter": "he", "longer": "hello!"} {
 		t.Run(name, func(t *testing.T) {
-			dir := lay(t, map[string]string{"index.html": "hello"})
+			dir := writeFiles(t, map[string]string{"index.html": "hello"})
 			f := open(t, dir)
 			if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(now), 0o666); err != nil {
 				t.Fatal(err)
@@ -84,7 +85,7 @@ func TestDigestNoticesAnotherSize(t *testing.T) {
 	}
 }
 
-// TestBody reads in pieces of all sizes; a changed file must never come through whole.
+// TestBody reads in pieces of all sizes; a changed file must never be read whole.
 func TestBody(t *testing.T) {
 	const announced = "the announced bytes"
 	for _, tt := range []struct {
@@ -104,7 +105,7 @@ func TestBody(t *testing.T) {
 			"by halves":    iotest.HalfReader,
 		} {
 			t.Run(tt.name+", "+pieces, func(t *testing.T) {
-				dir := lay(t, map[string]string{"index.html": announced})
+				dir := writeFiles(t, map[string]string{"index.html": announced})
 				f := open(t, dir)
 				if err := f.Digest(t.Context()); err != nil {
 					t.Fatal(err)
@@ -130,8 +131,8 @@ func TestBody(t *testing.T) {
 }
 
 func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
-	outside := filepath.Join(lay(t, map[string]string{"private.txt": "hello"}), "private.txt")
-	dir := lay(t, map[string]string{"index.html": "hello"})
+	outside := filepath.Join(writeFiles(t, map[string]string{"private.txt": "hello"}), "private.txt")
+	dir := writeFiles(t, map[string]string{"index.html": "hello"})
 	f := open(t, dir)
 	if err := f.Digest(t.Context()); err != nil {
 		t.Fatal(err)
@@ -175,11 +176,31 @@ func TestTitle(t *testing.T) {
 func TestCheckPath(t *testing.T) {
 	deep := strings.Repeat("d/", 63) + "f"
 	for path, ok := range map[string]bool{
-		"index.html": true, "a b/ü/日本.txt": true, ".well-known/x": true, "%2e%2e/x": true, "a\u0301\u202e": true, "a\u0085": true,
-		deep: true, "d/" + deep: false,
-		strings.Repeat("x", 1024): true, strings.Repeat("x", 1025): false, strings.Repeat("é", 512): true, strings.Repeat("é", 513): false,
-		"c:x": false, "C:": false, "z:/x": false, "a/c:x": true, "ab:c": true, "1:x": true, "con": true, "trail.": true,
-		"a\\b": false, "a\x00b": false, "a\nb": false, "a\x7fb": false, "caf\xe9": false,
+		"index.html":              true,
+		"a b/ü/日本.txt":            true,
+		".well-known/x":           true,
+		"%2e%2e/x":                true,
+		"a\u0301\u202e":           true,
+		"a\u0085":                 true,
+		deep:                      true,
+		"d/" + deep:               false,
+		strings.Repeat("x", 1024): true,
+		strings.Repeat("x", 1025): false,
+		strings.Repeat("é", 512):  true,
+		strings.Repeat("é", 513):  false,
+		"c:x":                     false,
+		"C:":                      false,
+		"z:/x":                    false,
+		"a/c:x":                   true,
+		"ab:c":                    true,
+		"1:x":                     true,
+		"con":                     true,
+		"trail.":                  true,
+		"a\\b":                    false,
+		"a\x00b":                  false,
+		"a\nb":                    false,
+		"a\x7fb":                  false,
+		"caf\xe9":                 false,
 	} {
 		if err := checkPath(path); (err == nil) != ok {
 			t.Errorf("checkPath(%.40q): error %v", path, err)
@@ -216,17 +237,31 @@ func TestChooseEntrypoint(t *testing.T) {
 
 func TestIgnorePatterns(t *testing.T) {
 	rules := ignores{
-		git: append(parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
+		git: append(
+			parsePatterns([]byte("\uFEFF*.log\r\n\n# no\n/top.txt\nbuild/\nvendor/**/gen\n!keep.log\ntrailing.txt  \n"), "."),
 			parsePatterns([]byte("*.tmp\n!/a.tmp\n"), "docs")...),
 		own: parsePatterns([]byte("draft*\n!x.log\n"), "."),
 	}
 	for path, want := range map[string]bool{
-		"a.log": true, "deep/a.log": true, "keep.log": false, "x.log": false, "top.txt": true, "deep/top.txt": false, "trailing.txt": true,
-		"vendor/gen": true, "vendor/a/b/gen": true, "draft.md": true, "deep/draft": true, "a.tmp": false, "docs/b.tmp": true, "docs/a.tmp": false,
-		"no": false, "build": false,
+		"a.log":          true,
+		"deep/a.log":     true,
+		"keep.log":       false,
+		"x.log":          false,
+		"top.txt":        true,
+		"deep/top.txt":   false,
+		"trailing.txt":   true,
+		"vendor/gen":     true,
+		"vendor/a/b/gen": true,
+		"draft.md":       true,
+		"deep/draft":     true,
+		"a.tmp":          false,
+		"docs/b.tmp":     true,
+		"docs/a.tmp":     false,
+		"no":             false,
+		"build":          false,
 	} {
 		if got := rules.match(path, false); got != want {
-			t.Errorf("%s is left out: %v", path, got)
+			t.Errorf("%s is skipped: %v", path, got)
 		}
 	}
 	if !rules.match("build", true) || !rules.match("deep/build", true) {
@@ -236,7 +271,7 @@ func TestIgnorePatterns(t *testing.T) {
 
 func TestAHugeIgnoreFileIsCut(t *testing.T) {
 	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
-	if f := open(t, lay(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
+	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
 		t.Errorf("files %v", f.Files)
 	}
 }

@@ -11,26 +11,26 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Refused is a file that is not published because it may hold a secret, or a folder of such files, with a slash at the
-// end.
+// Refused is a file that is not published because it may contain a secret, or a folder of such files, with a slash at
+// the end.
 type Refused struct {
 	Path string
 	Why  string // in words that follow "because"
 }
 
 const (
-	byName  = "files of that name hold secrets"
-	isLogin = "the logins of this command are kept there"
+	byName  = "files with that name usually contain secrets"
+	isLogin = "the logins of this command are stored there"
 )
 
-// guard keeps secrets back.
+// guard decides which files may contain secrets.
 type guard struct {
 	above   []string        // the parts of the root's path, in lower case
-	logins  []fs.FileInfo   // folders of which nothing is ever published
+	logins  []fs.FileInfo   // folders whose files are never published
 	allowed map[string]bool // files that are published although they look like secrets
 }
 
-// newGuard makes the guard of a root. A folder for logins that is not there holds none.
+// newGuard returns the guard of a root. A login folder that does not exist is ignored.
 func newGuard(rq Request, root string) guard {
 	g := guard{above: parts(root), allowed: map[string]bool{}}
 	for _, dir := range rq.Logins {
@@ -44,11 +44,11 @@ func newGuard(rq Request, root string) guard {
 	return g
 }
 
-// file says why a file below the root is refused, "" if it is not.
+// file returns why a file below the root is refused, "" if it is not.
 func (g guard) file(p string) string {
 	all := g.parts(p)
 	if dir := secretFolder(all[:len(all)-1]); dir != "" {
-		return "credentials are kept in " + dir
+		return "credentials are stored in " + dir
 	}
 	for end := len(g.above); end < len(all); end++ {
 		if isSecretFile(all[:end+1]) {
@@ -58,8 +58,8 @@ func (g guard) file(p string) string {
 	return ""
 }
 
-// folder says why a folder below the root is refused with all that it holds. A folder for credentials is not: its files
-// are, one by one.
+// folder returns why a folder below the root is refused with all its contents. The files of a folder for credentials
+// are refused one by one instead.
 func (g guard) folder(p string, info fs.FileInfo) string {
 	switch {
 	case g.keepsLogins(info):
@@ -70,7 +70,7 @@ func (g guard) folder(p string, info fs.FileInfo) string {
 	return ""
 }
 
-// allowsBelow tells whether a file of a folder is allowed. The folder's other files are refused one by one then.
+// allowsBelow reports whether a file of a folder is allowed. The folder's other files are then refused one by one.
 func (g guard) allowsBelow(folder string) bool {
 	for name := range g.allowed {
 		if strings.HasPrefix(name, folder+"/") {
@@ -86,8 +86,8 @@ func (g guard) keepsLogins(info fs.FileInfo) bool {
 	return slices.ContainsFunc(g.logins, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
 }
 
-// inLogins tells whether a path without symbolic links is a folder for logins, or in one. Folders are compared as the
-// system knows them, so that another way to write a path, or a mount, makes no difference.
+// inLogins reports whether a path without symbolic links is a login folder, or in one. It compares folders by
+// identity, so that another spelling of a path, or a mount, makes no difference.
 func (g guard) inLogins(real string) bool {
 	for {
 		if info, err := os.Stat(real); err == nil && g.keepsLogins(info) {
@@ -101,11 +101,11 @@ func (g guard) inLogins(real string) bool {
 	}
 }
 
-// root refuses a path to publish of which nothing is: by its own name, by where it leads, or by a folder above it.
+// root refuses a path of which no file may be published: because of its own name, its target, or a folder above it.
 func (g guard) root(at place, isDir bool) error {
 	if g.inLogins(at.real) {
 		return unusable("%s is not published, because %s", at.given, isLogin).
-			Advise("Publish another path; who reads a login can act in your name.")
+			Advise("Publish another path; everyone who reads a login can act in your name.")
 	}
 	for _, p := range []string{at.real, at.absolute} {
 		all := parts(p)
@@ -116,9 +116,9 @@ func (g guard) root(at place, isDir bool) error {
 		why := ""
 		switch dir := secretFolder(dirs); {
 		case dir != "":
-			why = "credentials are kept in " + dir
+			why = "credentials are stored in " + dir
 		case slices.Contains(all, gitFolder):
-			why = "a " + gitFolder + " holds addresses with passwords, and all that was ever committed"
+			why = "a " + gitFolder + " contains addresses with passwords, and everything that was ever committed"
 		case !isDir && isSecretFile(all):
 			why = byName
 		}
@@ -129,12 +129,12 @@ func (g guard) root(at place, isDir bool) error {
 	return nil
 }
 
-// refusal is the failure of a path to publish that may hold secrets.
+// refusal returns the failure for a path that may contain secrets.
 func refusal(at place, isDir bool, why string) error {
 	f := failure.New(failure.Invalid, failure.UnusablePath, "%s is not published, because %s", at.given, why)
 	if isDir {
 		return f.Advise("Publish another folder, or one file of it by name: vitrine publish FILE --allow-secret NAME")
 	}
 	name := failure.Quoted(filepath.Base(at.absolute))
-	return f.Advise("If whoever has the link may read it, name it: --allow-secret %s", name)
+	return f.Advise("If everyone with the link may read it, name it: --allow-secret %s", name)
 }

@@ -14,21 +14,86 @@ import (
 
 func TestNamesOfSecretFiles(t *testing.T) {
 	for name, want := range map[string]bool{
-		".env": true, ".env.local": true, ".ENV": true, "prod.env": true, ".env~": true, ".envrc": true, ".env.swp": true, ".prod.env.swp": true,
-		"#prod.env#": true, ".#prod.env": true, "a/b/.env": true, "server.pem": true, "tls.KEY": true, "tls.key.bak": true, "id_rsa": true,
-		"id_rsa.pub": true, "id_ed25519": true, "key.p8": true, "cert.p12": true, "store.jks": true, "private.asc": true, "my-secret-key.asc": true,
-		".npmrc": true, ".netrc": true, "_netrc": true, ".git-credentials": true, ".config/git/credentials": true, "Credentials.json": true,
-		"service-account-prod.json": true, "client_secret_123.json": true, "terraform.tfstate": true, "terraform.tfstate.backup": true,
-		"prod.tfvars": true, ".docker/config.json": true, "x/.docker/config.json": true, ".cargo/credentials": true, ".m2/settings.xml": true,
-		".bash_history": true, ".bash_history.swp": true, ".node_repl_history": true, ".local/share/fish/fish_history": true,
-		".config/gh/hosts.yml": true, "secrets.yaml": true, "old.env.orig": true,
+		".env":                           true,
+		".env.local":                     true,
+		".ENV":                           true,
+		"prod.env":                       true,
+		".env~":                          true,
+		".envrc":                         true,
+		".env.swp":                       true,
+		".prod.env.swp":                  true,
+		"#prod.env#":                     true,
+		".#prod.env":                     true,
+		"a/b/.env":                       true,
+		"server.pem":                     true,
+		"tls.KEY":                        true,
+		"tls.key.bak":                    true,
+		"id_rsa":                         true,
+		"id_rsa.pub":                     true,
+		"id_ed25519":                     true,
+		"key.p8":                         true,
+		"cert.p12":                       true,
+		"store.jks":                      true,
+		"private.asc":                    true,
+		"my-secret-key.asc":              true,
+		".npmrc":                         true,
+		".netrc":                         true,
+		"_netrc":                         true,
+		".git-credentials":               true,
+		".config/git/credentials":        true,
+		"Credentials.json":               true,
+		"service-account-prod.json":      true,
+		"client_secret_123.json":         true,
+		"terraform.tfstate":              true,
+		"terraform.tfstate.backup":       true,
+		"prod.tfvars":                    true,
+		".docker/config.json":            true,
+		"x/.docker/config.json":          true,
+		".cargo/credentials":             true,
+		".m2/settings.xml":               true,
+		".bash_history":                  true,
+		".bash_history.swp":              true,
+		".node_repl_history":             true,
+		".local/share/fish/fish_history": true,
+		".config/gh/hosts.yml":           true,
+		"secrets.yaml":                   true,
+		"old.env.orig":                   true,
 
-		"env": false, "environment.js": false, "my.env.js": false, "env.html": false, "keys.txt": false, "key": false, "pem.html": false, "monkey": false,
-		"ssh": false, "index.html": false, "config.json": false, "docker/config.json": false, "settings.xml": false, "hosts.yml": false,
-		"credentials": false, "credentials.html": false, "credentials/index.html": false, "secrets.html": false, "secrets.md": false,
-		"signature.asc": false, "release.tar.gz.asc": false, "history.md": false, "bash_history.md": false, "browser_history/index.html": false,
-		"auth.json": false, "package.json": false, "package-lock.json": false, "~": false, "#": false, "##": false, ".#": false, ".swp": false,
-		"account.json": false, "tokens.css": false, "gradle.properties": false,
+		"env":                        false,
+		"environment.js":             false,
+		"my.env.js":                  false,
+		"env.html":                   false,
+		"keys.txt":                   false,
+		"key":                        false,
+		"pem.html":                   false,
+		"monkey":                     false,
+		"ssh":                        false,
+		"index.html":                 false,
+		"config.json":                false,
+		"docker/config.json":         false,
+		"settings.xml":               false,
+		"hosts.yml":                  false,
+		"credentials":                false,
+		"credentials.html":           false,
+		"credentials/index.html":     false,
+		"secrets.html":               false,
+		"secrets.md":                 false,
+		"signature.asc":              false,
+		"release.tar.gz.asc":         false,
+		"history.md":                 false,
+		"bash_history.md":            false,
+		"browser_history/index.html": false,
+		"auth.json":                  false,
+		"package.json":               false,
+		"package-lock.json":          false,
+		"~":                          false,
+		"#":                          false,
+		"##":                         false,
+		".#":                         false,
+		".swp":                       false,
+		"account.json":               false,
+		"tokens.css":                 false,
+		"gradle.properties":          false,
 	} {
 		if got := isSecretFile(parts(name)); got != want {
 			t.Errorf("%s looks like a secret: %v", name, got)
@@ -38,8 +103,16 @@ func TestNamesOfSecretFiles(t *testing.T) {
 
 func TestFoldersOfCredentials(t *testing.T) {
 	for name, want := range map[string]string{
-		"/home/me/.ssh": ".ssh", "/home/me/.AWS/sso/cache": ".aws", "/home/me/.config/gcloud/x": ".config/gcloud", ".azure": ".azure",
-		"/home/me/.config": "", "/home/me/gcloud": "", "/home/me/ssh": "", "/home/me/.ssh2": "", "/": "", "site": "",
+		"/home/me/.ssh":             ".ssh",
+		"/home/me/.AWS/sso/cache":   ".aws",
+		"/home/me/.config/gcloud/x": ".config/gcloud",
+		".azure":                    ".azure",
+		"/home/me/.config":          "",
+		"/home/me/gcloud":           "",
+		"/home/me/ssh":              "",
+		"/home/me/.ssh2":            "",
+		"/":                         "",
+		"site":                      "",
 	} {
 		if got := secretFolder(parts(name)); got != want {
 			t.Errorf("%s is in %q, want %q", name, got, want)
@@ -47,8 +120,8 @@ func TestFoldersOfCredentials(t *testing.T) {
 	}
 }
 
-// inside makes a file with a text, and the folders above it.
-func inside(t *testing.T, dir, name, text string) string {
+// writeFile makes a file with a text, and the folders above it.
+func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	name = filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -68,8 +141,8 @@ func symlink(t *testing.T, to, name string) string {
 	return name
 }
 
-// tried opens and reads what a request names, and tells what would be published and what is refused.
-func tried(t *testing.T, rq Request) (published, refused []string, err error) {
+// openAll opens and reads what a request names, and returns what would be published and what is refused.
+func openAll(t *testing.T, rq Request) (published, refused []string, err error) {
 	t.Helper()
 	f, err := Open(rq)
 	if err != nil {
@@ -92,9 +165,9 @@ func tried(t *testing.T, rq Request) (published, refused []string, err error) {
 func TestLoginsAreNeverPublished(t *testing.T) {
 	home := t.TempDir()
 	logins := filepath.Join(home, "settings", "vitrine")
-	file := inside(t, logins, "kept.txt", "{}")
-	inside(t, home, "index.html", "hello")
-	inside(t, logins, "below/index.html", "hello")
+	file := writeFile(t, logins, "kept.txt", "{}")
+	writeFile(t, home, "index.html", "hello")
+	writeFile(t, logins, "below/index.html", "hello")
 	for name, path := range map[string]string{
 		"the folder":          logins,
 		"a folder below":      filepath.Join(logins, "below"),
@@ -105,92 +178,123 @@ func TestLoginsAreNeverPublished(t *testing.T) {
 		"a way through links": filepath.Join(home, "innocent", "kept.txt"),
 	} {
 		for _, allow := range [][]string{nil, {"kept.txt", "innocent.txt", "index.html"}} {
-			if _, _, err := tried(t, Request{Path: path, AllowSecret: allow, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "logins of this command") {
+			rq := Request{Path: path, AllowSecret: allow, Logins: []string{logins}}
+			_, _, err := openAll(t, rq)
+			if failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "logins of this command") {
 				t.Errorf("%s, allowing %v: %v", name, allow, err)
 			}
 		}
 	}
-	published, refused, err := tried(t, Request{Path: home, Logins: []string{"/not/there", filepath.Join(home, "innocent")}})
-	if err != nil || !slices.Equal(published, []string{"index.html"}) || !slices.Equal(refused, []string{"innocent", "innocent.txt", "settings/vitrine/"}) {
+	published, refused, err := openAll(t,
+		Request{Path: home, Logins: []string{"/not/there", filepath.Join(home, "innocent")}})
+	if err != nil || !slices.Equal(published, []string{"index.html"}) ||
+		!slices.Equal(refused, []string{"innocent", "innocent.txt", "settings/vitrine/"}) {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	if _, _, err := tried(t, Request{Path: home, AllowSecret: []string{"settings/vitrine/kept.txt"}, Logins: []string{logins}}); failure.Of(err).Exit != failure.Invalid {
+	kept := Request{Path: home, AllowSecret: []string{"settings/vitrine/kept.txt"}, Logins: []string{logins}}
+	if _, _, err := openAll(t, kept); failure.Of(err).Exit != failure.Invalid {
 		t.Errorf("a login was allowed: %v", err)
 	}
 }
 
 func TestAGitFolderIsNeverARoot(t *testing.T) {
 	repo := t.TempDir()
-	config := inside(t, repo, ".git/config", "url = https://user:token@example.com")
-	inside(t, repo, ".git/hooks/index.html", "hello")
-	inside(t, repo, "sub/.git", "gitdir: ../.git/modules/sub")
-	inside(t, repo, "index.html", "hello")
+	config := writeFile(t, repo, ".git/config", "url = https://user:token@example.com")
+	writeFile(t, repo, ".git/hooks/index.html", "hello")
+	writeFile(t, repo, "sub/.git", "gitdir: ../.git/modules/sub")
+	writeFile(t, repo, "index.html", "hello")
 	for name, path := range map[string]string{
-		"the folder": filepath.Join(repo, ".git"), "a file": config, "a folder below": filepath.Join(repo, ".git", "hooks"),
-		"a file further below": filepath.Join(repo, ".git", "hooks", "index.html"), "the file of a submodule": filepath.Join(repo, "sub", ".git"),
-		"a link": symlink(t, config, filepath.Join(t.TempDir(), "config.txt")), "a link to it": symlink(t, filepath.Join(repo, ".git"), filepath.Join(t.TempDir(), "git")),
+		"the folder":              filepath.Join(repo, ".git"),
+		"a file":                  config,
+		"a folder below":          filepath.Join(repo, ".git", "hooks"),
+		"a file further below":    filepath.Join(repo, ".git", "hooks", "index.html"),
+		"the file of a submodule": filepath.Join(repo, "sub", ".git"),
+		"a link":                  symlink(t, config, filepath.Join(t.TempDir(), "config.txt")),
+		"a link to it":            symlink(t, filepath.Join(repo, ".git"), filepath.Join(t.TempDir(), "git")),
 	} {
-		if _, _, err := tried(t, Request{Path: path, Entrypoint: "config"}); failure.Of(err).Exit != failure.Invalid || !strings.Contains(err.Error(), "a .git holds") {
+		if _, _, err := openAll(t, Request{Path: path, Entrypoint: "config"}); failure.Of(err).Exit != failure.Invalid ||
+			!strings.Contains(err.Error(), "a .git contains") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if published, _, err := tried(t, Request{Path: config, AllowSecret: []string{"config"}}); err != nil || len(published) != 1 {
+	if published, _, err := openAll(t, Request{Path: config, AllowSecret: []string{"config"}}); err != nil ||
+		len(published) != 1 {
 		t.Errorf("a file that is named: published %v, error %v", published, err)
 	}
-	if _, _, err := tried(t, Request{Path: filepath.Join(repo, ".git"), Entrypoint: "config", AllowSecret: []string{"config"}}); err == nil {
+	rq := Request{Path: filepath.Join(repo, ".git"), Entrypoint: "config", AllowSecret: []string{"config"}}
+	if _, _, err := openAll(t, rq); err == nil {
 		t.Error("a whole .git was allowed")
 	}
 }
 
 func TestFilesThatHoldSecretsStayBehind(t *testing.T) {
 	token := credential.Mint(credential.APIKey, credential.Production, id.NewWorkspace(), "").Reveal()
-	dir := lay(t, map[string]string{
-		"index.html": "hello", "notes.txt": strings.Repeat("x", 32<<10-40) + token, "image.bin": "\x00\x01" + token + "\xff", "doc.html": "ap_pk_production_…",
-		"key.txt": "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("A", 64) + "\n",
+	dir := writeFiles(t, map[string]string{
+		"index.html": "hello",
+		"notes.txt":  strings.Repeat("x", 32<<10-40) + token,
+		"image.bin":  "\x00\x01" + token + "\xff",
+		"doc.html":   "ap_pk_production_…",
+		"key.txt":    "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("A", 64) + "\n",
 	})
-	published, refused, err := tried(t, Request{Path: dir})
-	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html"}) || !slices.Equal(refused, []string{"image.bin", "key.txt", "notes.txt"}) {
+	published, refused, err := openAll(t, Request{Path: dir})
+	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html"}) ||
+		!slices.Equal(refused, []string{"image.bin", "key.txt", "notes.txt"}) {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	published, refused, err = tried(t, Request{Path: dir, AllowSecret: []string{"./notes.txt"}})
-	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html", "notes.txt"}) || !slices.Equal(refused, []string{"image.bin", "key.txt"}) {
+	published, refused, err = openAll(t, Request{Path: dir, AllowSecret: []string{"./notes.txt"}})
+	if err != nil || !slices.Equal(published, []string{"doc.html", "index.html", "notes.txt"}) ||
+		!slices.Equal(refused, []string{"image.bin", "key.txt"}) {
 		t.Errorf("one allowed: published %v, refused %v, error %v", published, refused, err)
 	}
 	for name, rq := range map[string]Request{
 		"a single file":             {Path: filepath.Join(dir, "notes.txt")},
 		"the file that opens first": {Path: dir, Entrypoint: "notes.txt"},
 	} {
-		_, _, err := tried(t, rq)
-		if f := failure.Of(err); f.Exit != failure.Invalid || !strings.Contains(f.Message, "it holds a secret of Vitrine (ap_pk_...)") ||
+		_, _, err := openAll(t, rq)
+		if f := failure.Of(err); f.Exit != failure.Invalid ||
+			!strings.Contains(f.Message, "it holds a secret of Vitrine (ap_pk_...)") ||
 			!strings.Contains(f.Hint, "--allow-secret notes.txt") || strings.Contains(f.Message+f.Hint, token) {
 			t.Errorf("%s: %+v", name, f)
 		}
 		rq.AllowSecret = []string{"notes.txt"}
-		if _, _, err := tried(t, rq); err != nil {
+		if _, _, err := openAll(t, rq); err != nil {
 			t.Errorf("%s, allowed: %v", name, err)
 		}
 	}
 }
 
 func TestLinksAndFoldersDoNotHideSecrets(t *testing.T) {
-	dir := lay(t, map[string]string{
-		"index.html": "hello", ".env/bin/activate": "x", ".ssh/config": "x", ".ssh/deep/index.html": "x", `.ssh/odd\name/x`: "x", "site/.aws/credentials": "x", "b/.docker/config.json": "x",
+	dir := writeFiles(t, map[string]string{
+		"index.html":            "hello",
+		".env/bin/activate":     "x",
+		".ssh/config":           "x",
+		".ssh/deep/index.html":  "x",
+		`.ssh/odd\name/x`:       "x",
+		"site/.aws/credentials": "x",
+		"b/.docker/config.json": "x",
 	})
-	for name, to := range map[string]string{"a.txt": ".env/bin/activate", "c.txt": ".ssh/deep/index.html", "d.txt": "b/.docker/config.json", ".npmrc": "index.html"} {
+	for name, to := range map[string]string{
+		"a.txt":  ".env/bin/activate",
+		"c.txt":  ".ssh/deep/index.html",
+		"d.txt":  "b/.docker/config.json",
+		".npmrc": "index.html",
+	} {
 		symlink(t, to, filepath.Join(dir, name))
 	}
-	published, refused, err := tried(t, Request{Path: dir})
+	published, refused, err := openAll(t, Request{Path: dir})
 	slices.Sort(refused)
-	want := `.env/ .npmrc .ssh/config .ssh/deep/index.html .ssh/odd\name/ a.txt b/.docker/config.json c.txt d.txt site/.aws/credentials`
+	want := `.env/ .npmrc .ssh/config .ssh/deep/index.html .ssh/odd\name/ ` +
+		`a.txt b/.docker/config.json c.txt d.txt site/.aws/credentials`
 	if err != nil || !slices.Equal(published, []string{"index.html"}) || strings.Join(refused, " ") != want {
 		t.Errorf("published %v, refused %v, error %v", published, refused, err)
 	}
-	published, refused, err = tried(t, Request{Path: dir, AllowSecret: []string{".env/bin/activate"}})
+	published, refused, err = openAll(t, Request{Path: dir, AllowSecret: []string{".env/bin/activate"}})
 	if err != nil || !slices.Equal(published, []string{".env/bin/activate", "index.html"}) || len(refused) != 9 {
 		t.Errorf("one allowed in a folder: published %v, refused %v, error %v", published, refused, err)
 	}
 	above := filepath.Join(dir, "b", ".docker")
-	if _, refused, err := tried(t, Request{Path: above}); err == nil || len(refused) > 0 || !strings.Contains(failure.Of(err).Hint, "config.json") {
+	if _, refused, err := openAll(t, Request{Path: above}); err == nil || len(refused) > 0 ||
+		!strings.Contains(failure.Of(err).Hint, "config.json") {
 		t.Errorf("below the folder that makes it one: refused %v, error %v", refused, err)
 	}
 }

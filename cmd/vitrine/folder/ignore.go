@@ -12,7 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// The ignore files, both in the syntax of .gitignore.
+// Ignore files, both in the syntax of .gitignore.
 const (
 	ownIgnore = ".artifactignore"
 	gitIgnore = ".gitignore"
@@ -21,10 +21,11 @@ const (
 // maxIgnore bounds an ignore file in bytes.
 const maxIgnore = 1 << 20
 
-// ignores are the patterns in force in one folder, later ones stronger. What .artifactignore says beats .gitignore.
+// ignores are the patterns in effect in one folder; later ones take precedence. .artifactignore takes precedence over
+// .gitignore.
 type ignores struct{ own, git []gitignore.Pattern }
 
-// in returns the patterns in force in dir: those of the folders above it and its own.
+// in returns the patterns in effect in dir: those of the folders above it and its own.
 func (ig ignores) in(dir string, root *os.Root, useGit bool) (ignores, error) {
 	own, err := readPatterns(root, dir, ownIgnore)
 	if err != nil {
@@ -39,7 +40,7 @@ func (ig ignores) in(dir string, root *os.Root, useGit bool) (ignores, error) {
 	return next, err
 }
 
-// match tells whether the patterns leave out a path.
+// match reports whether the patterns exclude a path.
 func (ig ignores) match(p string, isDir bool) bool {
 	parts := strings.Split(p, "/")
 	if m := last(ig.own, parts, isDir); m != gitignore.NoMatch {
@@ -48,7 +49,7 @@ func (ig ignores) match(p string, isDir bool) bool {
 	return last(ig.git, parts, isDir) == gitignore.Exclude
 }
 
-// last is the verdict of the last pattern that has one.
+// last returns the result of the last pattern that matches.
 func last(patterns []gitignore.Pattern, parts []string, isDir bool) gitignore.MatchResult {
 	for _, p := range slices.Backward(patterns) {
 		if m := p.Match(parts, isDir); m != gitignore.NoMatch {
@@ -58,7 +59,7 @@ func last(patterns []gitignore.Pattern, parts []string, isDir bool) gitignore.Ma
 	return gitignore.NoMatch
 }
 
-// readPatterns reads an ignore file of dir; none if there is no such regular file.
+// readPatterns reads an ignore file of dir. It returns none if there is no such regular file.
 func readPatterns(root *os.Root, dir, name string) ([]gitignore.Pattern, error) {
 	file := path.Join(dir, name)
 	info, err := root.Lstat(file)
@@ -91,8 +92,8 @@ func parsePatterns(text []byte, dir string) (patterns []gitignore.Pattern) {
 	return patterns
 }
 
-// inWorkTree tells whether a folder belongs to a git work tree; only then do .gitignore files mean anything. Patterns
-// from above the folder do not apply: a git-ignored dist/ is exactly what people publish.
+// inWorkTree reports whether a folder belongs to a git work tree, because .gitignore files apply only there. Patterns
+// from above the folder do not apply, because a git-ignored dist/ is a common folder to publish.
 func inWorkTree(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -7,24 +7,25 @@ import (
 	"strings"
 )
 
-// gitFolder holds remotes with their passwords, and the whole history.
+// gitFolder contains remotes with their passwords, and the whole history.
 const gitFolder = ".git"
 
-// noise are names that nobody means to publish, at any depth.
+// noise are names that are never published, at any depth.
 var noise = []string{
-	gitFolder, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db", ownIgnore,
+	gitFolder, ".svn", ".hg", ".idea", ".vscode", "node_modules", "__pycache__", ".venv", ".ds_store", "thumbs.db",
+	ownIgnore,
 }
 
 func isNoise(name string) bool { return slices.Contains(noise, strings.ToLower(name)) }
 
-// secretFolders are folders that are kept for credentials, in lower case: the last parts of their paths.
+// secretFolders are folders for credentials, in lower case: the last parts of their paths.
 var secretFolders = split(
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".oci", ".password-store", ".zsh_sessions", ".config/gcloud",
 	".config/vitrine",
 )
 
-// secretFiles are patterns of files that usually hold credentials, in lower case: the last parts of their paths. A name
-// that is harmless elsewhere stands with its folder.
+// secretFiles are patterns of files that usually contain credentials, in lower case: the last parts of their paths. A
+// name that is harmless elsewhere is listed with its folder.
 var secretFiles = split(
 	// environments
 	".env", ".env.*", "*.env", ".envrc", ".envrc.*", "local.settings.json",
@@ -46,7 +47,7 @@ var secretFiles = split(
 	"*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json", ".terraformrc", "terraform.rc", ".vault-token",
 	"*.kubeconfig", "kubeconfig", ".docker/config.json", ".dockercfg", ".dockerconfigjson",
 	".config/containers/auth.json",
-	// hosts of code and packages
+	// code hosts and package registries
 	".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", "github cli/hosts.yml",
 	".config/glab-cli/config.yml", ".config/hub", ".npmrc", ".yarnrc.yml", ".pypirc", ".cargo/credentials",
 	".cargo/credentials.*", ".gem/credentials", ".bundle/config", ".composer/auth.json",
@@ -55,7 +56,7 @@ var secretFiles = split(
 	// passwords of databases and services
 	".netrc", "_netrc", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".htpasswd", "*.htpasswd",
 	".htdigest", ".smbcredentials", ".msmtprc", ".fetchmailrc", "wp-config.php",
-	// histories of shells and their like
+	// histories of shells and the like
 	".*_history", ".*-history", ".histfile", ".history", ".rhistory", ".dbshell", "fish_history",
 	"consolehost_history.txt",
 )
@@ -67,10 +68,10 @@ func split(paths ...string) (patterns [][]string) {
 	return patterns
 }
 
-// parts splits a path of the system into its parts, in lower case: some file systems ignore it.
+// parts splits a path of the system into its parts, in lower case, because some file systems ignore case.
 func parts(p string) []string { return strings.Split(strings.ToLower(filepath.ToSlash(p)), "/") }
 
-// secretFolder returns the folder for credentials in a path, as far as it is one, "" without one.
+// secretFolder returns the path up to its folder for credentials, "" without one.
 func secretFolder(parts []string) string {
 	for end := range parts {
 		for _, pattern := range secretFolders {
@@ -82,7 +83,7 @@ func secretFolder(parts []string) string {
 	return ""
 }
 
-// isSecretFile tells whether a path looks like that of a file that holds credentials, or of an editor's copy of one.
+// isSecretFile reports whether a path looks like a file of credentials, or an editor's copy of one.
 func isSecretFile(parts []string) bool {
 	last := len(parts) - 1
 	for _, name := range originals(parts[last]) {
@@ -94,7 +95,7 @@ func isSecretFile(parts []string) bool {
 	return false
 }
 
-// endsIn tells whether the last parts of a path match the parts of a pattern.
+// endsIn reports whether the last parts of a path match the parts of a pattern.
 func endsIn(parts, pattern []string) bool {
 	if len(parts) < len(pattern) {
 		return false
@@ -107,7 +108,7 @@ func endsIn(parts, pattern []string) bool {
 	return true
 }
 
-// originals are a name and those of the files that an editor or a careful person may have made this copy of.
+// originals returns a name and the names of the files that it may be a backup copy of.
 func originals(name string) []string {
 	names := []string{name}
 	if inner, ok := strings.CutPrefix(name, "#"); ok && strings.HasSuffix(inner, "#") && len(inner) > 1 { // Emacs
@@ -116,7 +117,7 @@ func originals(name string) []string {
 	if inner, ok := strings.CutPrefix(name, ".#"); ok {
 		names = append(names, inner)
 	}
-	for _, end := range []string{".swp", ".swo", ".swn"} { // Vim, which sets a dot before names without one
+	for _, end := range []string{".swp", ".swo", ".swn"} { // Vim adds a dot to names without one
 		if inner, ok := strings.CutSuffix(name, end); ok {
 			names = append(names, inner, strings.TrimPrefix(inner, "."))
 		}

@@ -12,13 +12,13 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// walk collects what of a folder is published.
+// walk collects the files of a folder to publish.
 type walk struct {
 	root      *os.Root
 	real      string // the root without symbolic links
 	guard     guard
-	ownignore bool // .artifactignore counts
-	gitignore bool // and so does .gitignore
+	ownignore bool // .artifactignore applies
+	gitignore bool // .gitignore applies
 
 	files   []File
 	skipped Skipped
@@ -46,7 +46,7 @@ func (w *walk) dir(dir string, above ignores) error {
 	return nil
 }
 
-// rules are the patterns in force in dir.
+// rules returns the patterns in effect in dir.
 func (w *walk) rules(dir string, above ignores) (ignores, error) {
 	if !w.ownignore {
 		return above, nil
@@ -77,7 +77,7 @@ func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 	return nil
 }
 
-// skip leaves out what is no secret.
+// skip records a path that is skipped for another reason than a secret.
 func (w *walk) skip(p string, isDir bool) {
 	if isDir {
 		p += "/"
@@ -96,14 +96,15 @@ func (w *walk) folder(p string, e fs.DirEntry, rules ignores) error {
 	}
 	before := len(w.files)
 	err = w.dir(p, rules)
-	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before { // often for its owner alone
-		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are kept in " + dir})
+	// Folders for credentials are often readable by their owner only.
+	if dir := secretFolder(w.guard.parts(p)); err != nil && dir != "" && len(w.files) == before {
+		w.skipped.Secrets = append(w.skipped.Secrets, Refused{p + "/", "credentials are stored in " + dir})
 		return nil
 	}
 	return err
 }
 
-// refuses tells whether the file at p stays behind because it, or what it is a link to, looks like a secret.
+// refuses reports whether the file at p is skipped because it, or the target of the link, looks like a secret.
 func (w *walk) refuses(p, named string) bool {
 	why := w.guard.file(named)
 	if why == "" || w.guard.allowed[p] {
@@ -113,8 +114,8 @@ func (w *walk) refuses(p, named string) bool {
 	return true
 }
 
-// link follows a symbolic link to a file that is itself published and below the root; other links stay behind, links to
-// folders among them, because they can go round in circles.
+// link follows a symbolic link to a file that is itself published and below the root. It skips other links, also to
+// folders, because they can form cycles.
 func (w *walk) link(p string) error {
 	target, inside := w.target(p)
 	if inside && w.guard.inLogins(filepath.Join(w.real, filepath.FromSlash(target))) {
@@ -141,7 +142,7 @@ func (w *walk) link(p string) error {
 	return nil
 }
 
-// ignores tells whether the ignore files on the way to a file leave it out, or a folder that it is in.
+// ignores reports whether the ignore files on the way to a file exclude it, or a folder that it is in.
 func (w *walk) ignores(file string) (_ bool, err error) {
 	rules, dir := ignores{}, "."
 	for part := range strings.SplitSeq(file, "/") {
@@ -155,7 +156,7 @@ func (w *walk) ignores(file string) (_ bool, err error) {
 	return false, nil
 }
 
-// target is where a link leads, as a path below the root; false when it leads elsewhere or nowhere.
+// target returns where a link leads, as a path below the root. It returns false if the target is elsewhere or missing.
 func (w *walk) target(p string) (string, bool) {
 	real, err := filepath.EvalSymlinks(filepath.Join(w.real, filepath.FromSlash(p)))
 	if err != nil {
@@ -170,8 +171,8 @@ func (w *walk) add(f File) error {
 		return err
 	}
 	if len(w.files) == maxFiles {
-		return failure.New(failure.Invalid, fault.FileCountCapExceeded, "the folder holds more than %d files", maxFiles).
-			Advise("Publish a smaller folder, or leave files out with .artifactignore.")
+		return failure.New(failure.Invalid, fault.FileCountCapExceeded, "the folder contains more than %d files", maxFiles).
+			Advise("Publish a smaller folder, or exclude files with .artifactignore.")
 	}
 	w.files = append(w.files, f)
 	return nil

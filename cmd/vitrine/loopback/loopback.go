@@ -1,4 +1,4 @@
-// Package loopback receives the one redirect with which a browser comes back from a sign-in (RFC 8252, section 7.3).
+// Package loopback receives the redirect from the browser at the end of a sign-in (RFC 8252, section 7.3).
 package loopback
 
 import (
@@ -21,22 +21,22 @@ import (
 
 const (
 	path = "/callback"
-	// last is how long a browser has to read its page when the command is done.
-	last = 2 * time.Second
-	// headerTime and headerSize bound what strangers on this machine can keep busy.
+	// drainTime is how long a browser has to read its page when the command is done.
+	drainTime = 2 * time.Second
+	// headerTime and headerSize bound the resources that other programs on this machine can occupy.
 	headerTime = 10 * time.Second
 	headerSize = 32 << 10
 )
 
-// Page is what the browser shows in the end. Its texts may come from elsewhere: they are escaped.
+// Page is what the browser shows in the end. Its texts may be untrusted: they are escaped.
 type Page struct {
-	Done          bool // it is a success
+	Done          bool // the login succeeded
 	Heading, Text string
 }
 
-// Listener waits on a port of 127.0.0.1 that the system chose. The first callback with the state of the sign-in is the
-// only one: it closes the port. Any page that the person has open can ask for other addresses of the port; they are
-// answered and change nothing.
+// Listener waits on a port of 127.0.0.1 that the system chose. It accepts the first callback with the state of the
+// sign-in and closes the port. Any open page can request other addresses of the port; those requests are answered
+// without effect.
 type Listener struct {
 	state   string
 	port    net.Listener
@@ -47,7 +47,7 @@ type Listener struct {
 	shown   chan struct{}
 }
 
-// Listen opens the port for the answer to the sign-in with this state, which nobody can guess.
+// Listen opens the port for the redirect with this state, which must be unguessable.
 func Listen(state string) (*Listener, error) {
 	port, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -62,14 +62,14 @@ func Listen(state string) (*Listener, error) {
 	}
 	l.server = &http.Server{Handler: l, ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerSize}
 	l.server.SetKeepAlivesEnabled(false)
-	go l.server.Serve(port) // it ends with Close
+	go l.server.Serve(port) // ends with Close
 	return l, nil
 }
 
-// RedirectURI is the address that the browser must be sent to.
+// RedirectURI returns the address that the browser must be sent to.
 func (l *Listener) RedirectURI() string { return "http://" + l.port.Addr().String() + path }
 
-// Wait gives the parameters of the callback.
+// Wait returns the parameters of the callback.
 func (l *Listener) Wait(ctx context.Context) (url.Values, error) {
 	select {
 	case q := <-l.arrived:
@@ -79,11 +79,11 @@ func (l *Listener) Wait(ctx context.Context) (url.Values, error) {
 	}
 }
 
-// Close shows how it ended to a browser that came, and closes the port.
+// Close sends the page to a waiting browser, and closes the port.
 func (l *Listener) Close(p Page) {
 	l.verdict <- p
 	if l.taken.Load() {
-		late := time.NewTimer(last)
+		late := time.NewTimer(drainTime)
 		defer late.Stop()
 		select {
 		case <-l.shown:
@@ -93,7 +93,8 @@ func (l *Listener) Close(p Page) {
 	l.server.Close()
 }
 
-// ServeHTTP takes the callback and holds its answer until Close. A name that another site made for 127.0.0.1 is not ours.
+// ServeHTTP accepts the callback and delays its response until Close. It refuses other host names, which another site
+// may point to 127.0.0.1.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != path || r.Host != l.port.Addr().String() {
 		http.NotFound(w, r)
@@ -114,10 +115,10 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	show(w, <-l.verdict)
 }
 
-// unknownPage is shown to who has not been sent by the sign-in.
+// unknownPage is shown for requests that are not the redirect.
 var unknownPage = Page{
 	Heading: "Not the answer to this sign-in",
-	Text:    "The command waits on. Go back to the page that it named, or run vitrine login again.",
+	Text:    "The command is still waiting. Go back to the page that it named, or run vitrine login again.",
 }
 
 //go:embed page.html
@@ -125,8 +126,9 @@ var text string
 
 var page = template.Must(template.New("page").Parse(text))
 
-// policy allows the page its own style and nothing else.
-var policy = "default-src 'none'; style-src '" + styleHash(text) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy allows the page's own style only.
+var policy = "default-src 'none'; style-src '" + styleHash(text) +
+	"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func styleHash(page string) string {
 	_, style, _ := strings.Cut(page, "<style>")
@@ -143,14 +145,19 @@ func show(w http.ResponseWriter, p Page) {
 	}
 	h := w.Header()
 	for name, value := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Content-Length": strconv.Itoa(b.Len()), "Content-Security-Policy": policy,
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Content-Type":            "text/html; charset=utf-8",
+		"Content-Length":          strconv.Itoa(b.Len()),
+		"Content-Security-Policy": policy,
+		"Cache-Control":           "no-store",
+		"Referrer-Policy":         "no-referrer",
+		"X-Content-Type-Options":  "nosniff",
+		"X-Frame-Options":         "DENY",
 	} {
 		h.Set(name, value)
 	}
 	if !p.Done {
 		w.WriteHeader(http.StatusBadRequest)
 	}
-	_, _ = w.Write(b.Bytes()) // a browser that left has seen enough
+	_, _ = w.Write(b.Bytes()) // the browser may be gone, which does no harm
 	_ = http.NewResponseController(w).Flush()
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// visit asks for an address and gives the answer's status, header and body.
+// visit requests an address and returns the response's status, header and body.
 func visit(t *testing.T, method, address, host string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -72,7 +72,11 @@ func TestOneCallback(t *testing.T) {
 		t.Errorf("the browser shows %d %s", got.status, got.body)
 	}
 	for name, want := range map[string]string{
-		"Content-Security-Policy": policy, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Content-Security-Policy": policy,
+		"Cache-Control":           "no-store",
+		"Referrer-Policy":         "no-referrer",
+		"X-Content-Type-Options":  "nosniff",
+		"X-Frame-Options":         "DENY",
 	} {
 		if got.header.Get(name) != want {
 			t.Errorf("%s is %q", name, got.header.Get(name))
@@ -109,11 +113,13 @@ func TestOtherRequestsAreNoCallback(t *testing.T) {
 func TestAnotherStateChangesNothing(t *testing.T) {
 	l := listen(t)
 	for _, query := range []string{
-		"", "?code=x", "?code=x&state=", "?code=x&state=t", "?code=x&state=ss", "?code=x&state=s&state=s", "?code=x&state=s&state=t", "?code=x&State=s",
-		"?error=access_denied", "?error=access_denied&state=t", "?error=<script>alert(1)</script>&state=t", "?state=s%00",
+		"", "?code=x", "?code=x&state=", "?code=x&state=t", "?code=x&state=ss", "?code=x&state=s&state=s",
+		"?code=x&state=s&state=t", "?code=x&State=s", "?error=access_denied", "?error=access_denied&state=t",
+		"?error=<script>alert(1)</script>&state=t", "?state=s%00",
 	} {
 		status, header, body := visit(t, "GET", l.RedirectURI()+query, "")
-		if status != 400 || header.Get("Content-Security-Policy") != policy || !strings.Contains(body, unknownPage.Heading) || strings.Contains(body, "alert") {
+		if status != 400 || header.Get("Content-Security-Policy") != policy || !strings.Contains(body, unknownPage.Heading) ||
+			strings.Contains(body, "alert") {
 			t.Errorf("%q is answered with %d %s", query, status, body)
 		}
 	}
@@ -132,7 +138,9 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	for _, hostile := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "</style><style>", ""} {
+	for _, hostile := range []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "</style><style>", "",
+	} {
 		for _, done := range []bool{true, false} {
 			var b strings.Builder
 			if err := page.Execute(&b, Page{Done: done, Heading: hostile, Text: hostile}); err != nil {

@@ -23,10 +23,10 @@ const MaxDifficulty = 28
 // MaxNonce bounds the nonce, so that a hostile server cannot make each hash slow.
 const MaxNonce = 256
 
-// batch is how many counters a worker takes at once; between batches it looks whether to stop.
+// batch is how many counters a worker takes at once. It checks for cancellation between batches.
 const batch = 1 << 13
 
-// Challenge is what the server asks. It goes back to the server together with the Solution.
+// Challenge is the server's challenge. The client returns it with the Solution.
 type Challenge struct {
 	Nonce      string    `json:"nonce"`
 	Difficulty int       `json:"difficulty"`
@@ -34,13 +34,13 @@ type Challenge struct {
 	Signature  string    `json:"signature"`
 }
 
-// Solution answers a Challenge.
+// Solution solves a Challenge.
 type Solution struct {
 	Nonce   string `json:"nonce"`
 	Counter uint64 `json:"counter"`
 }
 
-// The ways in which a challenge stays unsolved, beside the end of the context.
+// Reasons why a challenge stays unsolved, in addition to the end of the context.
 var (
 	ErrTooHard = errors.New("the proof of work is harder than the CLI accepts")
 	ErrExpired = errors.New("the challenge expired before it was solved")
@@ -60,7 +60,7 @@ func Solve(ctx context.Context, c Challenge) (Solution, error) {
 	return Solution{Nonce: c.Nonce, Counter: counter}, nil
 }
 
-// search splits the counters over workers; all stop at the first solution or when ctx ends.
+// search splits the counters among workers. All stop at the first solution or when ctx ends.
 func search(ctx context.Context, c Challenge, workers int) (counter uint64, found bool) {
 	var next atomic.Uint64
 	var group sync.WaitGroup
@@ -86,7 +86,7 @@ func search(ctx context.Context, c Challenge, workers int) (counter uint64, foun
 	}
 }
 
-// try looks for a solution among the counters of one batch.
+// try tries the counters of one batch.
 func try(c Challenge, first uint64) (uint64, bool) {
 	text := append(make([]byte, 0, MaxNonce+24), c.Nonce...)
 	text = append(text, ':')

@@ -21,7 +21,7 @@ func challenge(difficulty int) Challenge {
 	}
 }
 
-// TestSolve checks each solution with arithmetic of its own: the digest written out in binary.
+// TestSolve checks each solution independently, by the digest written out in binary.
 func TestSolve(t *testing.T) {
 	for _, difficulty := range []int{0, 1, 8, 13, 16} {
 		t.Run(fmt.Sprintf("%d bits", difficulty), func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestSolveGivesUp(t *testing.T) {
 	}
 }
 
-// BenchmarkHash is the time of one counter on one core; 2^18 of them are the usual challenge.
+// BenchmarkHash measures one counter on one core; 2^18 of them are the usual challenge.
 func BenchmarkHash(b *testing.B) {
 	c := challenge(64) // never solved
 	b.ReportAllocs()
@@ -108,7 +108,7 @@ func BenchmarkHash(b *testing.B) {
 	}
 }
 
-// BenchmarkSolve is the time that a person waits for the usual challenge, on all cores.
+// BenchmarkSolve measures the usual challenge on all cores.
 func BenchmarkSolve(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		c := challenge(18)

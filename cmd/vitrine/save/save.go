@@ -1,4 +1,4 @@
-// Package save writes a downloaded file: whole or not at all, and over another file only if that is wished.
+// Package save writes a downloaded file either whole or not at all, and overwrites a file only if allowed.
 package save
 
 import (
@@ -11,21 +11,22 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// File is a file that is being saved. It stands under a name of its own beside its place until Keep.
+// File is a file that is being saved, under a temporary name beside its final one until Keep.
 type File struct {
 	name  string
 	force bool
 	draft *os.File
 }
 
-// To prepares a file. That it is there already is found now, before anything is waited for.
+// To prepares a file. It fails at once, before the download, if the file exists and force is not set.
 func To(name string, force bool) (*File, error) {
 	f := &File{name: name, force: force}
 	info, err := os.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 && force {
 		info, err = os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a link that leads nowhere", name).Advise("Name another --output, or remove the link.")
+			return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a broken symbolic link",
+				name).Advise("Name another --output, or remove the link.")
 		}
 	}
 	switch {
@@ -33,21 +34,23 @@ func To(name string, force bool) (*File, error) {
 	case err != nil:
 		return nil, unusable(name, err)
 	case info.IsDir():
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder", name).Advise("Name a file in it: --output FILE")
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is a folder",
+			name).Advise("Name a file in it: --output FILE")
 	case !force:
 		return nil, f.taken()
 	case !info.Mode().IsRegular():
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is no regular file, so it is not replaced", name).
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "%s is not a regular file, so it is not replaced", name).
 			Advise("Name another --output; --output - writes to stdout.")
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s is not there", name).Advise("Make the folder, or name another --output.")
+		return nil, failure.New(failure.Invalid, failure.Unsavable, "the folder of %s does not exist",
+			name).Advise("Create the folder, or name another --output.")
 	}
 	return f, nil
 }
 
 func (f *File) taken() error {
-	return failure.New(failure.Invalid, failure.Unsavable, "%s is there already and was left as it is", f.name).
+	return failure.New(failure.Invalid, failure.Unsavable, "%s exists already and was not changed", f.name).
 		Advise("Name another --output, or give --force to replace it.")
 }
 
@@ -58,10 +61,11 @@ func unusable(name string, err error) error {
 	if e, ok := errors.AsType[*os.LinkError](err); ok {
 		err = e.Err
 	}
-	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name, err).Advise("Name another --output.")
+	return failure.New(failure.Invalid, failure.Unsavable, "cannot write %s: %v", name,
+		err).Advise("Name another --output.")
 }
 
-// Start gives an empty file to write to; what an earlier attempt wrote is gone.
+// Start returns an empty file to write to, without the output of an earlier attempt.
 func (f *File) Start() (io.Writer, error) {
 	f.Discard()
 	draft, err := os.CreateTemp(filepath.Dir(f.name), ".vitrine-*")
@@ -82,10 +86,10 @@ func (w writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fileMode is what a new file may be used for, less what the umask takes.
+// fileMode is the mode of a new file, less the umask.
 const fileMode = 0o666
 
-// Keep puts what was written in its place. A file that came there meanwhile is replaced only with force.
+// Keep renames the file to its final name. It replaces a file that was created meanwhile only with force.
 func (f *File) Keep() error {
 	err := f.draft.Close()
 	if err == nil {
@@ -101,7 +105,7 @@ func (f *File) Keep() error {
 	return nil
 }
 
-// place moves the draft. Without force the place is taken by a create that fails if something is there.
+// place renames the temporary file. Without force it first creates the final name, which fails if it exists.
 func (f *File) place() (err error) {
 	draft := f.draft.Name()
 	if !f.force {
@@ -117,9 +121,9 @@ func (f *File) place() (err error) {
 	mode := os.FileMode(fileMode)
 	if info, err := os.Stat(f.name); err == nil {
 		if !info.Mode().IsRegular() {
-			return fs.ErrExist // it came meanwhile
+			return fs.ErrExist // created meanwhile
 		}
-		mode = info.Mode().Perm() // of the file that is replaced, or of the one that took the place by the umask
+		mode = info.Mode().Perm() // of the replaced file, or of the new one with the umask applied
 	}
 	if err := os.Chmod(draft, mode); err != nil {
 		return err

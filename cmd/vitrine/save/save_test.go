@@ -20,7 +20,7 @@ func write(t *testing.T, f *File, text string) {
 	}
 }
 
-func demand(t *testing.T, name, text string, files int) {
+func wantFile(t *testing.T, name, text string, files int) {
 	t.Helper()
 	got, err := os.ReadFile(name)
 	if err != nil || string(got) != text {
@@ -43,7 +43,7 @@ func TestKeepPutsTheLastAttemptInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Discard()
-	demand(t, name, "whole", 1)
+	wantFile(t, name, "whole", 1)
 }
 
 func TestAFileIsReplacedWithForceAlone(t *testing.T) {
@@ -59,11 +59,11 @@ func TestAFileIsReplacedWithForceAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, f, "new")
-	demand(t, name, "old", 2)
+	wantFile(t, name, "old", 2)
 	if err := f.Keep(); err != nil {
 		t.Fatal(err)
 	}
-	demand(t, name, "new", 1)
+	wantFile(t, name, "new", 1)
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v (%v)", info.Mode(), err)
 	}
@@ -83,7 +83,7 @@ func TestAFileThatComesMeanwhileStays(t *testing.T) {
 		t.Errorf("Keep: %v", err)
 	}
 	f.Discard()
-	demand(t, name, "theirs", 1)
+	wantFile(t, name, "theirs", 1)
 }
 
 // listen makes a file that is not regular, on every system.
@@ -103,7 +103,8 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	toFile := filepath.Join(dir, "to-file")
 	file := filepath.Join(dir, "file")
 	for _, err := range []error{
-		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere), os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
+		listen(t, socket), os.Symlink(socket, toSocket), os.Symlink(filepath.Join(dir, "gone"), nowhere),
+		os.Symlink(file, toFile), os.WriteFile(file, []byte("old"), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -124,8 +125,8 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	if err := f.Keep(); err != nil {
 		t.Fatal(err)
 	}
-	demand(t, toFile, "new", 5)
-	demand(t, file, "old", 5) // the link was replaced, not what it leads to
+	wantFile(t, toFile, "new", 5)
+	wantFile(t, file, "old", 5) // the link was replaced, not its target
 	later := filepath.Join(dir, "later")
 	if f, err = To(later, true); err != nil {
 		t.Fatal(err)

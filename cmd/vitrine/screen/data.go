@@ -9,7 +9,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Table writes rows in aligned columns, what identifies a row first. Quiet writes the first column alone.
+// Table writes rows in aligned columns, with the identifier first. Quiet writes the first column only.
 func (s *Screen) Table(rows [][]string) error {
 	var widths []int
 	for _, row := range rows {
@@ -39,10 +39,11 @@ func (s *Screen) Table(rows [][]string) error {
 	return s.Text(text.String())
 }
 
-// Verbatim writes the bytes of somebody's file to stdout as they are. A terminal gets no text that would steer it.
+// Verbatim writes the bytes of a file to stdout. It refuses to write control characters to a terminal.
 func (s *Screen) Verbatim(body []byte) error {
-	if s.guarded && (!utf8.Valid(body) || strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
-		return failure.New(failure.Invalid, failure.Unshowable, "the text holds control characters that a terminal obeys").
+	if s.guarded && (!utf8.Valid(body) ||
+		strings.ContainsFunc(strings.ReplaceAll(string(body), "\r\n", "\n"), steersBody)) {
+		return failure.New(failure.Invalid, failure.Unshowable, "the text contains control characters").
 			Advise("Save it with --output FILE, or send it through a pipe.")
 	}
 	s.mu.Lock()
@@ -51,7 +52,7 @@ func (s *Screen) Verbatim(body []byte) error {
 	return unwritten(err)
 }
 
-// steersBody is steers for texts of many lines. A carriage return that ends no line would write over what stands there.
+// steersBody is steers for texts of many lines. A lone carriage return would overwrite the line.
 func steersBody(r rune) bool { return steers(r) && r != '\n' && r != '\t' }
 
 var (
@@ -59,8 +60,8 @@ var (
 	removed = lipgloss.NewStyle().Foreground(lipgloss.Red)
 )
 
-// Diff writes the lines of a unified diff: as they are, so that programs can apply it, and coloured on a terminal, which
-// they cannot steer.
+// Diff writes the lines of a unified diff: unchanged, so that programs can apply it, or coloured and with control
+// characters replaced on a terminal.
 func (s *Screen) Diff(lines []string) error {
 	if !s.guarded {
 		return s.Verbatim([]byte(strings.Join(lines, "\n") + "\n"))
@@ -83,5 +84,5 @@ func (s *Screen) Diff(lines []string) error {
 	return s.Text(text.String())
 }
 
-// IsQuiet tells whether people want the first line or column alone.
+// IsQuiet reports whether only the first line or column is written.
 func (s *Screen) IsQuiet() bool { return s.quiet && s.mode != JSON }

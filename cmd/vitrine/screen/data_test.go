@@ -27,7 +27,14 @@ func TestTable(t *testing.T) {
 
 func TestVerbatim(t *testing.T) {
 	for _, text := range []string{"plain\r\n\ttext", strange, "\xff\x00", "over\rwritten", "at the end\r"} {
-		for _, o := range []Options{{}, {Quiet: true}, {Color: true}, {Terminal: true}, {Terminal: true, NoColor: true}, {Terminal: true, Environ: []string{"CI=1"}}} {
+		for _, o := range []Options{
+			{},
+			{Quiet: true},
+			{Color: true},
+			{Terminal: true},
+			{Terminal: true, NoColor: true},
+			{Terminal: true, Environ: []string{"CI=1"}},
+		} {
 			var out bytes.Buffer
 			o.Out, o.Err = &out, &out
 			err := New(o).Verbatim([]byte(text))
@@ -45,7 +52,8 @@ func TestVerbatim(t *testing.T) {
 func TestDiffColoursAndCleans(t *testing.T) {
 	lines := []string{"--- a", "+++ b", "@@ -1 +1 @@", "-" + strings.ReplaceAll(strange, "\n", ""), "+new\r", " same\tx"}
 	var plain, rich bytes.Buffer
-	if err := New(Options{Out: &plain, Err: &plain}).Diff(lines); err != nil || plain.String() != strings.Join(lines, "\n")+"\n" {
+	if err := New(Options{Out: &plain, Err: &plain}).Diff(lines); err != nil ||
+		plain.String() != strings.Join(lines, "\n")+"\n" {
 		t.Errorf("%q, %v", plain.String(), err)
 	}
 	plain.Reset()
@@ -55,13 +63,15 @@ func TestDiffColoursAndCleans(t *testing.T) {
 		Terminal: true,
 		NoColor:  true,
 	}
-	if err := New(o).Diff(lines); err != nil || strings.ContainsAny(plain.String(), "\x1b\x07\u009b\u202e\u2028\r\t") || !strings.Contains(plain.String(), "\n+new\n") {
+	if err := New(o).Diff(lines); err != nil || strings.ContainsAny(plain.String(), "\x1b\x07\u009b\u202e\u2028\r\t") ||
+		!strings.Contains(plain.String(), "\n+new\n") {
 		t.Errorf("%q, %v", plain.String(), err)
 	}
 	if err := New(Options{Out: &rich, Err: &rich, Color: true}).Diff(lines); err != nil {
 		t.Fatal(err)
 	}
-	if text := rich.String(); strings.ContainsAny(text, "\x07\u009b\u202e\u2028\r\t") || strings.Contains(text, "\x1b[31mb") || !strings.Contains(text, "\x1b[32m+new") {
+	if text := rich.String(); strings.ContainsAny(text, "\x07\u009b\u202e\u2028\r\t") ||
+		strings.Contains(text, "\x1b[31mb") || !strings.Contains(text, "\x1b[32m+new") {
 		t.Errorf("%q", text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// problem is a failure as programs read it.
+// problem is the JSON form of a failure.
 type problem struct {
 	Code              string `json:"code"`
 	Message           string `json:"message"`
@@ -18,7 +18,7 @@ type problem struct {
 	Hint              string `json:"hint,omitempty"`
 }
 
-// Fail writes a failure to stderr. Its last line for people is what to do next.
+// Fail writes a failure to stderr. Its last line for people is the hint.
 func (s *Screen) Fail(f *failure.Failure) {
 	p := problem{
 		Code:              string(f.Code),

@@ -9,13 +9,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Work that ends sooner than patience shows no bar; redraw is how often a bar moves.
+// Work that takes less time than patience shows no bar; redraw is how often a bar is drawn.
 const (
 	patience = 300 * time.Millisecond
 	redraw   = 100 * time.Millisecond
 )
 
-// Progress shows how an upload goes on: a bar on a terminal, a note at start and end elsewhere, nothing with --json.
+// Progress shows the progress of an upload: a bar on a terminal, a note at start and end elsewhere, no output with
+// --json.
 type Progress struct {
 	screen *Screen
 	files  int
@@ -44,13 +45,13 @@ func (s *Screen) Progress(files int, bytes int64) *Progress {
 	return p
 }
 
-// Sent adds bytes; negative ones take back an attempt that failed.
+// Sent adds bytes. A negative number takes a failed attempt back.
 func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
 
-// Stored counts a file that has arrived.
+// Stored counts a stored file.
 func (p *Progress) Stored() { p.stored.Add(1) }
 
-// Stop takes the bar away and tells whether all files have arrived.
+// Stop removes the bar and says whether all files were stored.
 func (p *Progress) Stop() {
 	close(p.end)
 	p.bar.Wait()
@@ -68,7 +69,7 @@ func (p *Progress) draw() {
 	case <-p.end:
 		return
 	}
-	bar := progressbar.NewOptions64(p.bytes+1, // never full: a full bar disappears before the last file has arrived
+	bar := progressbar.NewOptions64(p.bytes+1, // never full: a full bar disappears before the last file is stored
 		progressbar.OptionSetWriter(barWriter{p.screen}), progressbar.OptionUseANSICodes(true),
 		progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionSetWidth(24))
 	tick := time.NewTicker(redraw)
@@ -84,7 +85,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// barWriter writes a bar so that notes do not run into it.
+// barWriter writes a bar so that notes do not overwrite it.
 type barWriter struct{ *Screen }
 
 func (w barWriter) Write(text []byte) (int, error) {

@@ -1,4 +1,4 @@
-// Package screen is what people and programs see of the CLI: results on stdout, everything else on stderr.
+// Package screen writes the output of the CLI: results to stdout, all else to stderr.
 package screen
 
 import (
@@ -14,10 +14,10 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Mode is how results are written.
+// Mode is the output format.
 type Mode uint8
 
-// The modes. Rich and Plain have the same layout; Plain holds no escape codes and repaints nothing.
+// Modes. Rich and Plain have the same layout; Plain has no escape codes and repaints no line.
 const (
 	Plain Mode = iota
 	Rich
@@ -27,16 +27,16 @@ const (
 // Options say where and how to write.
 type Options struct {
 	Out, Err       io.Writer
-	Terminal       bool     // Out is a terminal, whatever may be written to it
+	Terminal       bool     // Out is a terminal
 	Environ        []string // in the form of os.Environ
 	JSON, Quiet    bool
-	Color, NoColor bool // the person's wish; it beats what the terminal suggests
+	Color, NoColor bool // the flags, which take precedence over the terminal
 }
 
 // Screen writes the output of one command. Its methods may be called from several goroutines.
 type Screen struct {
 	mode     Mode
-	guarded  bool // stdout obeys control characters
+	guarded  bool // stdout interprets control characters
 	quiet    bool
 	bars     bool // stderr is a terminal that may be repainted
 	raw      io.Writer
@@ -44,7 +44,7 @@ type Screen struct {
 
 	mu    sync.Mutex
 	held  []string // notes that wait until a JSON command has succeeded
-	drawn bool     // a progress bar stands on the last line of stderr
+	drawn bool     // a progress bar is on the last line of stderr
 }
 
 // Row is a named line below a result.
@@ -56,7 +56,7 @@ var (
 	wrong  = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Red)
 )
 
-// New makes a screen.
+// New returns a screen.
 func New(o Options) *Screen {
 	s := &Screen{mode: modeOf(o), quiet: o.Quiet, raw: o.Out}
 	s.guarded = o.Terminal || s.mode == Rich
@@ -73,7 +73,7 @@ func New(o Options) *Screen {
 	return s
 }
 
-// modeOf is the mode by flags, environment and terminal, in that order.
+// modeOf returns the mode by flags, environment and terminal, in that order.
 func modeOf(o Options) Mode {
 	env := func(name string) string { return lookup(o.Environ, name) }
 	switch {
@@ -89,11 +89,11 @@ func modeOf(o Options) Mode {
 	return Rich
 }
 
-// IsJSON tells whether results are written as JSON.
+// IsJSON reports whether results are written as JSON.
 func (s *Screen) IsJSON() bool { return s.mode == JSON }
 
-// Result writes the outcome of a command for people: the line that matters most, then named lines. Quiet writes the
-// first line alone.
+// Result writes the result of a command for people: the most important line, then named lines. Quiet writes the first
+// line only.
 func (s *Screen) Result(first string, rows ...Row) error {
 	text := strong.Render(Clean(first)) + "\n"
 	if s.quiet {
@@ -109,7 +109,7 @@ func (s *Screen) Result(first string, rows ...Row) error {
 	return s.Text(text)
 }
 
-// Object writes the outcome of a command for programs: one JSON object on one line.
+// Object writes the result of a command for programs: one JSON object on one line.
 func (s *Screen) Object(v any) error {
 	text, err := encode(v)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Screen) Object(v any) error {
 	return nil
 }
 
-// Text writes a text of our own to stdout as it is.
+// Text writes a text of our own to stdout unchanged.
 func (s *Screen) Text(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,17 +135,17 @@ func (s *Screen) Text(text string) error {
 	return unwritten(err)
 }
 
-// unwritten is the failure of a result that did not reach its reader.
+// unwritten returns the failure of a result that could not be written.
 func unwritten(err error) error {
 	if err == nil {
 		return nil
 	}
 	return failure.New(failure.Other, failure.Unwritten, "the result cannot be written to stdout: %v", err).
-		Advise("Its work is done; run the command again when stdout can be written.")
+		Advise("The command has done its work; run it again when stdout can be written.")
 }
 
-// Note tells people something beside the result. With --json notes wait for the result, so that stderr of a failed
-// command is the error object alone; with --quiet there are none.
+// Note writes a remark beside the result. With --json notes wait for the result, so that stderr of a failed command is
+// the error object alone; with --quiet they are dropped.
 func (s *Screen) Note(format string, args ...any) {
 	if s.quiet {
 		return
@@ -161,8 +161,8 @@ func (s *Screen) Note(format string, args ...any) {
 	fmt.Fprintln(s.err, faint.Render(text))
 }
 
-// Prompt asks a person to do something now. It stands on stderr at once, in every mode and unshortened: the command waits
-// for what it asks.
+// Prompt asks the person to act now. It writes to stderr at once, in every mode and unshortened, because the command
+// waits for the person.
 func (s *Screen) Prompt(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Screen) Prompt(lines ...string) {
 	}
 }
 
-// wipe takes a progress bar off the last line; it is drawn again soon.
+// wipe removes a progress bar from the last line until it is drawn again.
 func (s *Screen) wipe() {
 	if s.drawn {
 		fmt.Fprint(s.err, "\r\x1b[2K")
@@ -180,7 +180,7 @@ func (s *Screen) wipe() {
 	}
 }
 
-// encode makes one line of JSON that a terminal may show: links stay readable, control characters are escaped.
+// encode returns one line of JSON that is safe on a terminal: links stay readable, control characters are escaped.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -46,7 +46,7 @@ func TestModeOf(t *testing.T) {
 	}
 }
 
-// strange is what a stranger may put into a title or file name.
+// strange is a hostile title or file name.
 const strange = "a\x1b[31mb\x07c\u009bd\u202ee\u2028f\ng"
 
 func TestNothingSteersTheTerminal(t *testing.T) {
@@ -63,7 +63,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 			t.Fatal(e)
 		}
 		for _, text := range []string{out.String(), err.String()} {
-			if strings.ContainsAny(text, "\x07\u009b\u202e\u2028") || strings.Contains(text, "\x1b[31mb") || strings.Contains(text, "f\ng") {
+			if strings.ContainsAny(text, "\x07\u009b\u202e\u2028") || strings.Contains(text, "\x1b[31mb") ||
+				strings.Contains(text, "f\ng") {
 				t.Errorf("written: %q", text)
 			}
 			if !mode.Color && strings.Contains(text, "\x1b") {
@@ -75,7 +76,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 
 func TestScrub(t *testing.T) {
 	for text, want := range map[string]string{
-		"no answer from http://a.test: refused":                       "no answer from http://a.test: refused",
+		"no response from http://a.test: refused":                       "no response from http://a.test: refused",
 		"Put http://s.test/o/1?X-Amz-Signature=abc&x=y: reset":        "Put http://s.test/o/1[…] reset",
 		`Get "https://a.test/claim#ap_ct_x": EOF`:                     `Get "https://a.test/claim[…]": EOF`,
 		"key ap_pk_preview_0123456789ABCDEF_aaaa-bbb_cc is bad":       "key ap_pk_[hidden] is bad",
@@ -130,7 +131,15 @@ func TestQuiet(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 10 << 20: "10 MiB", 1<<20 - 1: "1 MiB", 26214400: "25 MiB", 3 << 30: "3 GiB", 5 << 50: "5120 TiB",
+		0:         "0 bytes",
+		1023:      "1023 bytes",
+		1024:      "1 KiB",
+		1536:      "1.5 KiB",
+		10 << 20:  "10 MiB",
+		1<<20 - 1: "1 MiB",
+		26214400:  "25 MiB",
+		3 << 30:   "3 GiB",
+		5 << 50:   "5120 TiB",
 	} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
@@ -153,25 +162,25 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// paper is a buffer that may be read while a bar is drawn on it.
-type paper struct {
+// syncBuffer is a buffer that may be read while a bar is drawn on it.
+type syncBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (p *paper) Write(b []byte) (int, error) {
+func (p *syncBuffer) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.Write(b)
 }
 
-func (p *paper) String() string {
+func (p *syncBuffer) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.text.String()
 }
 
-// pass lets time of the bubble go by, and all that is due then happen.
+// pass lets time of the bubble pass, and what is due then happen.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -179,7 +188,7 @@ func pass(d time.Duration) {
 
 func TestProgressBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err paper
+		var out, err syncBuffer
 		s := New(Options{Out: &out, Err: &err, Environ: onTTY})
 		p := s.Progress(3, 1000)
 		pass(299 * time.Millisecond)
@@ -206,7 +215,7 @@ func TestProgressBar(t *testing.T) {
 
 func TestShortWorkShowsNoBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err paper
+		var out, err syncBuffer
 		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000)
 		p.Sent(1000)
 		p.Stop()
@@ -224,7 +233,7 @@ func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 		{Options{}, "Uploading 2 files (1 KiB)\nUploaded 2 files\n"},
 		{Options{JSON: true}, ""},
 	} {
-		var out, err paper
+		var out, err syncBuffer
 		tt.o.Out, tt.o.Err = &out, &err
 		s := New(tt.o)
 		p := s.Progress(2, 1024)

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Clean makes one line of a text from elsewhere that cannot steer a terminal: control characters, escape sequences and
-// marks that turn the direction of writing are shown as U+FFFD.
+// Clean makes one line of an untrusted text. It shows control characters, escape sequences and marks that change the
+// writing direction as U+FFFD.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if steers(r) {
@@ -19,7 +19,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// steers tells whether a terminal obeys a character instead of showing it.
+// steers reports whether a terminal interprets a character instead of showing it.
 func steers(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
@@ -29,15 +29,15 @@ var (
 	queries = regexp.MustCompile(`(https?://[^\s?#"'<>]+)[?#][^\s"'<>]*`)
 )
 
-// Scrub takes credentials and the signed parts of URLs out of a message. Errors are made without them; this is the
-// second fence.
+// Scrub removes credentials and the signed parts of URLs from a message. Errors are made without them, so this is a
+// second protection.
 func Scrub(message string) string {
 	message = secrets.ReplaceAllString(message, "ap_${1}_[hidden]")
 	return queries.ReplaceAllString(message, "${1}[…]")
 }
 
-// escapeControls escapes what JSON leaves as it is and a terminal obeys: DEL, the control characters of C1 and marks of
-// direction. Those below a space are escaped already, but for the line's own end.
+// escapeControls escapes what JSON leaves unescaped and a terminal interprets: DEL, the C1 control characters and
+// marks of direction. JSON escapes those below a space already, except the final line end.
 func escapeControls(text []byte) []byte {
 	var b strings.Builder
 	for _, r := range string(text) {
@@ -50,7 +50,7 @@ func escapeControls(text []byte) []byte {
 	return []byte(b.String())
 }
 
-// Bytes is a size for people.
+// Bytes formats a size.
 func Bytes(n int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if n < 1024 {
@@ -63,7 +63,7 @@ func Bytes(n int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", size), ".0") + " " + units[unit]
 }
 
-// Count is a number with its noun.
+// Count formats a number with its noun.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -71,7 +71,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// When is an instant for people, with how far ahead it is.
+// When formats an instant, with how far ahead it is.
 func When(t, now time.Time) string {
 	text := t.UTC().Format("2006-01-02 15:04 UTC")
 	switch ahead := t.Sub(now); {

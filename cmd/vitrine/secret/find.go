@@ -11,31 +11,32 @@ import (
 )
 
 const (
-	// reach is how far a secret extends at most from where it begins, in bytes.
+	// reach is the largest length of a secret, in bytes.
 	reach = 8 << 10
-	// short is how far a secret of Vitrine and the head of a key extend at most; more only takes the expressions longer.
+	// short is the largest length of a Vitrine secret and of the head of a key; a larger one only slows the expressions
+	// down.
 	short = 256
-	// window is how much is searched at a time.
+	// window is how many bytes are searched at a time.
 	window = 64 << 10
-	// minBody is how many base64 characters in a row make the head of a private key one: the shortest key, of Ed25519, has
-	// 64. A page that explains the format shows fewer.
+	// minBody is how many base64 characters in a row make the head of a private key a key: the shortest key, of Ed25519,
+	// has 64. A page that explains the format shows fewer.
 	minBody = 60
 	// maxHeaders is how many headers may stand between the head and the body, such as Proc-Type or Version.
 	maxHeaders = 16
-	// maxFindings is how many secrets are told apart in one text.
+	// maxFindings is how many secrets are distinguished in one text.
 	maxFindings = 10000
 )
 
-// Finder looks for secrets in what is written to it: secrets of Vitrine whose checksum is right, and private keys in
-// PEM or OpenPGP armor. It holds some 128 KiB of the text at most, so that a secret may lie across writes. NUL bytes
-// are passed over, which also reads ASCII in UTF-16.
+// Finder searches what is written to it for secrets: Vitrine secrets with a valid checksum, and private keys in PEM or
+// OpenPGP armor. It buffers some 128 KiB of the text at most, so that a secret may span writes. It ignores NUL bytes,
+// which also covers ASCII in UTF-16.
 type Finder struct {
 	held  []byte
 	first string
 	seen  map[[sha256.Size]byte]string
 }
 
-// Write takes the next bytes; it never fails.
+// Write adds the next bytes; it never fails.
 func (f *Finder) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), window)
@@ -50,20 +51,20 @@ func (f *Finder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Found says what the first secret is, "" if there is none; nothing may be written after it.
+// Found returns the kind of the first secret, "" if there is none. No write may follow.
 func (f *Finder) Found() string {
 	f.search(len(f.held))
 	f.held = nil
 	return f.first
 }
 
-// search looks for the secrets that begin before end.
+// search searches for the secrets that begin before end.
 func (f *Finder) search(end int) {
 	f.each(end, "ap_", vitrineSecret)
 	f.each(end, "-----BEGIN ", privateKey)
 }
 
-// each calls read where mark stands and records what it reads there.
+// each calls read at each mark and records what it returns.
 func (f *Finder) each(end int, mark string, read func([]byte) (what string, text []byte)) {
 	for at := 0; ; at++ {
 		next := bytes.Index(f.held[at:], []byte(mark))
@@ -89,7 +90,7 @@ func (f *Finder) record(what string, text []byte) {
 	}
 }
 
-// Added says what secret is in a text and was not in the one before, "" if there is none.
+// Added returns the kind of a secret in a text that was not in the one before, "" if there is none.
 func Added(before, after string) string {
 	var old, now Finder
 	_, _ = old.Write([]byte(before))
@@ -104,7 +105,7 @@ func Added(before, after string) string {
 	return ""
 }
 
-// vitrineSecret reads a secret of Vitrine at the start of a text.
+// vitrineSecret reads a Vitrine secret at the start of a text.
 func vitrineSecret(text []byte) (string, []byte) {
 	t, n, err := credential.Leading(text[:min(len(text), short)])
 	if err != nil {
@@ -119,8 +120,8 @@ var (
 	newline   = regexp.MustCompile(`^\\+[nrt]`)
 )
 
-// privateKey reads a private key at the start of a text: the head, headers if there are some, and a line of the body. The
-// lines may be those of a string in a program or in JSON. A head alone is no key.
+// privateKey reads a private key at the start of a text: the head, optional headers, and a line of the body. The lines
+// may be those of a string in a program or in JSON. A head alone is no key.
 func privateKey(text []byte) (string, []byte) {
 	head := keyHead.Find(text[:min(len(text), short)])
 	if head == nil {
@@ -144,7 +145,7 @@ func privateKey(text []byte) (string, []byte) {
 // separators are the characters that may stand between the lines of a key.
 const separators = " \t\r\n\"'`,;.+&\\#*|>"
 
-// afterSeparators is text from where a line of it begins: after spaces, and what strings and comments put there.
+// afterSeparators returns text from the start of a line: after spaces and the marks of strings and comments.
 func afterSeparators(text []byte) []byte {
 	for len(text) > 0 {
 		switch {
@@ -159,7 +160,7 @@ func afterSeparators(text []byte) []byte {
 	return text
 }
 
-// base64Run counts the base64 characters that text begins with. An escaped slash or plus is one, too.
+// base64Run counts the base64 characters at the start of text. An escaped slash or plus is one, too.
 func base64Run(text []byte) (n int) {
 	for ; len(text) > 0 && n < minBody; n++ {
 		switch c := text[0]; {

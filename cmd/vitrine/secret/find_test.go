@@ -26,7 +26,7 @@ func find(t *testing.T, r io.Reader) string {
 	return f.Found()
 }
 
-// pemKey is a fresh private key of the shortest kind.
+// pemKey returns a new private key of the shortest kind.
 func pemKey(t *testing.T) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
@@ -49,7 +49,7 @@ func quoted(t *testing.T, text string) string {
 	return string(b)
 }
 
-// wide is a text in UTF-16, as some shells write it.
+// wide returns a text in UTF-16, as some shells write it.
 func wide(text string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune("\uFEFF" + text)) {
@@ -81,9 +81,12 @@ func TestFinderFindsSecrets(t *testing.T) {
 		{"in the lines of a program", `"` + strings.ReplaceAll(key, "\n", "\\n\" +\n\t\""), private},
 		{"indented in YAML", "key: |\n  " + strings.ReplaceAll(key, "\n", "\n  "), private},
 		{"in UTF-16", wide(key), private},
-		{"an encrypted one", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n" + lines, private},
+		{"an encrypted one",
+			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n" + lines, private},
 		{"one of OpenSSH", "-----BEGIN OPENSSH PRIVATE KEY-----\n" + lines, private},
-		{"one of OpenPGP", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\nComment: https://example.com/a?b\n\n" + lines, private},
+		{"one of OpenPGP",
+			"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\nComment: https://example.com/a?b\n\n" + lines,
+			private},
 
 		{"nothing", "", ""},
 		{"a page about it", "<p>An API key looks like ap_pk_preview_0123456789ABCDEF_…, a claim token like ap_ct_…", ""},
@@ -91,14 +94,18 @@ func TestFinderFindsSecrets(t *testing.T) {
 		{"an example of the right length", "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("x", 71), ""},
 		{"the head alone", "<pre>-----BEGIN PRIVATE KEY-----</pre>", ""},
 		{"a head with dots", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG...\n-----END PRIVATE KEY-----\n", ""},
-		{"a head with words", "-----BEGIN RSA PRIVATE KEY-----\nNote: the key as base64\n(base64 of the key, in lines of 64 characters)\n-----END RSA PRIVATE KEY-----", ""},
+		{"a head with words", "-----BEGIN RSA PRIVATE KEY-----\nNote: the key as base64\n(base64 of the key, in lines of " +
+			"64 characters)\n-----END RSA PRIVATE KEY-----", ""},
 		{"a certificate", "-----BEGIN CERTIFICATE-----\n" + lines, ""},
 		{"a public key", "-----BEGIN PUBLIC KEY-----\n" + lines, ""},
 		{"a public key of OpenPGP", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n" + lines, ""},
 		{"a signature", "-----BEGIN PGP SIGNATURE-----\n\n" + lines, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for how, r := range map[string]io.Reader{"at once": strings.NewReader(tt.text), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.text))} {
+			for how, r := range map[string]io.Reader{
+				"at once":      strings.NewReader(tt.text),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.text)),
+			} {
 				if got := find(t, r); got != tt.want {
 					t.Errorf("read %s: %q, want %q", how, got, tt.want)
 				}

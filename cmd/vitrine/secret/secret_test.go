@@ -16,8 +16,9 @@ func TestNothingPrintsASecret(t *testing.T) {
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("log", "key", Text("s3cret"))
 	for _, printed := range []string{
-		fmt.Sprint(holder), fmt.Sprintf("%v %+v %#v", holder, holder, holder), fmt.Sprintf("%s %q %x", holder.Key, holder.Key, holder.Key),
-		fmt.Errorf("failed with %v", &holder).Error(), log.String(),
+		fmt.Sprint(holder), fmt.Sprintf("%v %+v %#v", holder, holder, holder),
+		fmt.Sprintf("%s %q %x", holder.Key, holder.Key, holder.Key), fmt.Errorf("failed with %v", &holder).Error(),
+		log.String(),
 	} {
 		if strings.Contains(printed, "s3cret") || strings.Contains(printed, "733363726574") {
 			t.Errorf("printed %s", printed)

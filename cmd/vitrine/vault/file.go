@@ -14,17 +14,17 @@ const (
 	lockName = "credentials.lock"
 	fileMode = 0o600
 	dirMode  = 0o700
-	// most is more than the logins of any person need, in bytes.
+	// most bounds the file of logins, in bytes.
 	most = 1 << 20
 )
 
-// document is the file: a record of each server. What another version wrote there stays as it is.
+// document is the file: one record for each server. It preserves the members of other versions.
 type document struct {
 	SchemaVersion string                     `json:"schema_version"`
 	Credentials   map[string]json.RawMessage `json:"credentials"`
 }
 
-// entries are the records of the file. One that holds something else has none.
+// entries returns the records of the file. A file of another form has none.
 func (v *Vault) entries() (map[string]json.RawMessage, error) {
 	var d document
 	text, err := v.readFile()
@@ -37,7 +37,7 @@ func (v *Vault) entries() (map[string]json.RawMessage, error) {
 	return d.Credentials, nil
 }
 
-// readFile reads the file if it is a regular one, and takes away the rights of others to do so.
+// readFile reads the file if it is regular, and removes the access of other users to it.
 func (v *Vault) readFile() ([]byte, error) {
 	if v.Dir == "" {
 		return nil, fs.ErrNotExist
@@ -62,7 +62,7 @@ func (v *Vault) readFile() ([]byte, error) {
 	return text, nil
 }
 
-// unread is the error of something that cannot be looked at; what is not there stays recognisable.
+// unread returns the error of a file that cannot be read. It still wraps fs.ErrNotExist.
 func unread(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
@@ -70,27 +70,28 @@ func unread(name string, err error) error {
 	return unusable("cannot read %s: %v", name, cause(err))
 }
 
-// unlinked refuses what stands in the place of our folder or file: a link leads elsewhere, a pipe never ends.
+// unlinked refuses a link or a special file in place of our folder or file, because a link leads elsewhere and a pipe
+// never ends.
 func unlinked(name string) error {
 	stat, err := os.Lstat(name)
 	switch {
 	case err != nil:
 		return unread(name, err)
 	case stat.Mode()&fs.ModeSymlink != 0:
-		return unusable("%s is a symbolic link; logins are not kept behind one", name)
+		return unusable("%s is a symbolic link; logins are not stored behind one", name)
 	case !stat.IsDir() && !stat.Mode().IsRegular():
 		return unusable("%s is neither a folder nor a file", name)
 	}
 	return nil
 }
 
-// makeDir makes the folder, or takes the rights of others to it away.
+// makeDir makes the folder, or removes the access of other users to it.
 func (v *Vault) makeDir() error {
 	if v.Dir == "" {
-		return unusable("there is no folder to keep the login in: neither HOME nor XDG_CONFIG_HOME is set")
+		return unusable("there is no folder to store the login in: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	if err := os.MkdirAll(v.Dir, dirMode); err != nil {
-		return unusable("cannot make the folder %s: %v", v.Dir, cause(err))
+		return unusable("cannot create the folder %s: %v", v.Dir, cause(err))
 	}
 	if err := unlinked(v.Dir); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (v *Vault) makeDir() error {
 	return nil
 }
 
-// write puts the record of a server into the file, or takes it out if text is nil.
+// write writes the record of a server to the file, or removes it if text is nil.
 func (v *Vault) write(server string, text []byte) error {
 	all, err := v.entries()
 	if _, there := all[server]; text == nil && !there {
@@ -137,7 +138,7 @@ func (v *Vault) discard() error {
 	return nil
 }
 
-// replace writes the file anew beside the old one and puts it in its place, so that a reader sees one of the two whole.
+// replace writes a new file beside the old one and renames it, so that a reader sees one of the two whole.
 func (v *Vault) replace(text []byte) (err error) {
 	f, err := os.CreateTemp(v.Dir, fileName+".*")
 	if err != nil {
@@ -157,7 +158,7 @@ func (v *Vault) replace(text []byte) (err error) {
 	return os.Rename(f.Name(), v.Path())
 }
 
-// cause is what the system said, without the names that the message has already.
+// cause returns the error of the system without the names, which are in the message already.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -168,8 +169,8 @@ func cause(err error) error {
 	return err
 }
 
-// Folder is the configuration folder for the environment of a process, "" if it names none. A relative XDG_CONFIG_HOME
-// counts as unset, as its specification has it.
+// Folder returns the configuration folder for the environment of a process, "" if it names none. A relative
+// XDG_CONFIG_HOME counts as unset, as its specification says.
 func Folder(env func(name string) string) string {
 	if all := Folders(env); len(all) > 0 {
 		return all[0]
@@ -177,8 +178,8 @@ func Folder(env func(name string) string) string {
 	return ""
 }
 
-// Folders are the configuration folders that the environment of a process may mean, the one that counts first: with
-// another XDG_CONFIG_HOME a process has left its logins in another one.
+// Folders returns all configuration folders that the environment may have meant, the current one first: before
+// XDG_CONFIG_HOME changed, logins were stored in another one.
 func Folders(env func(name string) string) (all []string) {
 	if base := env("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		all = append(all, filepath.Join(base, "vitrine"))

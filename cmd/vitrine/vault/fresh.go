@@ -8,18 +8,18 @@ import (
 	"vitrine/cmd/vitrine/secret"
 )
 
-// refreshTime bounds a refresh, which is not broken off: its answer holds the only token that still counts.
+// refreshTime bounds a refresh, which is not cancelled, because its response contains the only valid token.
 const refreshTime = 15 * time.Second
 
-// invalidGrant is how a server refuses a refresh token that was replaced or revoked.
+// invalidGrant is the error code for a refresh token that was replaced or revoked.
 const invalidGrant = "invalid_grant"
 
 // Refresh exchanges a refresh token for an access token and the refresh token that replaces it.
 type Refresh func(ctx context.Context, r Record) (access, next secret.Text, err error)
 
-// AccessToken gives an access token for the stored login of a server. The new refresh token is stored before the access token
-// is handed out, so that a process that dies in between does not lose the login. Processes take turns; where they
-// cannot, one that comes second finds its token replaced, reads the new one and tries once more.
+// AccessToken returns an access token for the stored login of a server. It stores the new refresh token before it
+// returns the access token, so that a process that dies in between does not lose the login. Processes take turns under
+// a lock. Without a lock, a process that lost the race reads the new token and retries once.
 func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh) (secret.Text, error) {
 	var access secret.Text
 	_, err := v.Update(ctx, server, func(r *Record) (*Record, error) {
@@ -38,7 +38,7 @@ func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh)
 			}
 		}
 		if failure.IsCode(err, invalidGrant) {
-			return nil, signedOut("the login for %s has ended", server)
+			return nil, signedOut("the login for %s has expired", server)
 		}
 		return &next, err
 	})
@@ -50,5 +50,5 @@ func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh)
 
 func signedOut(format string, args ...any) error {
 	return failure.New(failure.Auth, "not_authenticated", format, args...).
-		Advise("Sign in with vitrine login, or with vitrine login --device-code where no browser is.")
+		Advise("Sign in with vitrine login, or with vitrine login --device-code without a browser.")
 }

@@ -14,7 +14,8 @@ import (
 	"vitrine/cmd/vitrine/secret"
 )
 
-// rotation is a server's side of a login: the one refresh token that counts. Any other ends nothing but its own use.
+// rotation is the server's side of a login: the one valid refresh token. The use of another one fails without other
+// effect.
 type rotation struct {
 	mu      sync.Mutex
 	counts  secret.Text
@@ -38,7 +39,7 @@ func token(n int) secret.Text {
 	return secret.Text(fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", n))
 }
 
-// rotating stores a login and makes its server.
+// rotating stores a login and returns its server.
 func rotating(t *testing.T, v *Vault) *rotation {
 	r := login(server, "a")
 	r.RefreshToken = token(0)
@@ -57,11 +58,11 @@ func TestFreshStoresTheNewTokenFirst(t *testing.T) {
 		}
 		want := login(server, "a")
 		want.RefreshToken = token(n)
-		holds(t, v, want)
+		wantLogin(t, v, want)
 	}
 }
 
-// TestFreshTakesTurns runs many at once, each as a process of its own would: with its own vault on the same folder.
+// TestFreshTakesTurns runs many at once, each as its own process would: with its own vault on the same folder.
 func TestFreshTakesTurns(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -84,27 +85,28 @@ func TestFreshTakesTurns(t *testing.T) {
 	}
 }
 
-// TestFreshAfterALostRace lets another program, which knows no lock, be faster.
+// TestFreshAfterALostRace lets another program, which does not lock, be faster.
 func TestFreshAfterALostRace(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	o := rotating(t, v)
 	first := true
-	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
-		if first {
-			first = false
-			faster := r
-			_, next, err := o.refresh(ctx, r)
-			faster.RefreshToken = next
-			if err == nil {
-				err = v.write(server, mustJSON(t, faster))
+	access, err := v.AccessToken(t.Context(), server,
+		func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+			if first {
+				first = false
+				faster := r
+				_, next, err := o.refresh(ctx, r)
+				faster.RefreshToken = next
+				if err == nil {
+					err = v.write(server, mustJSON(t, faster))
+				}
+				if err != nil {
+					t.Error(err)
+				}
 			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		return o.refresh(ctx, r)
-	})
+			return o.refresh(ctx, r)
+		})
 	if err != nil || access != "access2" || o.refused != 1 {
 		t.Fatalf("access token %q, %d refused, error %v", string(access), o.refused, err)
 	}
@@ -129,16 +131,16 @@ func TestFreshFails(t *testing.T) {
 	if _, err := v.AccessToken(t.Context(), server, refuse("")); failure.Of(err).Exit != failure.Server {
 		t.Errorf("without a network: %v", err)
 	}
-	holds(t, v, before)
+	wantLogin(t, v, before)
 	o.counts = token(99) // revoked
 	_, err := v.AccessToken(t.Context(), server, o.refresh)
 	if f := failure.Of(err); f.Exit != failure.Auth || !strings.Contains(f.Hint, "vitrine login") || o.refused != 1 {
 		t.Errorf("after a revocation: %v, %d refused", err, o.refused)
 	}
-	holds(t, v, before)
+	wantLogin(t, v, before)
 }
 
-// TestFreshIsNotBrokenOff interrupts the command while its token is being replaced.
+// TestFreshIsNotBrokenOff interrupts the command during a refresh.
 func TestFreshIsNotBrokenOff(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -156,17 +158,18 @@ func TestFreshIsNotBrokenOff(t *testing.T) {
 	}
 }
 
-// TestFreshDoesNotUseWhatItCannotStore takes the folder away while the server answers.
+// TestFreshDoesNotUseWhatItCannotStore removes the folder during a refresh.
 func TestFreshDoesNotUseWhatItCannotStore(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	o := rotating(t, v)
-	access, err := v.AccessToken(t.Context(), server, func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
-		if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
-			t.Error(err)
-		}
-		return o.refresh(ctx, r)
-	})
+	access, err := v.AccessToken(t.Context(), server,
+		func(ctx context.Context, r Record) (secret.Text, secret.Text, error) {
+			if err := errors.Join(os.RemoveAll(v.Dir), os.Symlink(t.TempDir(), v.Dir)); err != nil {
+				t.Error(err)
+			}
+			return o.refresh(ctx, r)
+		})
 	if access != "" || !failure.IsCode(err, failure.Unstorable) {
 		t.Errorf("access token %q, error %v", string(access), err)
 	}
@@ -196,7 +199,7 @@ func TestLockWaitsAndGivesUpWithTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
-	second.waiting.Wait() // else the folder may be filled again while it is removed
+	second.waiting.Wait() // otherwise the folder may be filled again while it is removed
 	if _, err := os.Stat(filepath.Join(v.Dir, lockName)); err != nil {
 		t.Error(err)
 	}

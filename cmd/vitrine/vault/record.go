@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Record is a stored login. It belongs to one server: its secrets go to the hosts that it names and nowhere else.
+// Record is a stored login of one server. Its secrets are sent only to the hosts that it names.
 type Record struct {
 	BaseURL   string `json:"base_url"` // as the person names the server, normalised
 	APIURL    string `json:"api_url"`  // the hosts at the time of the login
@@ -29,19 +29,20 @@ var (
 	refreshForm = regexp.MustCompile(`^ap_rt_(production|preview|live)_[0-9A-HJKMNP-TV-Z]{16}_[A-Za-z0-9_-]{32,}$`)
 )
 
-// read takes the record of a server from its JSON, or nil: what is corrupt, has another form or belongs to another server
-// is no credential.
+// read parses the record of a server. It returns nil for JSON that is corrupt, has another form or belongs to another
+// server.
 func read(text []byte, server string) *Record {
 	var r Record
 	if json.Unmarshal(text, &r) != nil || r.BaseURL != server || r.APIURL == "" || r.UploadURL == "" {
 		return nil
 	}
 	form := keyForm.FindStringSubmatch(string(r.APIKey))
-	if form == nil || form[1] != string(r.PublicID) || (r.RefreshToken != "" && !refreshForm.MatchString(string(r.RefreshToken))) {
+	if form == nil || form[1] != string(r.PublicID) || (r.RefreshToken != "" &&
+		!refreshForm.MatchString(string(r.RefreshToken))) {
 		return nil
 	}
 	return &r
 }
 
-// Expired tells whether the key has ended.
+// Expired reports whether the key has expired.
 func (r *Record) Expired(now time.Time) bool { return r.ExpiresAt != nil && !now.Before(*r.ExpiresAt) }

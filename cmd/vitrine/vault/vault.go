@@ -1,7 +1,8 @@
-// Package vault keeps logins: in the system's keyring, or in a file that only its owner reads where there is no keyring.
+// Package vault stores logins in the system's keyring, or in a file that only its owner can read if there is no
+// keyring.
 //
-// There is one login for a server. A file entry exists only if the last save found no keyring, so it is the newer one
-// of two and is read first. Changes are made under a lock that all processes of the person share.
+// There is one login for each server. A file entry exists only if the last save found no keyring, so it is the newer
+// one of two and is read first. Changes are made under a lock that all processes of the user share.
 package vault
 
 import (
@@ -19,44 +20,44 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Place is where a login is kept.
+// Place is where a login is stored.
 type Place string
 
-// The places.
+// Places.
 const (
 	Keyring Place = "keyring"
 	File    Place = "file"
 )
 
-// service names our entries of the keyring; the user of an entry is the server's address.
+// service names our entries in the keyring; the user of an entry is the server's address.
 const service = "vitrine"
 
-// KeyringTime bounds each call to the keyring, which may wait for a person or a service that never comes.
+// KeyringTime bounds each call to the keyring, which may wait for a person or for a service that never answers.
 const KeyringTime = 3 * time.Second
 
-// errSilent says that the keyring did not answer in time.
-var errSilent = errors.New("the keyring does not answer")
+// errSilent reports that the keyring did not answer in time.
+var errSilent = errors.New("the keyring does not respond")
 
-// Vault is the logins of one person on one machine.
+// Vault holds the logins of one user on one machine.
 type Vault struct {
-	// Dir is the configuration folder, "" if the person has none; it is made when it is needed.
+	// Dir is the configuration folder, "" if there is none. It is made when it is needed.
 	Dir string
-	// Warn tells the person about a keyring that cannot be used.
+	// Warn warns the person about a keyring that cannot be used.
 	Warn func(format string, args ...any)
 	// Deadline of each call to the keyring.
 	Deadline time.Duration
 
 	warned  sync.Once
 	silent  bool
-	waiting sync.WaitGroup // for the lock; a command that is interrupted does not wait for them
+	waiting sync.WaitGroup // for the lock; an interrupted command does not wait for them
 }
 
-// Path is the name of the file.
+// Path returns the name of the file.
 func (v *Vault) Path() string { return filepath.Join(v.Dir, fileName) }
 
-// Load gives the login of a server, or nil if there is none.
+// Load returns the login of a server, or nil if there is none.
 func (v *Vault) Load(server string) *Record {
-	entries, _ := v.entries() // a file that cannot be read holds no login
+	entries, _ := v.entries() // an unreadable file counts as empty
 	if r := read(entries[server], server); r != nil {
 		return r
 	}
@@ -67,14 +68,14 @@ func (v *Vault) Load(server string) *Record {
 	})
 	switch {
 	case errors.Is(err, errSilent):
-		v.warn("The keyring does not answer; a login that it holds is not seen")
+		v.warn("The keyring does not respond; a login in it cannot be read")
 	case err == nil:
 		return read([]byte(text), server)
 	}
 	return nil
 }
 
-// Update replaces the login of a server by what change makes of it: nil removes it, and the same pointer leaves it. No
+// Update replaces the login of a server by what change returns: nil removes it, and the same pointer leaves it. No
 // other process changes logins meanwhile. An error of change leaves all as it is.
 func (v *Vault) Update(ctx context.Context, server string, change func(*Record) (*Record, error)) (Place, error) {
 	unlock, err := v.lock(ctx)
@@ -104,13 +105,13 @@ func (v *Vault) save(r Record) (Place, error) {
 	if v.ring(func() error { return keyring.Set(service, r.BaseURL, string(text)) }) == nil {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
-	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // what cannot be reached cannot be deleted
-	v.warn("There is no keyring that can be used: the login is kept in %s, readable for you alone", v.Path())
+	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
+	v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
 	return File, v.write(r.BaseURL, text)
 }
 
-// remove deletes the login of a server from both places. A keyring that cannot be used holds nothing; one that still
-// gives the entry does.
+// remove deletes the login of a server from both places. It ignores a keyring that cannot be used, but fails if the
+// keyring still returns the entry.
 func (v *Vault) remove(server string) error {
 	err := v.ring(func() error { return keyring.Delete(service, server) })
 	if err != nil && v.ring(func() error { _, err := keyring.Get(service, server); return err }) == nil {
@@ -123,7 +124,7 @@ func (v *Vault) warn(format string, args ...any) {
 	v.warned.Do(func() { v.Warn(format, args...) })
 }
 
-// ring makes a call to the keyring. One that did not answer is not asked again; its call may end later, unseen.
+// ring calls the keyring. After a timeout it makes no further calls; the late call may end later, unseen.
 func (v *Vault) ring(call func() error) error {
 	if v.silent {
 		return errSilent
@@ -141,7 +142,7 @@ func (v *Vault) ring(call func() error) error {
 	}
 }
 
-// lock waits for its turn. Where no lock file can be made nothing is locked: the keyring may work all the same.
+// lock waits for the lock file. Where none can be made it does not lock, because the keyring may work all the same.
 func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 	if v.makeDir() != nil {
 		return func() {}, nil
@@ -173,8 +174,8 @@ func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// unusable is the failure of a place that cannot keep a login.
+// unusable returns the failure of a place that cannot store a login.
 func unusable(format string, args ...any) error {
 	return failure.New(failure.Other, failure.Unstorable, "%s", fmt.Sprintf(format, args...)).
-		Advise("Logins are kept in $XDG_CONFIG_HOME/vitrine, else ~/.config/vitrine; make that a folder of your own.")
+		Advise("Logins are stored in $XDG_CONFIG_HOME/vitrine or ~/.config/vitrine; make that a folder of your own.")
 }

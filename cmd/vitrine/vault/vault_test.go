@@ -19,21 +19,25 @@ import (
 
 const server, other = "https://v.test", "http://localhost:8701"
 
-// None of these tests runs beside another: the library has one keyring for the process.
+// None of these tests is parallel, because the library has one keyring for the process.
 
-// open makes a vault in a new folder. What it warns of is appended to warnings.
+// open returns a vault in a new folder. Its warnings are appended to warnings.
 func open(t *testing.T, warnings *[]string) *Vault {
 	t.Helper()
-	return &Vault{Dir: filepath.Join(t.TempDir(), "config", "vitrine"), Deadline: KeyringTime, Warn: func(format string, args ...any) {
-		if warnings != nil {
-			*warnings = append(*warnings, fmt.Sprintf(format, args...))
-		}
-	}}
+	return &Vault{
+		Dir:      filepath.Join(t.TempDir(), "config", "vitrine"),
+		Deadline: KeyringTime,
+		Warn: func(format string, args ...any) {
+			if warnings != nil {
+				*warnings = append(*warnings, fmt.Sprintf(format, args...))
+			}
+		},
+	}
 }
 
 func without(t *testing.T) { keyring.MockInitWithError(errors.New("no dbus")) }
 
-// login is a record whose secrets end with the same letter.
+// login returns a record whose secrets end with the same letter.
 func login(server string, letter string) Record {
 	tail := strings.Repeat(letter, 40)
 	at := time.Date(2027, 2, 19, 9, 0, 0, 0, time.UTC)
@@ -67,8 +71,8 @@ func drop(t *testing.T, v *Vault, server string) {
 	}
 }
 
-// holds demands that the vault has just this login for its server.
-func holds(t *testing.T, v *Vault, want Record) {
+// wantLogin checks that the vault has just this login for its server.
+func wantLogin(t *testing.T, v *Vault, want Record) {
 	t.Helper()
 	got := v.Load(want.BaseURL)
 	if got == nil {
@@ -81,7 +85,7 @@ func holds(t *testing.T, v *Vault, want Record) {
 	}
 }
 
-func hasNone(t *testing.T, v *Vault, server string) {
+func wantNoLogin(t *testing.T, v *Vault, server string) {
 	t.Helper()
 	if r := v.Load(server); r != nil {
 		t.Errorf("there is a login for %s", server)
@@ -92,21 +96,22 @@ func TestFile(t *testing.T) {
 	without(t)
 	var warnings []string
 	v := open(t, &warnings)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	drop(t, v, server)
-	if place := store(t, v, login(server, "a")); place != File || len(warnings) != 1 || !strings.Contains(warnings[0], v.Path()) {
+	if place := store(t, v, login(server, "a")); place != File || len(warnings) != 1 ||
+		!strings.Contains(warnings[0], v.Path()) {
 		t.Errorf("place %s, warnings %q", place, warnings)
 	}
 	store(t, v, login(other, "b"))
 	store(t, v, login(server, "c"))
-	holds(t, v, login(server, "c"))
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(server, "c"))
+	wantLogin(t, v, login(other, "b"))
 	if len(warnings) != 1 {
 		t.Errorf("warned %d times", len(warnings))
 	}
 	drop(t, v, server)
-	hasNone(t, v, server)
-	holds(t, v, login(other, "b"))
+	wantNoLogin(t, v, server)
+	wantLogin(t, v, login(other, "b"))
 	drop(t, v, other)
 	if _, err := os.Lstat(v.Path()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty file stays: %v", err)
@@ -124,7 +129,7 @@ func TestFileIsForItsOwnerAlone(t *testing.T) {
 		return stat.Mode().Perm()
 	}
 	store(t, v, login(server, "a"))
-	for range 2 { // as it was made, and after somebody opened it
+	for range 2 { // as created, and after other users got access
 		if f, d := mode(v.Path()), mode(v.Dir); f != 0o600 || d != 0o700 {
 			t.Errorf("the file has mode %o, its folder %o", f, d)
 		}
@@ -160,13 +165,13 @@ func TestLinksAreRefused(t *testing.T) {
 			if err := os.Symlink(to, from); err != nil {
 				t.Fatal(err)
 			}
-			hasNone(t, v, server)
+			wantNoLogin(t, v, server)
 			r := login(server, "b")
 			_, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil })
 			if !failure.IsCode(err, failure.Unstorable) || !strings.Contains(err.Error(), "symbolic link") {
 				t.Errorf("error %v", err)
 			}
-			holds(t, elsewhere, login(server, "a"))
+			wantLogin(t, elsewhere, login(server, "a"))
 		})
 	}
 }
@@ -179,10 +184,11 @@ func TestWhatIsNoRecordIsNoCredential(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"nothing": ``, "no JSON": `{"api_key`, "null": `null`, "a list": `[]`, "a string": `"x"`, "an empty object": `{}`,
-		"another server":      strings.Replace(string(good), `"base_url":"https://v.test"`, `"base_url":"https://w.test"`, 1),
-		"no hosts":            strings.Replace(string(good), `"api_url":"https://v.test"`, `"api_url":""`, 1),
-		"another kind":        strings.Replace(string(good), "ap_pk_", "ap_at_", 1),
-		"another public id":   strings.Replace(string(good), `"public_id":"0123456789ABCDEF"`, `"public_id":"FEDCBA9876543210"`, 1),
+		"another server": strings.Replace(string(good), `"base_url":"https://v.test"`, `"base_url":"https://w.test"`, 1),
+		"no hosts":       strings.Replace(string(good), `"api_url":"https://v.test"`, `"api_url":""`, 1),
+		"another kind":   strings.Replace(string(good), "ap_pk_", "ap_at_", 1),
+		"another public id": strings.Replace(string(good), `"public_id":"0123456789ABCDEF"`,
+			`"public_id":"FEDCBA9876543210"`, 1),
 		"a bad refresh token": strings.Replace(string(good), "ap_rt_", "ap_pk_", 1),
 		"a bad expiry":        strings.Replace(string(good), "2027-02-19T09:00:00Z", "tomorrow", 1),
 	} {
@@ -197,9 +203,9 @@ func TestWhatIsNoRecordIsNoCredential(t *testing.T) {
 			if err := os.WriteFile(v.Path(), []byte(file), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			hasNone(t, v, server)
+			wantNoLogin(t, v, server)
 			store(t, v, login(server, "b")) // a login repairs it
-			holds(t, v, login(server, "b"))
+			wantLogin(t, v, login(server, "b"))
 		}
 	}
 	if read(good, server) == nil {
@@ -227,9 +233,10 @@ func TestNoPlaceAtAll(t *testing.T) {
 	without(t)
 	v := open(t, nil)
 	v.Dir = ""
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	r := login(server, "a")
-	if _, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil }); !failure.IsCode(err, failure.Unstorable) {
+	_, err := v.Update(t.Context(), server, func(*Record) (*Record, error) { return &r, nil })
+	if !failure.IsCode(err, failure.Unstorable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -245,20 +252,20 @@ func TestKeyring(t *testing.T) {
 	if _, err := os.Lstat(v.Path()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a file beside the keyring: %v", err)
 	}
-	holds(t, v, login(server, "a"))
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(server, "a"))
+	wantLogin(t, v, login(other, "b"))
 	drop(t, v, server)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 	if _, err := keyring.Get(service, server); !errors.Is(err, keyring.ErrNotFound) {
 		t.Errorf("the keyring still has it: %v", err)
 	}
-	holds(t, v, login(other, "b"))
+	wantLogin(t, v, login(other, "b"))
 	if len(warnings) != 0 {
 		t.Errorf("warned %q", warnings)
 	}
 }
 
-// TestKeyringComesAndGoes walks between both places: the newest login counts, and no older copy of it stays.
+// TestKeyringComesAndGoes alternates between both places: the newest login counts, and no older copy of it stays.
 func TestKeyringComesAndGoes(t *testing.T) {
 	without(t)
 	v := open(t, nil)
@@ -268,17 +275,18 @@ func TestKeyringComesAndGoes(t *testing.T) {
 	if place := store(t, v, login(server, "b")); place != Keyring {
 		t.Errorf("kept in the %s", place)
 	}
-	if text, err := os.ReadFile(v.Path()); err != nil || strings.Contains(string(text), server) || !strings.Contains(string(text), other) {
+	if text, err := os.ReadFile(v.Path()); err != nil || strings.Contains(string(text), server) ||
+		!strings.Contains(string(text), other) {
 		t.Errorf("the file holds %s (%v)", text, err)
 	}
-	holds(t, v, login(server, "b"))
+	wantLogin(t, v, login(server, "b"))
 
 	if err := v.write(server, mustJSON(t, login(server, "c"))); err != nil { // as a save without keyring leaves it
 		t.Fatal(err)
 	}
-	holds(t, v, login(server, "c"))
+	wantLogin(t, v, login(server, "c"))
 	drop(t, v, server)
-	hasNone(t, v, server)
+	wantNoLogin(t, v, server)
 }
 
 func mustJSON(t *testing.T, r Record) []byte {

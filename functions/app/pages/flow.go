@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// ArtifactSummary is what somebody published and a member may take over: titles of the newest, and how many there are.
+// ArtifactSummary describes artifacts that a member may take over: titles of the newest, and how many there are.
 type ArtifactSummary struct {
 	Titles []string
 	Count  int
 	Most   bool // there may be more than Count
 }
 
-// More is how many artifacts Titles does not name.
+// More returns how many artifacts Titles does not name.
 func (p ArtifactSummary) More() int { return max(0, p.Count-len(p.Titles)) }
 
-// Claim takes a claim token, from the fragment of a link or from somebody's clipboard.
+// Claim asks for a claim token, from the fragment of a link or from the clipboard.
 type Claim struct {
 	Layout
 	SignedIn bool
@@ -23,7 +23,7 @@ type Claim struct {
 	Error    string
 }
 
-// ClaimPreview shows what a claim would bring, and where.
+// ClaimPreview shows what a claim would move, and where.
 type ClaimPreview struct {
 	Layout
 	ArtifactSummary
@@ -31,14 +31,14 @@ type ClaimPreview struct {
 	Token, Once          string
 }
 
-// AgentRequest shows an agent that asks to be let in.
+// AgentRequest shows an agent that asks for access.
 type AgentRequest struct {
 	Layout
 	ArtifactSummary
 	RegisteredAt, ExpiresAt time.Time
-	EndsAt                  time.Time // of what it may do
+	EndsAt                  time.Time // when its access would end
 	Network                 string
-	Attempt                 string // names what is shown; the answer brings it back
+	Attempt                 string // identifies the shown attempt; the answer sends it back
 	Error                   string
 }
 
@@ -48,7 +48,7 @@ type Device struct {
 	Code, Error string
 }
 
-// DeviceRequest shows a device that asks to be let in.
+// DeviceRequest shows a device that asks for access.
 type DeviceRequest struct {
 	Layout
 	Client, Name, Network string
@@ -57,7 +57,7 @@ type DeviceRequest struct {
 	Code                  string
 }
 
-// Consent shows an app that asks to be let in.
+// Consent shows an app that asks for access.
 type Consent struct {
 	Layout
 	Client, ID, Host string
@@ -69,21 +69,21 @@ type Consent struct {
 	Request          string
 }
 
-// Leave sends the browser back to an app, which no redirect may do after a form.
+// Leave sends the browser back to an app, because a redirect after a form is blocked by the form-action policy.
 type Leave struct {
 	Client, Host string
 	Allowed      bool
 	To           template.URL // as the authorization server returned it, never a client's own text
 }
 
-// AppError shows a request of an app that was refused, and that the member has not let in.
+// AppError shows the refused request of an app that the member has not granted access.
 type AppError struct {
 	Client, ID, Host      string
 	Code, Meaning, Detail string
 	To                    template.URL // as the authorization server returned it, never a client's own text
 }
 
-// SignedOut is where people are after they left.
+// SignedOut confirms that the member signed out.
 type SignedOut struct {
 	SignIn   string
 	Provider string // where they sign out of the identity provider; empty: nowhere

@@ -2,10 +2,10 @@ package pages
 
 import "time"
 
-// Layout is what the pages of a member have around them.
+// Layout is the frame around the pages of a member.
 type Layout struct {
 	Workspace, Email string
-	// Here is the section on show, by its path; empty on pages that ask one question and offer no way around it.
+	// Here is the path of the current section. It is empty on pages that ask one question and have no navigation.
 	Here string
 }
 
@@ -15,15 +15,19 @@ type section struct {
 	Here       bool
 }
 
-// Sections is the navigation; nil where there is none.
+// Sections returns the navigation; nil where there is none.
 func (s Layout) Sections() []section {
 	if s.Here == "" {
 		return nil
 	}
 	all := []section{
-		{Path: "/dashboard", Name: "Overview"}, {Path: "/artifacts", Name: "Artifacts"}, {Path: "/access-links", Name: "Access links"},
+		{Path: "/dashboard", Name: "Overview"},
+		{Path: "/artifacts", Name: "Artifacts"},
+		{Path: "/access-links", Name: "Access links"},
 		{Path: "/keys", Name: "API keys"},
-		{Path: "/connections", Name: "Connections"}, {Path: "/audit", Name: "Audit log"}, {Path: "/settings", Name: "Workspace"},
+		{Path: "/connections", Name: "Connections"},
+		{Path: "/audit", Name: "Audit log"},
+		{Path: "/settings", Name: "Workspace"},
 	}
 	for i := range all {
 		all[i].Here = all[i].Path == s.Here
@@ -31,25 +35,25 @@ func (s Layout) Sections() []section {
 	return all
 }
 
-// Pages are the ways from a page of a list to its others.
+// Pages links a page of a list to its other pages.
 type Pages struct {
-	Of    string // what the list has, where a page has several lists
+	Of    string // what the list contains, where a page has several lists
 	First string // path of the first page; empty: this is it
-	Next  string // path of the following page; empty: this is the last
+	Next  string // path of the next page; empty: this is the last
 }
 
 // Artifact is a row of a list.
 type Artifact struct {
 	ID, Title, Status string
-	Pinned, Locked    bool      // Locked: none of its access links opens it
+	Pinned, Locked    bool      // Locked: none of its access links works
 	PublishedAt       time.Time // zero: never
-	ExpiresAt         time.Time // zero: not by itself
+	ExpiresAt         time.Time // zero: it does not expire
 }
 
-// Ended tells whether nobody can see it any more.
+// Ended reports whether the artifact can no longer be viewed.
 func (a Artifact) Ended() bool { return a.Status == "Expired" || a.Status == "Deleted" }
 
-// Limits are the numbers of a workspace; sizes are bytes.
+// Limits are the limits of a workspace; sizes are bytes.
 type Limits struct {
 	PerDay, Files            int
 	FileSize, ArtifactSize   int64
@@ -57,7 +61,7 @@ type Limits struct {
 	PerMinute                int
 }
 
-// Overview is what a member sees first.
+// Overview is the first page of a member.
 type Overview struct {
 	Layout
 	APIURL string
@@ -83,12 +87,12 @@ type Key struct {
 	RevokedAt         time.Time
 }
 
-// Keys lists the live API keys of a workspace and makes new ones, or lists those that have ended.
+// Keys lists the live API keys of a workspace and creates new ones, or lists those that have ended.
 type Keys struct {
 	Layout
 	APIURL string
-	Ended  bool          // these have ended
-	Kept   time.Duration // how long those are listed
+	Ended  bool          // the list shows ended keys
+	Kept   time.Duration // how long ended keys are listed
 	Items  []Key
 	Pages
 	Made  *Made
@@ -97,7 +101,7 @@ type Keys struct {
 	Error string // what is wrong with it
 }
 
-// Made is a key that was just made, with the secret that is shown this once.
+// Made shows a new key with its secret, this once.
 type Made struct {
 	Key
 	Secret string
@@ -109,14 +113,14 @@ type Agent struct {
 	RegisteredAt, ApprovedAt, EndsAt time.Time
 }
 
-// App is an OAuth client that a member allowed.
+// App is an OAuth client with a grant of the member.
 type App struct {
 	ID, Name, Audience string
 	Scopes             []string
 	AllowedAt, EndsAt  time.Time
 }
 
-// Connections lists who may act in a workspace beside its keys.
+// Connections lists the agents and apps that may act in a workspace.
 type Connections struct {
 	Layout
 	APIURL     string
@@ -126,7 +130,7 @@ type Connections struct {
 	AppPages   Pages
 }
 
-// Settings tells about the workspace, the member and the session.
+// Settings shows the workspace, the member and the session.
 type Settings struct {
 	Layout
 	ID, Member         string
@@ -135,54 +139,54 @@ type Settings struct {
 	Limits             Limits
 	SignedInAt, EndsAt time.Time
 	Browser, Network   string
-	Change             *Change // nil: the member may change nothing
+	Change             *Change // nil: the member may not change them
 }
 
 // Change is the form for the settings of a workspace.
 type Change struct {
 	Once, Name  string
-	Days        string // that new artifacts live unless asked otherwise
+	Days        string // the default lifetime of new artifacts
 	Least, Most int    // of Days
 	Wrong       string // the field that Error is about: name or days
 	Error       string
 }
 
-// Audit is one page of what was done in a workspace, newest first.
+// Audit is one page of the audit log of a workspace, newest first.
 type Audit struct {
 	Layout
 	Items []AuditEntry
-	Kept  time.Duration // entries of the record
+	Kept  time.Duration // how long entries are kept
 	Pages
 }
 
-// AuditEntry is something that somebody did.
+// AuditEntry is one entry of the audit log.
 type AuditEntry struct {
 	What, Detail string
 	At           time.Time
 	By, On       Ref
-	Request      string // empty: nobody knows it
+	Request      string // empty: not known
 }
 
-// Ref is who did something, or what it was done to.
+// Ref names an actor or a target.
 type Ref struct {
 	Kind, ID string
 	Path     string // empty: it has no page
 }
 
-// Confirm asks whether to do something that cannot be undone.
+// Confirm asks before an action that cannot be undone.
 type Confirm struct {
 	Layout
 	Heading string
-	Subject string // a name that somebody chose
+	Subject string // a name that a user chose
 	Detail  string // an id
 	Text    string
-	Action  string // where the answer is posted
+	Action  string // path that the answer is posted to
 	Button  string
 	Back    string
 	Once    string
 }
 
-// Done tells what was changed.
+// Done reports what was changed.
 type Done struct {
 	Layout
 	Heading string

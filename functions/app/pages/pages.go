@@ -1,4 +1,4 @@
-// Package pages holds what the app host shows: a struct a page, templates, and the files that they load.
+// Package pages contains the pages of the app host: one struct for each page, templates, and the files that they load.
 package pages
 
 import (
@@ -15,17 +15,17 @@ import (
 //go:embed templates assets
 var files embed.FS
 
-// Page is something to show; the zero value of each renders.
+// Page is a page; the zero value of each renders.
 type Page interface{ template() string }
 
-// Home tells what this deployment is and how to publish to it.
+// Home describes this deployment and how to publish to it.
 type Home struct {
 	APIURL string
 	AppURL string
 	SignIn string // path
 }
 
-// Viewer is the shell that opens an access link in the browser; the secret in the URL's fragment never gets here.
+// Viewer is the page that opens an access link in the browser. The server never gets the secret in the URL's fragment.
 type Viewer struct {
 	PublicID string
 	// ContentOrigin is the only origin that the page frames and links to.
@@ -33,13 +33,13 @@ type Viewer struct {
 	APIURL        string
 }
 
-// Message is a page of a few words: a failure, mostly.
+// Message is a page with a short text, mostly an error.
 type Message struct {
 	Heading string
 	Text    string
-	// RequestID helps the operator to find what happened; "" shows none.
+	// RequestID helps the operator to find the request in the log; "" shows none.
 	RequestID string
-	// Links are what can be done next; none: the front page.
+	// Links are the next steps; none: the front page.
 	Links []Link
 }
 
@@ -47,20 +47,22 @@ func (Home) template() string    { return "home.html" }
 func (Viewer) template() string  { return "viewer.html" }
 func (Message) template() string { return "message.html" }
 
-// Gone is what every access link shows that does not open, whatever the reason.
+// Gone is the page of every access link that does not work, for every reason.
 var Gone = Message{
 	Heading: "This link opens nothing",
-	Text:    "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # belongs to it. Ask whoever shared it for a fresh one.",
+	Text: "It may have expired or been withdrawn, or a piece of it got lost on the way: everything after the # " +
+		"belongs to it. Ask whoever shared it for a fresh one.",
 }
 
-// Gone lets the viewer say the same as the page.
+// Gone returns the page, so that the viewer shows the same text.
 func (Viewer) Gone() Message { return Gone }
 
 var templates = parse()
 
-// parse reads the layout, the parts that pages share, and each page; the names of the latter stand for them.
+// parse parses the layout, the shared parts, and each page. The result has the names of the pages as keys.
 func parse() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html",
+		"templates/parts.html"))
 	entries, err := fs.ReadDir(files, "templates")
 	if err != nil {
 		panic(err) // the files are part of the program
@@ -97,10 +99,10 @@ var types = map[string]string{
 
 var assets, build = load()
 
-// load reads the embedded assets and hashes names and bytes of all of them.
+// load reads the embedded assets and hashes the names and bytes of all of them.
 func load() (map[string]Asset, string) {
 	all, sum := map[string]Asset{}, sha256.New()
-	entries, err := fs.ReadDir(files, "assets") // in the order of names
+	entries, err := fs.ReadDir(files, "assets") // sorted by name
 	for _, e := range entries {
 		var body []byte
 		if body, err = files.ReadFile("assets/" + e.Name()); err != nil {
@@ -115,16 +117,16 @@ func load() (map[string]Asset, string) {
 	return all, hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Build is the hash in the path of every asset: other bytes, other path.
+// Build returns the hash in the path of every asset, so that changed bytes have a new path.
 func Build() string { return build }
 
-// FindAsset returns the asset of a name.
+// FindAsset returns the asset with a name.
 func FindAsset(name string) (Asset, bool) {
 	a, ok := assets[name]
 	return a, ok
 }
 
-// AssetPath is the path that serves the asset of a name; templates call it.
+// AssetPath returns the path of an asset. Templates call it.
 func AssetPath(name string) (string, error) {
 	if _, ok := assets[name]; !ok {
 		return "", fmt.Errorf("no asset %q", name)

@@ -6,14 +6,34 @@ import (
 	"time"
 )
 
-// all has every page, empty or with hostile text wherever people can put some.
+// all returns every page, empty or with hostile text in every field that users control.
 func all(zero bool) map[string]Page {
 	if zero {
 		return map[string]Page{
-			"home": Home{}, "viewer": Viewer{}, "message": Message{}, "overview": Overview{}, "artifacts": Artifacts{}, "artifact": ArtifactPage{}, "keys": Keys{},
-			"connections": Connections{}, "settings": Settings{}, "confirm": Confirm{}, "done": Done{}, "claim": Claim{}, "claim-preview": ClaimPreview{},
-			"audit": Audit{}, "links": AccessLinks{}, "address": Address{}, "private": Private{},
-			"agent": AgentRequest{}, "device": Device{}, "device-request": DeviceRequest{}, "consent": Consent{}, "leave": Leave{}, "app-error": AppError{}, "signed-out": SignedOut{},
+			"home":           Home{},
+			"viewer":         Viewer{},
+			"message":        Message{},
+			"overview":       Overview{},
+			"artifacts":      Artifacts{},
+			"artifact":       ArtifactPage{},
+			"keys":           Keys{},
+			"connections":    Connections{},
+			"settings":       Settings{},
+			"confirm":        Confirm{},
+			"done":           Done{},
+			"claim":          Claim{},
+			"claim-preview":  ClaimPreview{},
+			"audit":          Audit{},
+			"links":          AccessLinks{},
+			"address":        Address{},
+			"private":        Private{},
+			"agent":          AgentRequest{},
+			"device":         Device{},
+			"device-request": DeviceRequest{},
+			"consent":        Consent{},
+			"leave":          Leave{},
+			"app-error":      AppError{},
+			"signed-out":     SignedOut{},
 		}
 	}
 	links, now := []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}, time.Now()
@@ -236,7 +256,7 @@ func all(zero bool) map[string]Page {
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`
 
-// spoofing is a text of strangers that would turn the direction of what follows.
+// spoofing is a text that would change the writing direction of what follows it.
 const spoofing = "\u202Egpj\u2066" + hostile
 
 func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
@@ -269,7 +289,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
-// The policies of the host allow no inline script or style and no other origin, so templates must not hold any.
+// The host's policies forbid inline scripts and styles and other origins, so templates must not contain any.
 func TestTemplatesKeepToThePolicy(t *testing.T) {
 	for name, p := range all(true) {
 		body, _ := Render(p)
@@ -282,7 +302,9 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	for _, name := range []string{"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js", "icon.svg"} {
+	for _, name := range []string{
+		"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js", "icon.svg",
+	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
 			t.Errorf("%s: found %v, type %q, %d bytes", name, ok, a.Type, len(a.Body))
@@ -299,14 +321,17 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// Strings that people sent must reach the document as text alone.
+// User-controlled strings must reach the document as text only.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
 	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js"} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)
 	}
-	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "srcdoc", "document.cookie", "localStorage", "\"allow-same-origin"} {
+	for _, bad := range []string{
+		"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "srcdoc", "document.cookie",
+		"localStorage", "\"allow-same-origin",
+	} {
 		if strings.Contains(scripts, bad) {
 			t.Errorf("a script contains %s", bad)
 		}
@@ -341,12 +366,27 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 
 func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
-		size(0): "0 bytes", size(1): "1 byte", size(999): "999 bytes", size(1000): "1 kB", size(18_412): "18 kB", size(2_340_000): "2.3 MB",
-		size(999_999): "1 MB", size(5_000_000_000_000): "5 TB",
-		most(10 << 20): "10 MiB", most(1500): "1.5 kB",
-		Span(24 * time.Hour): "1 day", Span(72 * time.Hour): "3 days", Span(36 * time.Hour): "36 hours", Span(90 * time.Second): "90 seconds",
-		Wait(0): "1 second", Wait(1100 * time.Millisecond): "2 seconds", Wait(90 * time.Second): "90 seconds", Wait(91 * time.Second): "2 minutes",
-		Wait(time.Hour + time.Second): "61 minutes", Wait(100 * time.Minute): "2 hours", Wait(24*time.Hour + 1): "25 hours",
+		size(0):                       "0 bytes",
+		size(1):                       "1 byte",
+		size(999):                     "999 bytes",
+		size(1000):                    "1 kB",
+		size(18_412):                  "18 kB",
+		size(2_340_000):               "2.3 MB",
+		size(999_999):                 "1 MB",
+		size(5_000_000_000_000):       "5 TB",
+		most(10 << 20):                "10 MiB",
+		most(1500):                    "1.5 kB",
+		Span(24 * time.Hour):          "1 day",
+		Span(72 * time.Hour):          "3 days",
+		Span(36 * time.Hour):          "36 hours",
+		Span(90 * time.Second):        "90 seconds",
+		Wait(0):                       "1 second",
+		Wait(1100 * time.Millisecond): "2 seconds",
+		Wait(90 * time.Second):        "90 seconds",
+		Wait(91 * time.Second):        "2 minutes",
+		Wait(time.Hour + time.Second): "61 minutes",
+		Wait(100 * time.Minute):       "2 hours",
+		Wait(24*time.Hour + 1):        "25 hours",
 		utc(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))):     "1 March 2026, 22:05 UTC",
 		machine(time.Date(2026, 3, 1, 23, 5, 0, 0, time.FixedZone("", 3600))): "2026-03-01T22:05:00Z",
 	} {

@@ -8,16 +8,23 @@ import (
 	"unicode"
 )
 
-// functions are what templates call.
+// functions are the functions of the templates.
 var functions = template.FuncMap{
-	"asset": AssetPath, "plain": Plain, "size": size, "most": most, "span": Span, "utc": utc, "machine": machine, "plural": plural,
+	"asset":   AssetPath,
+	"plain":   Plain,
+	"size":    size,
+	"most":    most,
+	"span":    Span,
+	"utc":     utc,
+	"machine": machine,
+	"plural":  plural,
 }
 
-// shownRunes is how much of a stranger's text a page shows.
+// shownRunes is how much of a user-controlled text a page shows.
 const shownRunes = 200
 
-// Plain is a stranger's text as a page shows it: what is invisible, breaks lines or turns the direction of writing is
-// replaced, so that a name cannot pass for another one, and the rest is cut.
+// Plain returns a user-controlled text as a page shows it. It replaces characters that are invisible, break lines or
+// change the writing direction, so that one name cannot pass for another, and cuts long text.
 func Plain(text string) string {
 	shown, n := strings.Builder{}, 0
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
@@ -36,7 +43,8 @@ func Plain(text string) string {
 	return shown.String()
 }
 
-// The format characters that some scripts and emoji need, or that hyphenate; they turn nothing and hide nothing.
+// The format characters that some scripts and emoji need, or that hyphenate. They hide no text and do not change its
+// direction.
 const softHyphen, zeroWidthNonJoiner, zeroWidthJoiner = '\u00AD', '\u200C', '\u200D'
 
 // disturbs is the same as in exhibit.js.
@@ -45,10 +53,11 @@ func disturbs(r rune) bool {
 	case softHyphen, zeroWidthNonJoiner, zeroWidthJoiner:
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) // they are drawn
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) // these are visible
 }
 
-// size is a number of bytes for people, in the decimal units of the viewer.
+// size formats a number of bytes in the decimal units of the viewer.
 func size(n int64) string {
 	switch {
 	case n == 1:
@@ -67,7 +76,7 @@ func size(n int64) string {
 	return strings.TrimSuffix(text, ".0") + " " + []string{"kB", "MB", "GB", "TB"}[unit]
 }
 
-// most is a limit in bytes, which is a round number of binary units as a rule.
+// most formats a limit in bytes, which is usually a round number of binary units.
 func most(n int64) string {
 	const mebi = 1 << 20
 	if n%mebi == 0 {
@@ -76,7 +85,7 @@ func most(n int64) string {
 	return size(n)
 }
 
-// Span is a time for people.
+// Span formats a duration.
 func Span(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
@@ -89,7 +98,7 @@ func Span(d time.Duration) string {
 	return plural(int(d/time.Second), "second")
 }
 
-// Wait is how long somebody has to wait, for people: never less than it is.
+// Wait formats how long a person has to wait, rounded up.
 func Wait(d time.Duration) string {
 	unit, name := time.Second, "second"
 	switch {

@@ -19,7 +19,7 @@ type Members struct{ *db }
 var (
 	_ member.Store   = Members{}
 	_ oauth.Members  = Members{}
-	_ session.People = Members{}
+	_ session.Members = Members{}
 )
 
 func memberItem(m member.Member) item {
@@ -47,7 +47,7 @@ func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 	return out
 }
 
-// Member implements session.People and oauth.People, in one strongly consistent batch.
+// Member implements session.Members and oauth.People, in one strongly consistent batch.
 func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
@@ -93,7 +93,7 @@ func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) er
 	return err
 }
 
-// SignOut implements session.People. The gate of the workspace, which every use of an API key reads, ends the keys of
+// SignOut implements session.Members. The gate of the workspace, which every use of an API key reads, ends the keys of
 // its member, however many there are: a workspace has one member.
 func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
 	t := s.begin()

@@ -1,4 +1,5 @@
-// Package access authenticates bearer credentials; one batch reads the credential, its workspace and what the request is about.
+// Package access authenticates bearer credentials. One batch reads the credential, its workspace and what the request
+// is about.
 package access
 
 import (
@@ -17,18 +18,18 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Request names what a request is about, so that authentication reads it along. Ids come from the client: one of the wrong
-// form is simply not there.
+// Request names what a request is about, so that one batch reads it with the credential. Ids come from the client; an
+// id of the wrong form does not exist.
 type Request struct {
 	Operation idempotency.Operation // empty: the command is not idempotent
 	Target    string                // what the operation works on; part of the record's identity
-	Client    string                // the Idempotency-Key; one of the wrong form is not looked up
+	Client    string                // the Idempotency-Key; a malformed one is not looked up
 	Artifact  id.Artifact
 	Revision  id.Revision // of Artifact
-	Session   id.Session  // with its entries
+	Session   id.Session  // with its files
 }
 
-// Command is the identity of the record that a caller's request has.
+// Command returns the identity of the idempotency record of a caller's request.
 func (w Request) Command(actor string) idempotency.Key {
 	return idempotency.Key{
 		Actor:     actor,
@@ -38,7 +39,7 @@ func (w Request) Command(actor string) idempotency.Key {
 	}
 }
 
-// Found is what the store had; nil for what does not exist.
+// Found holds the items that were read; nil for what does not exist.
 type Found struct {
 	Key       *credential.Key
 	Workspace *workspace.Workspace
@@ -60,17 +61,17 @@ type Authenticated struct {
 	Entries  []upload.Entry
 }
 
-// Store is what Authenticator needs.
+// Store is the storage that Authenticator uses.
 type Store interface {
-	// Find reads the key, the workspace and all that is wanted in one strongly consistent batch; database_unavailable if
-	// anything stays unread, because a missing gate must never pass as an open one.
+	// Find reads the key, the workspace and the wanted items in one strongly consistent batch. It fails with
+	// database_unavailable if an item stays unread, because a missing lock item must never count as unlocked.
 	Find(ctx context.Context, key id.Public, w id.Workspace, wants Request) (Found, error)
-	// Touch stamps the last use of a key unless a stamp younger than since is there.
+	// Touch records the last use of a key unless a use after since is recorded.
 	Touch(ctx context.Context, k credential.Key, now, since time.Time) error
 	artifact.Workspaces
 }
 
-// Authenticator checks API keys.
+// Authenticator authenticates API keys.
 type Authenticator struct {
 	Store       Store
 	Peppers     keyring.Derived
@@ -79,8 +80,14 @@ type Authenticator struct {
 	Now         func() time.Time
 }
 
-// Authenticate authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
-func (a *Authenticator) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
+// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
+// costs no read.
+func (a *Authenticator) Authenticate(
+	ctx context.Context,
+	bearer string,
+	w Request,
+	requestID string,
+) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.APIKey, a.Environment)
 	if err != nil {
 		return Authenticated{}, refused()
@@ -120,8 +127,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, w Reque
 	}, nil
 }
 
-// Touch stamps the key's last use if the stamp is older than limits.TouchEvery. Losing a stamp is harmless, so that
-// callers may ignore its error.
+// Touch records the key's last use if the recorded one is older than limits.TouchEvery. Losing an update is harmless,
+// so that callers may ignore its error.
 func (a *Authenticator) Touch(ctx context.Context, by credential.Actor) error {
 	now := a.Now()
 	since := now.Add(-limits.TouchEvery)

@@ -18,10 +18,10 @@ import (
 
 var now = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 
-// fakeStore holds one key and one workspace, and counts what it is asked.
+// fakeStore holds one key and one workspace, and counts its calls.
 type fakeStore struct {
 	found   access.Found
-	source  *workspace.Workspace // that Workspace answers
+	source  *workspace.Workspace // the answer of Workspace
 	reads   int
 	touched []time.Time
 	err     error
@@ -168,7 +168,8 @@ func TestAMalformedBearerCostsNoRead(t *testing.T) {
 func TestAFailedReadLetsNoCallerIn(t *testing.T) {
 	e := newKeyEnv(t)
 	e.store.err = fault.New(fault.DatabaseUnavailable, "down")
-	if _, err := e.Authenticate(t.Context(), e.secret, access.Request{}, ""); fault.CodeOf(err) != fault.DatabaseUnavailable {
+	_, err := e.Authenticate(t.Context(), e.secret, access.Request{}, "")
+	if fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Errorf("answered %v", err)
 	}
 }
@@ -190,11 +191,13 @@ func TestAnArtifactOfAClaimedWorkspaceIsItsClaimers(t *testing.T) {
 
 func TestAnArtifactThatIsNotThereCostsAsManyReads(t *testing.T) {
 	e := newKeyEnv(t)
-	if _, err := e.Authenticate(t.Context(), e.secret, access.Request{Artifact: id.NewArtifact()}, ""); err != nil || e.store.reads != 2 {
+	if _, err := e.Authenticate(t.Context(), e.secret, access.Request{Artifact: id.NewArtifact()}, ""); err != nil ||
+		e.store.reads != 2 {
 		t.Errorf("%d reads, %v", e.store.reads, err)
 	}
 	e.store.reads = 0
-	if _, err := e.Authenticate(t.Context(), e.secret, access.Request{Artifact: "no id"}, ""); err != nil || e.store.reads != 1 {
+	if _, err := e.Authenticate(t.Context(), e.secret, access.Request{Artifact: "no id"}, ""); err != nil ||
+		e.store.reads != 1 {
 		t.Errorf("%d reads for an id of the wrong form, %v", e.store.reads, err)
 	}
 }

@@ -15,32 +15,38 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// MemberStore is what Members needs of the store.
+// MemberStore is the storage that Members uses.
 type MemberStore interface {
-	// GrantAndWorkspace reads a grant and a workspace in one strongly consistent batch, nil for what does not exist;
-	// database_unavailable if anything stays unread.
+	// GrantAndWorkspace reads a grant and a workspace in one strongly consistent batch. It returns nil for what does not
+	// exist, and fails with database_unavailable if an item stays unread.
 	GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
-	// MemberAndRecord reads a member and the record of the command that the member repeats, if any, in one strongly consistent
-	// batch, nil for what does not exist; database_unavailable if anything stays unread.
-	MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants Request) (*member.Member, *idempotency.Record, error)
+	// MemberAndRecord reads a member and the idempotency record of the command, if any, in one strongly consistent batch.
+	// It returns nil for what does not exist, and fails with database_unavailable if an item stays unread.
+	MemberAndRecord(
+		ctx context.Context,
+		w id.Workspace,
+		m id.Member,
+		wants Request,
+	) (*member.Member, *idempotency.Record, error)
 }
 
-// Members checks access tokens that act for members. What the path names is not read along: the services of members
-// follow artifacts that a claim is still moving, and read them by themselves.
+// Members authenticates access tokens that act for members. It does not read the items that the path names, because
+// the services of members follow artifacts that a claim is still moving, and read those themselves.
 type Members struct {
 	Store       MemberStore
 	Peppers     keyring.Derived
 	Limits      *limits.Limits
 	Environment credential.Environment
-	// Audience is the origin of the host that asks. Tokens for any other are refused.
+	// Audience is the origin of this host. Tokens for another one are refused.
 	Audience string
-	// Delegated hosts serve clients of others, which the member need not trust in full: there a token can do no more than
-	// its scopes. Elsewhere the clients are our own, and the member's scopes count.
+	// Delegated is set on a host for third-party clients, which the member need not fully trust: there a token has its
+	// own scopes only. Elsewhere the clients are first-party, and the member's scopes count.
 	Delegated bool
 	Now       func() time.Time
 }
 
-// Authenticate authenticates a bearer text. Every refusal is the same not_authenticated; a malformed text costs no read.
+// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
+// costs no read.
 func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.AccessToken, m.Environment)
 	if err != nil {
@@ -66,7 +72,7 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 		login.Grant = grant.Public
 	}
 	operator := grant.Operator
-	if m.Delegated { // whatever the member is: the client is not ours
+	if m.Delegated { // even for an operator, because the client is third-party
 		operator = time.Time{}
 	}
 	return Authenticated{
@@ -84,7 +90,7 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 	}, nil
 }
 
-// issued tells whether the grant holds this very token and it has not ended. Every grant, one that does not exist
+// issued reports whether the grant holds this very token and is not revoked. Every grant, one that does not exist
 // included, costs the same hashes.
 func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Time) bool {
 	var tokens []oauth.AccessToken
@@ -103,8 +109,8 @@ func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Ti
 	return found
 }
 
-// accepts tells whether a grant is for the host that asks. Our own clients are let in where nobody else's are, and
-// nowhere else, because both kinds get tokens for one origin where a deployment has no MCP host.
+// accepts reports whether a grant is for this host. First-party clients are accepted on the hosts that accept no
+// others, and nowhere else, because both kinds get tokens for one origin in a deployment without an MCP host.
 func (m *Members) accepts(g oauth.Grant) bool {
 	own := g.Client == oauth.CLI || g.Client == oauth.Dashboard
 	return g.Audience == m.Audience && own != m.Delegated

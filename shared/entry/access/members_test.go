@@ -28,7 +28,11 @@ type fakeMembers struct {
 	errs      [2]error // of the two reads
 }
 
-func (f *fakeMembers) GrantAndWorkspace(context.Context, id.Public, id.Workspace) (*oauth.Grant, *workspace.Workspace, error) {
+func (f *fakeMembers) GrantAndWorkspace(
+	context.Context,
+	id.Public,
+	id.Workspace,
+) (*oauth.Grant, *workspace.Workspace, error) {
 	f.reads++
 	return f.grant, f.workspace, f.errs[0]
 }
@@ -40,7 +44,7 @@ func (f *fakeMembers) MemberAndRecord(
 	return f.member, nil, f.errs[1]
 }
 
-// tokenEnv is a member who let the dashboard in.
+// tokenEnv is a member who has granted the dashboard access.
 type tokenEnv struct {
 	*access.Members
 	store  *fakeMembers
@@ -187,7 +191,8 @@ func TestNoReadOfATokenMayFail(t *testing.T) {
 	for i := range 2 {
 		e := newTokenEnv(t)
 		e.store.errs[i] = fault.New(fault.DatabaseUnavailable, "down")
-		if _, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, ""); fault.CodeOf(err) != fault.DatabaseUnavailable {
+		_, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, "")
+		if fault.CodeOf(err) != fault.DatabaseUnavailable {
 			t.Errorf("read %d: %v", i, err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// start begins another attempt; the one before is dead with it. a brings token and code. Where a provider vouches for the
-// person, the code was given at registration: it stays, and lasts as long as the registration.
+// start begins another attempt, which ends the one before. a holds its token and code. If a provider identified the
+// person, the code was issued at registration: it stays, and lasts as long as the registration.
 func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	switch {
 	case r.State == Verified, r.State == Revoked, r.expired(now):
@@ -46,7 +46,7 @@ func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	return step{to: r, write: true}
 }
 
-// confirming tells whether the newest attempt waits for a person.
+// confirming reports whether the newest attempt waits for a person.
 func (r Registration) confirming(now time.Time) bool {
 	pending := r.State == ClaimPending || r.State == PendingStepUp
 	return pending && !r.Locked && !r.expired(now) && r.Attempt.open(now)
@@ -60,16 +60,17 @@ func (a Attempt) open(now time.Time) bool {
 type visitor struct {
 	member    id.Member
 	workspace id.Workspace
-	token     bool // they hold the token of the newest attempt, or the claim token
-	code      bool // and the code that they typed is the attempt's
+	token     bool // they have the token of the newest attempt, or the claim token
+	code      bool // and typed the code of the attempt
 }
 
-// meets tells whether the visitor may answer the newest attempt: where a provider vouches for a person, that person only.
+// meets reports whether the visitor may answer the newest attempt. If a provider identified a person, only that person
+// may.
 func (r Registration) meets(v visitor, now time.Time) bool {
 	return v.token && v.member != "" && r.confirming(now) && (r.State != PendingStepUp || v.member == r.Member)
 }
 
-// complete lets the agent into the visitor's workspace.
+// complete moves the registration into the visitor's workspace.
 func (r Registration) complete(v visitor, now time.Time) step {
 	if !r.meets(v, now) {
 		return r.refused(errWrong)
@@ -100,8 +101,8 @@ func (r Registration) guess() step {
 	}
 }
 
-// refuse ends the attempt because the visitor does not know the agent. Doing it again before the agent knows changes
-// nothing. Who a provider vouches for is asked only once.
+// refuse ends the attempt because the visitor does not know the agent. Repeating it before the agent has polled
+// changes no state. A person identified by a provider is asked only once.
 func (r Registration) refuse(v visitor, now time.Time) step {
 	switch {
 	case v.token && r.State == Unclaimed && r.Refused:

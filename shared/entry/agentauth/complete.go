@@ -18,15 +18,15 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// lookup is a registration with the person who was asked to claim it.
+// lookup is a registration with the person who is asked to claim it.
 type lookup struct {
 	token        claim.Token
 	registration Registration
 	visitor      visitor
 }
 
-// meet reads the registration that a person was sent to. sent is the token of an attempt, or the claim token. Whatever is
-// wrong with it costs the same, and leaves a visitor who cannot do anything.
+// meet reads the registration of the token of an attempt, or of the claim token. Every invalid token costs the same,
+// and gives a visitor without any rights.
 func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (lookup, error) {
 	t, r, found, err := s.registrationOf(ctx, sent)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential
 	return m, nil
 }
 
-// codeFits compares a code with that of an attempt; one that there is not costs the same.
+// codeFits compares a code with that of an attempt. An attempt that does not exist costs the same.
 func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	stored := a.Code
 	if len(stored.MAC) == 0 {
@@ -52,8 +52,8 @@ func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	return credential.MatchesCode(stored, s.Peppers, codeUse, claim, code) && len(a.Code.MAC) > 0
 }
 
-// member refuses callers who cannot let an agent in: it gets the rights to read and publish.
-func (s *Service) member(by credential.Actor) error {
+// requireMember refuses callers who cannot accept an agent, which gets the scopes to read and publish.
+func (s *Service) requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return fault.New(fault.NotAuthenticated, "only a member can answer an agent: sign in")
 	}
@@ -65,7 +65,7 @@ func (s *Service) member(by credential.Actor) error {
 	return nil
 }
 
-// attemptOf reads the token of an attempt; a text of another form is errWrong like any other.
+// attemptOf parses the token of an attempt. A malformed text is errWrong like every other invalid token.
 func (s *Service) attemptOf(text string) (credential.Token, error) {
 	sent, err := credential.Parse(text, credential.ClaimAttempt, s.Environment)
 	if err != nil {
@@ -74,9 +74,10 @@ func (s *Service) attemptOf(text string) (credential.Token, error) {
 	return sent, nil
 }
 
-// Preview tells a person who wants to be let in; the same invalid_request for whatever is wrong. Nothing changes.
+// Preview returns what a person sees before they answer. Every invalid token is the same invalid_request error. It
+// writes no item.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return Request{}, err
 	}
 	sent, err := s.attemptOf(attemptToken)
@@ -111,17 +112,22 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken
 
 var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
-// Complete lets an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
+// Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
 // against attempt, registration and member.
-func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
-	if err := s.member(by); err != nil {
+func (s *Service) Complete(
+	ctx context.Context,
+	by credential.Actor,
+	c contract.CompleteClaim,
+) (contract.CompletedClaim, error) {
+	if err := s.requireMember(by); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	code := strings.TrimSpace(c.UserCode)
 	if !sixDigits.MatchString(code) || c.AttemptToken == "" && c.ClaimToken == "" {
-		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest, "send the six digits that the agent shows, with its token")
+		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest,
+			"send the six digits that the agent shows, with its token")
 	}
-	if err := s.guesses().Allow(ctx, by.Member); err != nil {
+	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	sent, err := s.attemptOf(c.AttemptToken)
@@ -132,13 +138,13 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 		return contract.CompletedClaim{}, errWrong
 	}
 	var done contract.CompletedClaim
-	err = race(func() error {
+	err = retry(func() error {
 		m, err := s.meet(ctx, by, sent, code)
 		if err != nil {
 			return err
 		}
 		done = contract.CompletedClaim{OK: true, RegistrationID: m.registration.ID}
-		return s.settle(ctx, by, m)
+		return s.commitCode(ctx, by, m)
 	})
 	if err != nil {
 		return contract.CompletedClaim{}, err
@@ -146,8 +152,8 @@ func (s *Service) Complete(ctx context.Context, by credential.Actor, c contract.
 	return done, nil
 }
 
-// settle commits what a person's code does.
-func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) error {
+// commitCode commits the effect of the code that a person typed.
+func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup) error {
 	now := s.now()
 	st := m.registration.complete(m.visitor, now)
 	switch {
@@ -167,12 +173,12 @@ func (s *Service) settle(ctx context.Context, by credential.Actor, m lookup) err
 		}
 	}
 	if st.guessed {
-		return s.guesses().Record(ctx, by.Member, errWrong)
+		return s.codeLimiter().Record(ctx, by.Member, errWrong)
 	}
 	return st.refusal
 }
 
-// move is the claim of a registration with everything that its agent published.
+// move returns the claim of a registration with all artifacts of its agent.
 func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move {
 	r := m.registration
 	claimed := record(r, by.Workspace.ID, now, event.WorkspaceClaimed, by.Event(), by.RequestID)
@@ -190,21 +196,21 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 	}
 }
 
-// guesses counts the codes that a member typed wrong.
-func (s *Service) guesses() rate.FailureLimiter {
+// codeLimiter limits the wrong codes that a member may type.
+func (s *Service) codeLimiter() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "agentcode"}
 }
 
-// Refuse ends an attempt because the caller does not know the agent, which learns it at its next poll.
+// Refuse ends an attempt because the caller does not know the agent. The agent's next poll reports it.
 func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken string) error {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return err
 	}
 	sent, err := s.attemptOf(attemptToken)
 	if err != nil {
 		return err
 	}
-	return race(func() error {
+	return retry(func() error {
 		m, err := s.meet(ctx, by, sent, "")
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -17,7 +18,7 @@ import (
 func (s *Service) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]Registration, contract.PageInfo, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return nil, contract.PageInfo{}, err
 	}
 	now := s.now()
@@ -27,24 +28,24 @@ func (s *Service) Connections(
 			Workspace: by.Workspace.ID,
 			After:     after,
 			Limit:     limit,
-			Live:      func(r Registration) bool { return r.works(by, now) },
+			Live:      func(r Registration) bool { return r.worksFor(by, now) },
 		})
 	})
 }
 
-// Connection is one of them; not_found if there is none, or it has ended.
+// Connection returns one of them. It fails with not_found if there is none, or it has ended.
 func (s *Service) Connection(
 	ctx context.Context, by credential.Actor, registration id.Registration,
 ) (Registration, error) {
-	if err := s.member(by); err != nil {
+	if err := s.requireMember(by); err != nil {
 		return Registration{}, err
 	}
 	if !registration.Valid() {
-		return Registration{}, unconnected()
+		return Registration{}, errNotConnected()
 	}
 	r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
-	if err == nil && (r == nil || !r.works(by, s.now())) {
-		err = unconnected()
+	if err == nil && (r == nil || !r.worksFor(by, s.now())) {
+		err = errNotConnected()
 	}
 	if err != nil {
 		return Registration{}, err
@@ -52,24 +53,24 @@ func (s *Service) Connection(
 	return *r, nil
 }
 
-// works tells whether the agent works in the caller's workspace.
-func (r Registration) works(by credential.Actor, now time.Time) bool {
+// worksFor reports whether the agent works in the caller's workspace.
+func (r Registration) worksFor(by credential.Actor, now time.Time) bool {
 	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
-// Unlink takes an agent's access to the caller's workspace away, from this commit on: its assertions and its claim token
-// give nothing any more, and its access tokens are revoked.
+// Unlink ends an agent's access to the caller's workspace at its commit: assertions and the claim token are invalid,
+// and the access tokens are revoked.
 func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration id.Registration) error {
 	if by.Member == "" {
 		return fault.New(fault.NotAuthenticated, "only a member can disconnect an agent: sign in")
 	}
 	if !registration.Valid() {
-		return unconnected()
+		return errNotConnected()
 	}
-	return race(func() error {
+	return retry(func() error {
 		r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
 		if err != nil || r == nil {
-			return either(err, unconnected())
+			return cmp.Or(err, errNotConnected())
 		}
 		now := s.now()
 		st := r.unlink(by.Workspace.ID)
@@ -87,4 +88,4 @@ func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration 
 	})
 }
 
-func unconnected() error { return fault.New(fault.NotFound, "no connected agent has this id") }
+func errNotConnected() error { return fault.New(fault.NotFound, "no connected agent has this id") }

@@ -22,26 +22,26 @@ import (
 )
 
 func TestARefusalIsToldOnceAndAnotherAttemptMayFollow(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
 	w.ok(w.Refuse(ctx, p, s.AttemptToken))
-	w.ok(w.Refuse(ctx, p, s.AttemptToken)) // a repetition, after a lost answer
-	w.refused(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
+	w.ok(w.Refuse(ctx, p, s.AttemptToken)) // a retry after a lost answer
+	w.wantCode(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
 	_, err := w.poll(a.ClaimToken)
-	w.refused(err, "access_denied")
+	w.wantCode(err, "access_denied")
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "authorization_pending")
+	w.wantCode(err, "authorization_pending")
 	next := w.start(a.ClaimToken)
-	w.refused(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
+	w.wantCode(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
 	w.ok(w.complete(p, next.AttemptToken, next.UserCode))
 }
 
 func TestClaimsAreStartedFiveTimesInTenMinutesAndTwentyTimesInAll(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	start := func() error {
-		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
+		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
 		return err
 	}
 	for n := range limits.ClaimStarts {
@@ -54,34 +54,37 @@ func TestClaimsAreStartedFiveTimesInTenMinutesAndTwentyTimesInAll(t *testing.T) 
 		}
 		w.ok(start())
 	}
-	w.refused(start(), "access_denied")
+	w.wantCode(start(), "access_denied")
 	_, err := w.poll(a.ClaimToken)
-	w.refused(err, "access_denied")
+	w.wantCode(err, "access_denied")
 }
 
 func TestClaimTokensThatAreNoneAreExpired(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	parsed, err := credential.Parse(a.ClaimToken, credential.ClaimToken, credential.Preview)
 	w.ok(err)
 	swapped := credential.MintAs(credential.ClaimToken, credential.Preview, parsed.Workspace, parsed.Public)
-	for _, text := range []string{"x", a.ClaimToken + "x", swapped.Reveal(), credential.Mint(credential.ClaimToken, credential.Preview, id.NewWorkspace(), "").Reveal()} {
-		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: text}, welcome, "")
-		w.refused(err, "expired_token")
+	for _, text := range []string{
+		"x", a.ClaimToken + "x", swapped.Reveal(),
+		credential.Mint(credential.ClaimToken, credential.Preview, id.NewWorkspace(), "").Reveal(),
+	} {
+		_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: text}, admitAll, "")
+		w.wantCode(err, "expired_token")
 		_, err = w.poll(text)
-		w.refused(err, "expired_token")
+		w.wantCode(err, "expired_token")
 	}
-	_, err = w.StartClaim(ctx, contract.StartClaim{}, welcome, "")
-	w.refused(err, "expired_token")
+	_, err = w.StartClaim(ctx, contract.StartClaim{}, admitAll, "")
+	w.wantCode(err, "expired_token")
 	_, err = w.poll("")
-	w.refused(err, "invalid_request")
+	w.wantCode(err, "invalid_request")
 	w.wait(limits.RegistrationLife)
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "expired_token")
+	w.wantCode(err, "expired_token")
 }
 
 func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	first, p := w.claimed()
 	w.wait(time.Second)
 	second := w.agent()
@@ -99,19 +102,20 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 		t.Fatalf("%+v %+v %v", page, info, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
-	if page, info, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID || info.HasMore {
+	if page, info, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID ||
+		info.HasMore {
 		t.Errorf("%+v %+v %v", page, info, err)
 	}
 	stranger := w.person()
 	_, _, err = w.Connections(ctx, stranger, rest)
-	w.refused(err, "invalid_cursor")
+	w.wantCode(err, "invalid_cursor")
 	if got := w.connected(stranger); len(got) != 0 {
 		t.Error("a stranger sees", got)
 	}
 	for _, r := range []id.Registration{first.RegistrationID, "reg_x", "", id.RegistrationOf(id.NewPublic())} {
-		w.refused(w.Unlink(ctx, stranger, r), "not_found")
+		w.wantCode(w.Unlink(ctx, stranger, r), "not_found")
 		_, err := w.Connection(ctx, stranger, r)
-		w.refused(err, "not_found")
+		w.wantCode(err, "not_found")
 	}
 	one, err := w.Connection(ctx, p, first.RegistrationID)
 	if w.ok(err); one.ID != first.RegistrationID {
@@ -119,21 +123,23 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	}
 	w.ok(w.Unlink(ctx, p, first.RegistrationID))
 	_, err = w.Connection(ctx, p, first.RegistrationID)
-	w.refused(err, "not_found")
-	w.refused(w.Unlink(ctx, p, first.RegistrationID), "not_found")
+	w.wantCode(err, "not_found")
+	w.wantCode(w.Unlink(ctx, p, first.RegistrationID), "not_found")
 	for _, secret := range []string{held.AccessToken, more.AccessToken} {
 		if w.works(secret) != "" {
 			t.Error("a token of an unlinked agent works")
 		}
 	}
 	_, err = w.exchange(held.IdentityAssertion)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 	_, err = w.poll(first.ClaimToken)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 	if got := w.connected(p); !slices.Equal(got, []id.Registration{second.RegistrationID}) {
 		t.Error("connections", got)
 	}
-	for _, want := range []event.Action{event.ClaimCompleted, event.WorkspaceClaimed, event.DelegationRevoked, event.TokenRevoked} {
+	for _, want := range []event.Action{
+		event.ClaimCompleted, event.WorkspaceClaimed, event.DelegationRevoked, event.TokenRevoked,
+	} {
 		if got := w.events(p.Workspace.ID); !slices.Contains(got, want) {
 			t.Errorf("no %s among %v", want, got)
 		}
@@ -144,7 +150,7 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	}
 }
 
-func (w *world) connected(p credential.Actor) (ids []id.Registration) {
+func (w *env) connected(p credential.Actor) (ids []id.Registration) {
 	w.Helper()
 	all, info, err := w.Connections(ctx, p, cursor.Page{})
 	if w.ok(err); info.HasMore {
@@ -157,23 +163,23 @@ func (w *world) connected(p credential.Actor) (ids []id.Registration) {
 }
 
 func TestT83AssertionsFromBeforeAnEpochAreDead(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	w.set(w.registration(a.RegistrationID).Workspace, "epoch", &types.AttributeValueMemberN{Value: "1"})
 	_, err := w.exchange(a.IdentityAssertion)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 }
 
 func TestALockedWorkspaceGetsNoTokensUntilItIsLifted(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.claimed()
 	got, err := w.poll(a.ClaimToken)
 	w.ok(err)
 	w.set(p.Workspace.ID, "lock", &types.AttributeValueMemberS{Value: "lkd_1"})
 	_, err = w.exchange(got.IdentityAssertion)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 	w.set(p.Workspace.ID, "lock", nil)
 	again, err := w.exchange(got.IdentityAssertion)
 	w.ok(err)
@@ -182,8 +188,8 @@ func TestALockedWorkspaceGetsNoTokensUntilItIsLifted(t *testing.T) {
 	}
 }
 
-// set alters a stored workspace, as an operator does; nil takes the attribute away.
-func (w *world) set(of id.Workspace, attribute string, value types.AttributeValue) {
+// set changes an attribute of a stored workspace, as an operator does; nil removes it.
+func (w *env) set(of id.Workspace, attribute string, value types.AttributeValue) {
 	w.Helper()
 	expression, v := "REMOVE #a", map[string]types.AttributeValue(nil)
 	if value != nil {
@@ -194,13 +200,16 @@ func (w *world) set(of id.Workspace, attribute string, value types.AttributeValu
 		UpdateExpression:          &expression,
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: v,
-		Key:                       map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}, "sk": &types.AttributeValueMemberS{Value: "META"}},
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
+		},
 	})
 	w.ok(err)
 }
 
 func TestManyExchangesAtOnceAllGetLiveTokens(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	const at = 8
 	secrets, errs := make([]string, at), make([]error, at)
@@ -223,9 +232,9 @@ func TestManyExchangesAtOnceAllGetLiveTokens(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatIsNotAdmittedChangesNothing has every way in refused behind its reads.
+// TestAnAddressThatIsNotAdmittedChangesNothing refuses each route after its reads.
 func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	before := w.registration(a.RegistrationID)
 	over := fault.NewOAuth(fault.OAuthSlowDown, "too many")
@@ -244,7 +253,7 @@ func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 }
 
 func TestAnAgentsTokenEndsWithItsRegistration(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.claimed()
 	got, err := w.poll(a.ClaimToken)
 	w.ok(err)

@@ -12,40 +12,47 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// This file and attempt.go are the state machine: functions of a registration, an event and an instant, without I/O. A
-// registration that the service read is never changed; a step holds a changed copy.
+// This file and attempt.go are the state machine: functions of a registration, an event and an instant, without I/O.
+// They never change a registration that the service read; a step holds a changed copy.
 
-// step is what an event does to a registration.
+// step is the effect of an event on a registration.
 type step struct {
 	to     Registration
-	write  bool        // to differs from what was read and has to be stored, whatever the answer is
-	ends   []id.Public // access tokens that end with it
-	locked bool        // the registration was locked by it
-	// guessed says that a code was wrong, which counts against whoever typed it.
+	write  bool        // to differs from what was read and has to be stored, even if refusal is set
+	ends   []id.Public // access tokens to revoke
+	locked bool        // this step locked the registration
+	// guessed reports a wrong code, which counts against the person who typed it.
 	guessed bool
-	refusal error // the answer; nil: granted
+	refusal error // the answer; nil: success
 }
 
-// The refusals of the token and claim endpoints.
+// Errors of the token and claim endpoints.
 var (
-	errPending  = fault.NewOAuth(fault.OAuthAuthorizationPending, "nobody has confirmed the code yet; go on polling at the given interval")
-	errExpired  = fault.NewOAuth(fault.OAuthExpiredToken, "the claim token or its registration is unknown, used up or expired; register again")
-	errDead     = fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent does not hold any longer; register again, or ask your person to claim you again")
-	errLocked   = fault.NewOAuth(fault.OAuthAccessDenied, "this registration was tried too often and cannot be claimed any more; register again")
-	errDenied   = fault.NewOAuth(fault.OAuthAccessDenied, "the person refused; start another claim only if they ask you to")
-	errTooFast  = fault.NewOAuth(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
-	errTooMany  = fault.NewOAuth(fault.OAuthSlowDown, "too many access tokens for one registration; use the one you have until it expires")
+	errPending = fault.NewOAuth(fault.OAuthAuthorizationPending,
+		"nobody has confirmed the code yet; go on polling at the given interval")
+	errExpired = fault.NewOAuth(fault.OAuthExpiredToken,
+		"the claim token or its registration is unknown, used up or expired; register again")
+	errDead = fault.NewOAuth(fault.OAuthInvalidGrant,
+		"what you sent does not hold any longer; register again, or ask your person to claim you again")
+	errLocked = fault.NewOAuth(fault.OAuthAccessDenied,
+		"this registration was tried too often and cannot be claimed any more; register again")
+	errDenied = fault.NewOAuth(fault.OAuthAccessDenied,
+		"the person refused; start another claim only if they ask you to")
+	errTooFast = fault.NewOAuth(fault.OAuthSlowDown, "you poll too fast; wait 5 seconds longer between polls")
+	errTooMany = fault.NewOAuth(fault.OAuthSlowDown,
+		"too many access tokens for one registration; use the one you have until it expires")
 	errRestarts = fault.NewOAuth(fault.OAuthSlowDown, "too many claims were started; wait as long as Retry-After says")
 )
 
-// errWrong is the one answer for a code, a token or an attempt that is wrong in any way.
-var errWrong = fault.New(fault.InvalidRequest, "the code is wrong or the request is no longer valid; ask your agent for a new code")
+// errWrong is the one answer for every invalid code, token or attempt.
+var errWrong = fault.New(fault.InvalidRequest,
+	"the code is wrong or the request is no longer valid; ask your agent for a new code")
 
 func (r Registration) refused(err error) step { return step{to: r, refusal: err} }
 
 func (r Registration) expired(now time.Time) bool { return !now.Before(r.ExpiresAt) }
 
-// phase is what assertions of the registration say about its claim.
+// phase returns the phase in assertions of the registration.
 func (r Registration) phase() assertion.Phase {
 	switch {
 	case r.Kind != Anonymous:
@@ -56,9 +63,15 @@ func (r Registration) phase() assertion.Phase {
 	return assertion.PreClaim
 }
 
-// exchange gives an access token, whose public id is key, for an assertion. w is the workspace of the registration, nil if
-// it does not exist.
-func (r Registration) exchange(c assertion.Claims, w *workspace.Workspace, key id.Public, now time.Time, most limits.Rate) step {
+// exchange issues an access token, whose public id is key, for an assertion. w is the workspace of the registration,
+// nil if it does not exist.
+func (r Registration) exchange(
+	c assertion.Claims,
+	w *workspace.Workspace,
+	key id.Public,
+	now time.Time,
+	most limits.Rate,
+) step {
 	switch {
 	case c.Registration != r.ID || c.Generation != r.Generation || c.Type != string(r.Kind) || c.Workspace != r.Workspace:
 		return r.refused(errDead)
@@ -79,14 +92,14 @@ func (r Registration) exchange(c assertion.Claims, w *workspace.Workspace, key i
 	return r.hold(key)
 }
 
-// open tells whether credentials may be made in the workspace of the registration: before the claim it must belong to
-// nobody, afterwards to somebody. It is never open again where the claim token alone took what the agent published:
-// nobody let the agent in, and the registration stayed with the workspace that was emptied and closed.
+// open reports whether credentials may be made in the registration's workspace. Before the claim the workspace must be
+// unclaimed, after it claimed. It never opens again if the claim token alone moved the artifacts: then no person
+// accepted the agent, and the registration stayed with the emptied and closed workspace.
 func (r Registration) open(w *workspace.Workspace) bool {
 	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim)
 }
 
-// hold adds an access token and ends the oldest of too many.
+// hold adds an access token and ends the oldest if there are too many.
 func (r Registration) hold(key id.Public) step {
 	r.Keys = append(slices.Clone(r.Keys), key)
 	var ends []id.Public
@@ -96,8 +109,8 @@ func (r Registration) hold(key id.Public) step {
 	return step{to: r, write: true, ends: ends}
 }
 
-// claim answers the holder of the claim token, who waits for the claim: an access token with the public id key once it is
-// complete. w is the workspace of a verified registration.
+// claim answers a poll with the claim token: once the claim is complete it issues an access token with the public id
+// key. w is the workspace of a verified registration.
 func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time) step {
 	switch {
 	case r.State == Revoked:
@@ -120,7 +133,7 @@ func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time
 	return s
 }
 
-// poll answers whoever waits for a claim that is not complete.
+// poll answers a poll for a claim that is not complete.
 func (r Registration) poll(now time.Time) step {
 	if r.Locked {
 		return r.refused(errLocked)
@@ -136,14 +149,14 @@ func (r Registration) poll(now time.Time) step {
 	return step{to: r, write: true, refusal: answer}
 }
 
-// pace takes a poll out of the bucket of the registration; wait tells how long an empty one takes.
+// pace takes a poll from the registration's token bucket. wait is how long an empty bucket takes to refill.
 func (r Registration) pace(now time.Time) (out Registration, wait time.Duration) {
 	polls, wait := rate.PollBucket{Left: r.PollTokens, At: r.PolledAt}.Take(now)
 	r.PollTokens, r.PolledAt = polls.Left, polls.At
 	return r, wait
 }
 
-// add counts one more, unless as many came in this window as may come; wait tells how long it lasts.
+// add counts one more event. If the window is full it adds none, and wait is how long the window lasts.
 func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Duration) {
 	end := w.Since.Add(most.Window)
 	if w.Count == 0 || !now.Before(end) {
@@ -156,10 +169,10 @@ func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Dura
 	return w, 0
 }
 
-// unlink takes away what a claim gave: nothing that the registration was given works after it.
+// unlink ends the access that a claim gave, with all credentials of the registration.
 func (r Registration) unlink(from id.Workspace) step {
 	if r.State != Verified || r.Workspace != from {
-		return r.refused(unconnected())
+		return r.refused(errNotConnected())
 	}
 	ends := r.Keys
 	r.State, r.Keys = Revoked, nil

@@ -24,8 +24,8 @@ var (
 	owner  = id.NewMember()
 )
 
-// fresh is an anonymous registration that nobody claimed, changed by edits.
-func fresh(edits ...func(*Registration)) Registration {
+// newRegistration returns an anonymous unclaimed registration, changed by edits.
+func newRegistration(edits ...func(*Registration)) Registration {
 	claim := id.NewPublic()
 	r := Registration{
 		ID:         id.RegistrationOf(claim),
@@ -46,8 +46,8 @@ func fresh(edits ...func(*Registration)) Registration {
 
 func mac(text string) credential.Hash { return credential.Hash{Pepper: 1, MAC: []byte(text)} }
 
-// asking has an attempt that was made at birth.
-func asking(r *Registration) {
+// withAttempt adds an attempt that was started at registration.
+func withAttempt(r *Registration) {
 	r.State, r.Starts = ClaimPending, 1
 	r.Attempt = Attempt{
 		Number:    1,
@@ -57,9 +57,9 @@ func asking(r *Registration) {
 	}
 }
 
-// claimed was claimed at birth.
+// claimed makes r a registration that was claimed at once.
 func claimed(r *Registration) {
-	asking(r)
+	withAttempt(r)
 	r.State = Verified
 	r.Workspace = home
 	r.Member = owner
@@ -67,9 +67,9 @@ func claimed(r *Registration) {
 	r.Generation = 2
 }
 
-// vouched waits for the person that a provider named.
-func vouched(r *Registration) {
-	asking(r)
+// withProvider makes r wait for the person that a provider identified.
+func withProvider(r *Registration) {
+	withAttempt(r)
 	r.Kind = Provider
 	r.State = PendingStepUp
 	r.Member = owner
@@ -79,8 +79,8 @@ func vouched(r *Registration) {
 func locked(r *Registration)  { r.Locked = true }
 func revoked(r *Registration) { claimed(r); r.State, r.Generation = Revoked, 3 }
 
-// shown is what the newest assertion of r says.
-func shown(r Registration) assertion.Claims {
+// claimsOf returns the claims of the newest assertion of r.
+func claimsOf(r Registration) assertion.Claims {
 	return assertion.Claims{
 		Registration: r.ID,
 		Type:         string(r.Kind),
@@ -90,8 +90,8 @@ func shown(r Registration) assertion.Claims {
 	}
 }
 
-// place is the workspace of r: open, and claimed if r is.
-func place(r Registration) *workspace.Workspace {
+// workspaceOf returns the workspace of r: open, and claimed if r is.
+func workspaceOf(r Registration) *workspace.Workspace {
 	w := &workspace.Workspace{ID: r.Workspace, CreatedAt: born}
 	if r.Workspace == home || r.Kind == Provider {
 		w.ClaimedAt = born
@@ -124,42 +124,42 @@ func codeOf(err error) string {
 	return string(fault.CodeOf(err))
 }
 
-// the events of the state machine, as functions of a registration.
+// events are the events of the state machine, as functions of a registration.
 type events map[string]func(Registration, time.Time) step
 
 var machine = events{
 	"exchange": func(r Registration, at time.Time) step {
-		return r.exchange(shown(r), place(r), id.NewPublic(), at, many)
+		return r.exchange(claimsOf(r), workspaceOf(r), id.NewPublic(), at, many)
 	},
 	"exchange an assertion from before": func(r Registration, at time.Time) step {
-		c := shown(r)
+		c := claimsOf(r)
 		c.Generation = c.Generation - 1
 		c.Phase = assertion.PreClaim
 		c.Workspace = source
-		return r.exchange(c, place(r), id.NewPublic(), at, many)
+		return r.exchange(c, workspaceOf(r), id.NewPublic(), at, many)
 	},
 	"exchange in a consumed workspace": func(r Registration, at time.Time) step {
-		w := place(r)
+		w := workspaceOf(r)
 		w.ClaimedInto, w.ClaimedAt = home, at
-		return r.exchange(shown(r), w, id.NewPublic(), at, many)
+		return r.exchange(claimsOf(r), w, id.NewPublic(), at, many)
 	},
 	"exchange in a locked workspace": func(r Registration, at time.Time) step {
-		w := place(r)
+		w := workspaceOf(r)
 		w.Lock = "lkd_1"
-		return r.exchange(shown(r), w, id.NewPublic(), at, many)
+		return r.exchange(claimsOf(r), w, id.NewPublic(), at, many)
 	},
 	"exchange after the epoch": func(r Registration, at time.Time) step {
-		w := place(r)
+		w := workspaceOf(r)
 		w.Epoch++
-		return r.exchange(shown(r), w, id.NewPublic(), at, many)
+		return r.exchange(claimsOf(r), w, id.NewPublic(), at, many)
 	},
 	"exchange without workspace": func(r Registration, at time.Time) step {
-		return r.exchange(shown(r), nil, id.NewPublic(), at, many)
+		return r.exchange(claimsOf(r), nil, id.NewPublic(), at, many)
 	},
 	"start": func(r Registration, at time.Time) step {
 		return r.start(Attempt{Token: mac("second"), Code: mac("other")}, at, few)
 	},
-	"poll":       func(r Registration, at time.Time) step { return r.claim(place(r), id.NewPublic(), at) },
+	"poll":       func(r Registration, at time.Time) step { return r.claim(workspaceOf(r), id.NewPublic(), at) },
 	"right code": func(r Registration, at time.Time) step { return r.complete(right(r), at) },
 	"wrong code": func(r Registration, at time.Time) step { return r.complete(wrong(r), at) },
 	"refuse":     func(r Registration, at time.Time) step { return r.refuse(right(r), at) },
@@ -183,75 +183,81 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 		row    string
 		from   Registration
 		event  string
-		after  time.Duration // of birth
+		after  time.Duration // since registration
 		answer string
 		to     State
 	}{
-		{"2", fresh(), "exchange", 0, "ok", Unclaimed},
-		{"2", fresh(asking), "exchange", 0, "ok", ClaimPending},
-		{"2", fresh(locked), "exchange", 0, "ok", Unclaimed},
-		{"2", fresh(), "exchange in a consumed workspace", 0, "invalid_grant", Unclaimed},
-		{"2", fresh(), "exchange without workspace", 0, "invalid_grant", Unclaimed},
-		{"2", fresh(), "exchange after the epoch", 0, "invalid_grant", Unclaimed},
-		{"2", fresh(), "exchange", week, "expired_token", Unclaimed},
-		{"3", fresh(), "start", 0, "ok", ClaimPending},
-		{"3", fresh(asking), "start", 0, "ok", ClaimPending},
-		{"3", fresh(), "start", week, "expired_token", Unclaimed},
-		{"3", fresh(locked), "start", 0, "access_denied", Unclaimed},
-		{"3", fresh(claimed), "start", 0, "expired_token", Verified},
-		{"3", fresh(revoked), "start", 0, "expired_token", Revoked},
-		{"3", fresh(func(r *Registration) { r.Started = Window{born, 5} }), "start", 9 * time.Minute, "slow_down", Unclaimed},
-		{"3", fresh(func(r *Registration) { r.Started = Window{born, 5} }), "start", 10 * time.Minute, "ok", ClaimPending},
-		{"3", fresh(func(r *Registration) { r.Starts = 20 }), "start", 0, "access_denied", Unclaimed},
-		{"4", fresh(), "poll", 0, "authorization_pending", Unclaimed},
-		{"4", fresh(asking), "poll", 0, "authorization_pending", ClaimPending},
-		{"4", fresh(asking, func(r *Registration) { r.PolledAt = born }), "poll", 4 * time.Second, "slow_down", ClaimPending},
-		{"4", fresh(asking, func(r *Registration) { r.PolledAt = born }), "poll", 5 * time.Second, "authorization_pending", ClaimPending},
-		{"4", fresh(asking, locked), "poll", 0, "access_denied", ClaimPending},
-		{"5", fresh(asking), "poll", limits.AttemptLife, "authorization_pending", ClaimPending},
-		{"5", fresh(asking), "right code", limits.AttemptLife, "invalid_request", ClaimPending},
-		{"5", fresh(asking), "start", limits.AttemptLife, "ok", ClaimPending},
-		{"6", fresh(asking), "wrong code", 0, "invalid_request", ClaimPending},
-		{"6", fresh(asking, func(r *Registration) { r.Attempt.Failures = 5 }), "right code", 0, "invalid_request", ClaimPending},
-		{"6", fresh(asking, locked), "right code", 0, "invalid_request", ClaimPending},
-		{"7", fresh(asking), "refuse", 0, "ok", Unclaimed},
-		{"7", fresh(), "refuse", 0, "invalid_request", Unclaimed},
-		{"7", fresh(func(r *Registration) { r.Refused = true }), "refuse", 0, "ok", Unclaimed},
-		{"7", fresh(func(r *Registration) { r.Refused = true }), "poll", 0, "access_denied", Unclaimed},
-		{"8", fresh(asking), "right code", 0, "ok", Verified},
-		{"8", fresh(asking), "right code by a stranger", 0, "ok", Verified},
-		{"8", fresh(asking), "right code without token", 0, "invalid_request", ClaimPending},
-		{"8", fresh(), "right code", 0, "invalid_request", Unclaimed},
-		{"8", fresh(claimed), "right code", 0, "invalid_request", Verified},
-		{"10", fresh(claimed), "poll", 0, "ok", Verified},
-		{"10", fresh(claimed, func(r *Registration) { r.Redeemed = 2 }), "poll", 0, "ok", Verified},
-		{"10", fresh(claimed, func(r *Registration) { r.Redeemed = 3 }), "poll", 0, "invalid_grant", Verified},
-		{"10", fresh(claimed), "poll", limits.ClaimRedeemLife, "invalid_grant", Verified},
-		{"11", fresh(claimed), "exchange", 0, "ok", Verified},
-		{"11", fresh(claimed), "exchange an assertion from before", 0, "invalid_grant", Verified},
-		{"11", fresh(claimed), "exchange", week, "expired_token", Verified},
-		{"11", fresh(func(r *Registration) { r.Exchanged = Window{born, 30} }), "exchange", time.Minute, "slow_down", Unclaimed},
-		{"12", fresh(asking), "poll", week, "expired_token", ClaimPending},
-		{"12", fresh(asking), "right code", week, "invalid_request", ClaimPending},
-		{"12", fresh(claimed), "poll", week, "expired_token", Verified},
-		{"15", fresh(vouched), "right code", 0, "ok", Verified},
-		{"15, T26", fresh(vouched), "right code by a stranger", 0, "invalid_request", PendingStepUp},
-		{"15", fresh(vouched), "wrong code", 0, "invalid_request", PendingStepUp},
-		{"15", fresh(vouched), "refuse", 0, "ok", PendingStepUp},
-		{"16", fresh(vouched), "poll", 0, "authorization_pending", PendingStepUp},
-		{"16", fresh(vouched), "exchange", 0, "authorization_pending", PendingStepUp},
-		{"16", fresh(vouched), "start", 0, "ok", PendingStepUp},
-		{"17", fresh(vouched), "poll", limits.AttemptLife, "expired_token", PendingStepUp},
-		{"17", fresh(vouched), "exchange", limits.AttemptLife, "expired_token", PendingStepUp},
-		{"17", fresh(vouched), "right code", limits.AttemptLife, "invalid_request", PendingStepUp},
-		{"19", fresh(claimed), "unlink", 0, "ok", Revoked},
-		{"19", fresh(claimed), "unlink by a stranger", 0, "not_found", Verified},
-		{"19", fresh(asking), "unlink", 0, "not_found", ClaimPending},
-		{"19", fresh(revoked), "unlink", 0, "not_found", Revoked},
-		{"19", fresh(revoked), "exchange", 0, "invalid_grant", Revoked},
-		{"19", fresh(revoked), "poll", 0, "invalid_grant", Revoked},
-		{"20", fresh(claimed), "exchange in a locked workspace", 0, "invalid_grant", Verified},
-		{"20", fresh(), "exchange in a locked workspace", 0, "invalid_grant", Unclaimed},
+		{"2", newRegistration(), "exchange", 0, "ok", Unclaimed},
+		{"2", newRegistration(withAttempt), "exchange", 0, "ok", ClaimPending},
+		{"2", newRegistration(locked), "exchange", 0, "ok", Unclaimed},
+		{"2", newRegistration(), "exchange in a consumed workspace", 0, "invalid_grant", Unclaimed},
+		{"2", newRegistration(), "exchange without workspace", 0, "invalid_grant", Unclaimed},
+		{"2", newRegistration(), "exchange after the epoch", 0, "invalid_grant", Unclaimed},
+		{"2", newRegistration(), "exchange", week, "expired_token", Unclaimed},
+		{"3", newRegistration(), "start", 0, "ok", ClaimPending},
+		{"3", newRegistration(withAttempt), "start", 0, "ok", ClaimPending},
+		{"3", newRegistration(), "start", week, "expired_token", Unclaimed},
+		{"3", newRegistration(locked), "start", 0, "access_denied", Unclaimed},
+		{"3", newRegistration(claimed), "start", 0, "expired_token", Verified},
+		{"3", newRegistration(revoked), "start", 0, "expired_token", Revoked},
+		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 9 * time.Minute,
+			"slow_down", Unclaimed},
+		{"3", newRegistration(func(r *Registration) { r.Started = Window{born, 5} }), "start", 10 * time.Minute, "ok",
+			ClaimPending},
+		{"3", newRegistration(func(r *Registration) { r.Starts = 20 }), "start", 0, "access_denied", Unclaimed},
+		{"4", newRegistration(), "poll", 0, "authorization_pending", Unclaimed},
+		{"4", newRegistration(withAttempt), "poll", 0, "authorization_pending", ClaimPending},
+		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 4 * time.Second,
+			"slow_down", ClaimPending},
+		{"4", newRegistration(withAttempt, func(r *Registration) { r.PolledAt = born }), "poll", 5 * time.Second,
+			"authorization_pending", ClaimPending},
+		{"4", newRegistration(withAttempt, locked), "poll", 0, "access_denied", ClaimPending},
+		{"5", newRegistration(withAttempt), "poll", limits.AttemptLife, "authorization_pending", ClaimPending},
+		{"5", newRegistration(withAttempt), "right code", limits.AttemptLife, "invalid_request", ClaimPending},
+		{"5", newRegistration(withAttempt), "start", limits.AttemptLife, "ok", ClaimPending},
+		{"6", newRegistration(withAttempt), "wrong code", 0, "invalid_request", ClaimPending},
+		{"6", newRegistration(withAttempt, func(r *Registration) { r.Attempt.Failures = 5 }), "right code", 0,
+			"invalid_request", ClaimPending},
+		{"6", newRegistration(withAttempt, locked), "right code", 0, "invalid_request", ClaimPending},
+		{"7", newRegistration(withAttempt), "refuse", 0, "ok", Unclaimed},
+		{"7", newRegistration(), "refuse", 0, "invalid_request", Unclaimed},
+		{"7", newRegistration(func(r *Registration) { r.Refused = true }), "refuse", 0, "ok", Unclaimed},
+		{"7", newRegistration(func(r *Registration) { r.Refused = true }), "poll", 0, "access_denied", Unclaimed},
+		{"8", newRegistration(withAttempt), "right code", 0, "ok", Verified},
+		{"8", newRegistration(withAttempt), "right code by a stranger", 0, "ok", Verified},
+		{"8", newRegistration(withAttempt), "right code without token", 0, "invalid_request", ClaimPending},
+		{"8", newRegistration(), "right code", 0, "invalid_request", Unclaimed},
+		{"8", newRegistration(claimed), "right code", 0, "invalid_request", Verified},
+		{"10", newRegistration(claimed), "poll", 0, "ok", Verified},
+		{"10", newRegistration(claimed, func(r *Registration) { r.Redeemed = 2 }), "poll", 0, "ok", Verified},
+		{"10", newRegistration(claimed, func(r *Registration) { r.Redeemed = 3 }), "poll", 0, "invalid_grant", Verified},
+		{"10", newRegistration(claimed), "poll", limits.ClaimRedeemLife, "invalid_grant", Verified},
+		{"11", newRegistration(claimed), "exchange", 0, "ok", Verified},
+		{"11", newRegistration(claimed), "exchange an assertion from before", 0, "invalid_grant", Verified},
+		{"11", newRegistration(claimed), "exchange", week, "expired_token", Verified},
+		{"11", newRegistration(func(r *Registration) { r.Exchanged = Window{born, 30} }), "exchange", time.Minute,
+			"slow_down", Unclaimed},
+		{"12", newRegistration(withAttempt), "poll", week, "expired_token", ClaimPending},
+		{"12", newRegistration(withAttempt), "right code", week, "invalid_request", ClaimPending},
+		{"12", newRegistration(claimed), "poll", week, "expired_token", Verified},
+		{"15", newRegistration(withProvider), "right code", 0, "ok", Verified},
+		{"15, T26", newRegistration(withProvider), "right code by a stranger", 0, "invalid_request", PendingStepUp},
+		{"15", newRegistration(withProvider), "wrong code", 0, "invalid_request", PendingStepUp},
+		{"15", newRegistration(withProvider), "refuse", 0, "ok", PendingStepUp},
+		{"16", newRegistration(withProvider), "poll", 0, "authorization_pending", PendingStepUp},
+		{"16", newRegistration(withProvider), "exchange", 0, "authorization_pending", PendingStepUp},
+		{"16", newRegistration(withProvider), "start", 0, "ok", PendingStepUp},
+		{"17", newRegistration(withProvider), "poll", limits.AttemptLife, "expired_token", PendingStepUp},
+		{"17", newRegistration(withProvider), "exchange", limits.AttemptLife, "expired_token", PendingStepUp},
+		{"17", newRegistration(withProvider), "right code", limits.AttemptLife, "invalid_request", PendingStepUp},
+		{"19", newRegistration(claimed), "unlink", 0, "ok", Revoked},
+		{"19", newRegistration(claimed), "unlink by a stranger", 0, "not_found", Verified},
+		{"19", newRegistration(withAttempt), "unlink", 0, "not_found", ClaimPending},
+		{"19", newRegistration(revoked), "unlink", 0, "not_found", Revoked},
+		{"19", newRegistration(revoked), "exchange", 0, "invalid_grant", Revoked},
+		{"19", newRegistration(revoked), "poll", 0, "invalid_grant", Revoked},
+		{"20", newRegistration(claimed), "exchange in a locked workspace", 0, "invalid_grant", Verified},
+		{"20", newRegistration(), "exchange in a locked workspace", 0, "invalid_grant", Unclaimed},
 	} {
 		t.Run(fmt.Sprintf("row %s: %s when %s after %s", tt.row, tt.event, tt.from.State, tt.after), func(t *testing.T) {
 			before := tt.from
@@ -271,7 +277,7 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 }
 
 func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
-	got := fresh(asking, func(r *Registration) { r.Attempt.Failures, r.Refused = 4, true }).
+	got := newRegistration(withAttempt, func(r *Registration) { r.Attempt.Failures, r.Refused = 4, true }).
 		start(Attempt{Token: mac("second"), Code: mac("other")}, born.Add(time.Minute), few).to
 	want := Attempt{
 		Number:    2,
@@ -282,18 +288,22 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 	if !reflect.DeepEqual(got.Attempt, want) || got.Starts != 2 || got.Refused {
 		t.Errorf("%+v", got)
 	}
-	late := fresh(asking).start(Attempt{Token: mac("second")}, born.Add(limits.RegistrationLife-time.Minute), few).to
+	late := newRegistration(withAttempt).start(Attempt{
+		Token: mac("second"),
+	}, born.Add(limits.RegistrationLife-time.Minute), few).to
 	if !late.Attempt.ExpiresAt.Equal(late.ExpiresAt) {
 		t.Error("an attempt outlives its registration:", late.Attempt.ExpiresAt)
 	}
-	kept := fresh(vouched, func(r *Registration) { r.Attempt.Failures = 3 }).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
+	kept := newRegistration(withProvider, func(r *Registration) {
+		r.Attempt.Failures = 3
+	}).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
 	if !reflect.DeepEqual(kept.Attempt.Code, mac("code")) || kept.Attempt.Failures != 3 {
 		t.Error("a code that was given at registration is replaced, or its tries start anew")
 	}
 }
 
 func TestWrongCodesEndTheAttemptAndThenTheRegistration(t *testing.T) {
-	r := fresh(asking)
+	r := newRegistration(withAttempt)
 	for n := 1; n <= limits.RegistrationTries; n++ {
 		if r.Attempt.Failures == limits.AttemptTries {
 			if r.confirming(born) {
@@ -313,8 +323,11 @@ func TestWrongCodesEndTheAttemptAndThenTheRegistration(t *testing.T) {
 }
 
 func TestTheClaimRaisesTheGenerationAndDropsTheTokensFromBefore(t *testing.T) {
-	got := fresh(asking, func(r *Registration) { r.Keys = []id.Public{id.NewPublic()} }).complete(visitor{owner, home, true, true}, born.Add(time.Second)).to
-	if got.Generation != 2 || got.Workspace != home || got.Member != owner || got.Keys != nil || !got.CompletedAt.Equal(born.Add(time.Second)) {
+	got := newRegistration(withAttempt, func(r *Registration) {
+		r.Keys = []id.Public{id.NewPublic()}
+	}).complete(visitor{owner, home, true, true}, born.Add(time.Second)).to
+	if got.Generation != 2 || got.Workspace != home || got.Member != owner || got.Keys != nil ||
+		!got.CompletedAt.Equal(born.Add(time.Second)) {
 		t.Errorf("%+v", got)
 	}
 	if got.phase() != assertion.PostClaim {
@@ -323,12 +336,12 @@ func TestTheClaimRaisesTheGenerationAndDropsTheTokensFromBefore(t *testing.T) {
 }
 
 func TestARegistrationHoldsTenTokensAndTheOldestGoesFirst(t *testing.T) {
-	r := fresh()
+	r := newRegistration()
 	var all []id.Public
 	for n := range 25 {
 		key := id.NewPublic()
 		all = append(all, key)
-		st := r.exchange(shown(r), place(r), key, born, many)
+		st := r.exchange(claimsOf(r), workspaceOf(r), key, born, many)
 		var ends []id.Public
 		if n >= limits.AgentTokens {
 			ends = all[n-limits.AgentTokens : n-limits.AgentTokens+1]
@@ -341,11 +354,11 @@ func TestARegistrationHoldsTenTokensAndTheOldestGoesFirst(t *testing.T) {
 }
 
 func TestEachRedemptionEndsTheTokenOfTheOneBefore(t *testing.T) {
-	r := fresh(claimed)
+	r := newRegistration(claimed)
 	var keys []id.Public
 	for n := range limits.ClaimRedemptions {
 		key := id.NewPublic()
-		st := r.claim(place(r), key, born)
+		st := r.claim(workspaceOf(r), key, born)
 		if n > 0 && !slices.Equal(st.ends, keys[n-1:]) || n == 0 && st.ends != nil {
 			t.Errorf("redemption %d ends %v", n, st.ends)
 		}
@@ -357,7 +370,7 @@ func TestEachRedemptionEndsTheTokenOfTheOneBefore(t *testing.T) {
 }
 
 func TestPollsArePacedByABucketThatRefills(t *testing.T) {
-	r, at := fresh(asking), born
+	r, at := newRegistration(withAttempt), born
 	poll := func() (n int) {
 		for {
 			st := r.poll(at)
@@ -390,7 +403,7 @@ func TestPollsArePacedByABucketThatRefills(t *testing.T) {
 
 func TestUnlinkingEndsEveryTokenAndEveryAssertion(t *testing.T) {
 	held := []id.Public{id.NewPublic(), id.NewPublic()}
-	r := fresh(claimed, func(r *Registration) { r.Keys = held })
+	r := newRegistration(claimed, func(r *Registration) { r.Keys = held })
 	st := r.unlink(home)
 	if !slices.Equal(st.ends, held) || st.to.Generation != r.Generation+1 || st.to.Keys != nil {
 		t.Errorf("%+v", st)

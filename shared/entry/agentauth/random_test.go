@@ -21,29 +21,29 @@ var seed = flag.Uint64("seed", 0, "of the random events; 0: another one each tim
 // play is one random event with its choices.
 type play struct {
 	kind    string
-	attempt int  // whose token is shown; -1: the claim token's
+	attempt int  // whose token is sent; -1: the claim token
 	right   bool // the code is that of the newest attempt
-	by      int  // which person
-	text    int  // which assertion
+	by      int  // index of the person
+	text    int  // index of the assertion
 }
 
-// oracle knows what one registration must answer. It is a table over a log of what happened, and shares nothing with the
+// oracle predicts the answers for one registration. It is a table over a log of events, and shares no code with the
 // state machine.
 type oracle struct {
 	play
 	now, born, end     time.Time
 	phase              string // unclaimed, pending, verified or revoked
 	locked, denied     bool
-	attempts           []time.Time // when each began
-	tries, wrong       int         // of the newest attempt; of all
+	attempts           []time.Time // start of each attempt
+	tries, wrong       int         // of the newest attempt; of all attempts
 	startSince         time.Time
 	startCount         int
-	trade              time.Time // since when exchanges are counted
+	trade              time.Time // start of the window of exchanges
 	trades, generation int
 	texts              []int         // the generation of each assertion
-	level              time.Duration // of the poll bucket, as time that it holds
+	level              time.Duration // of the poll bucket, as the time that it holds
 	polled             time.Time
-	done               time.Time // when it was claimed
+	done               time.Time // time of the claim
 	redeemed, owner    int
 	taken              bool // by the claim token alone
 	last               int  // the key of the newest redemption
@@ -52,7 +52,7 @@ type oracle struct {
 	used               map[string]int // rules
 }
 
-// token is an access token that was given.
+// token is an issued access token.
 type token struct {
 	secret string
 	home   id.Workspace
@@ -76,7 +76,7 @@ func settled(o *oracle) bool { return o.phase == "verified" || o.phase == "revok
 
 func (o *oracle) newest() bool { return o.attempt == len(o.attempts)-1 }
 
-// deaf tells that nobody can answer the attempt that is shown.
+// deaf reports that the presented attempt cannot be answered any more.
 func deaf(o *oracle) bool {
 	return o.phase != "pending" || o.over() || o.locked || (o.attempt >= 0 && !o.newest()) || o.tries >= 5 ||
 		!o.now.Before(o.attempts[len(o.attempts)-1].Add(10*time.Minute))
@@ -112,7 +112,8 @@ var table = map[string][]rule{
 		{(*oracle).over, "expired_token", nothing},
 		{func(o *oracle) bool { return o.locked }, "access_denied", nothing},
 		{func(o *oracle) bool { return len(o.attempts) == 20 }, "access_denied", func(o *oracle) { o.locked = true }},
-		{func(o *oracle) bool { return o.startCount == 5 && o.now.Before(o.startSince.Add(10*time.Minute)) }, "slow_down", nothing},
+		{func(o *oracle) bool { return o.startCount == 5 && o.now.Before(o.startSince.Add(10*time.Minute)) }, "slow_down",
+			nothing},
 		{always, "", func(o *oracle) {
 			if o.startCount == 0 || !o.now.Before(o.startSince.Add(10*time.Minute)) {
 				o.startSince, o.startCount = o.now, 0
@@ -173,7 +174,7 @@ var table = map[string][]rule{
 		{deaf, "invalid_request", nothing},
 		{always, "", func(o *oracle) { o.phase, o.denied = "unclaimed", true }},
 	},
-	"take": { // the claim token alone, at the route of plain workspaces
+	"take": { // the claim token alone, at the route for plain workspaces
 		{func(o *oracle) bool { return settled(o) || o.over() || o.locked }, "not_found", nothing},
 		{always, "", func(o *oracle) { o.claimedBy(); o.taken = true }},
 	},
@@ -191,7 +192,7 @@ var table = map[string][]rule{
 
 // life is one registration under random events.
 type life struct {
-	*world
+	*env
 	o        oracle
 	random   *rand.Rand
 	agent    contract.RegisteredAgent
@@ -204,10 +205,10 @@ type life struct {
 	verified bool // at some time
 }
 
-func (w *world) begin(random *rand.Rand, m mood, used map[string]int) *life {
-	w.wait(time.Minute) // past the gates
+func (w *env) begin(random *rand.Rand, m mood, used map[string]int) *life {
+	w.wait(time.Minute) // past the rate limits
 	l := &life{
-		world:  w,
+		env:    w,
 		random: random,
 		mood:   m,
 		agent:  w.agent(),
@@ -228,9 +229,9 @@ func (w *world) begin(random *rand.Rand, m mood, used map[string]int) *life {
 	return l
 }
 
-// mood is how a life goes: what happens how often, how likely a code is right, and how much time passes.
+// mood describes a life: how often each event happens, how likely a code is right, and how much time passes.
 type mood struct {
-	kinds string // one of them is drawn each time
+	kinds string // a random one is drawn each time
 	right float64
 	pause time.Duration // at most, between most events
 }
@@ -243,7 +244,7 @@ var moods = []mood{
 	{"start exchange poll complete complete unlink", .6, 20 * time.Hour},                            // slow
 }
 
-// pass lets time go by.
+// pass lets time pass.
 func (l *life) pass() {
 	if l.random.IntN(3) > 0 {
 		l.wait(time.Duration(l.random.Float64() * float64(l.mood.pause)))
@@ -274,12 +275,12 @@ func (l *life) choose() {
 	l.o.play = p
 }
 
-// act does to the service what was chosen.
+// act runs the chosen event on the service.
 func (l *life) act() (got contract.Token, err error) {
 	switch p := l.o.play; p.kind {
 	case "start":
 		var s contract.StartedClaim
-		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, welcome, ""); err == nil {
+		if s, err = l.StartClaim(ctx, contract.StartClaim{ClaimToken: l.agent.ClaimToken}, admitAll, ""); err == nil {
 			l.starts = append(l.starts, s)
 		}
 	case "exchange":
@@ -294,7 +295,7 @@ func (l *life) act() (got contract.Token, err error) {
 			c.AttemptToken = l.starts[p.attempt].AttemptToken
 		}
 		if !p.right {
-			c.UserCode = another(c.UserCode)
+			c.UserCode = otherCode(c.UserCode)
 		}
 		_, err = l.Complete(ctx, l.people[p.by], c)
 	case "refuse":
@@ -307,7 +308,7 @@ func (l *life) act() (got contract.Token, err error) {
 	return got, err
 }
 
-// expect is what the table answers; the oracle is as it is afterwards.
+// expect returns the answer that the table gives, and updates the oracle.
 func (o *oracle) expect() string {
 	rules := table[o.kind]
 	n := slices.IndexFunc(rules, func(r rule) bool { return r.when(o) })
@@ -317,7 +318,7 @@ func (o *oracle) expect() string {
 	return r.answer
 }
 
-// step plays one event and tells what is wrong with the answer, or with what is stored.
+// step plays one event and reports what is wrong with the answer, or with the stored state.
 func (l *life) step() string {
 	l.pass()
 	l.choose()
@@ -341,14 +342,16 @@ func (l *life) step() string {
 	return l.invariants()
 }
 
-// invariants: verified never goes back, a consumed workspace has no credential, and every token works exactly where and
-// as long as it should.
+// invariants checks that verified never goes back, that a consumed workspace has no credential, and that every token
+// works exactly where and as long as it should.
 func (l *life) invariants() string {
 	r := l.registration(l.agent.RegistrationID)
-	if l.verified = l.verified || l.o.phase == "verified"; l.verified && r.State != agentauth.Verified && r.State != agentauth.Revoked {
+	if l.verified = l.verified || l.o.phase == "verified"; l.verified && r.State != agentauth.Verified &&
+		r.State != agentauth.Revoked {
 		return "a claimed registration is " + string(r.State)
 	}
-	if r.Redeemed > limits.ClaimRedemptions || len(r.Keys) > limits.AgentTokens || r.Locked != l.o.locked || r.Generation != int64(l.o.generation) {
+	if r.Redeemed > limits.ClaimRedemptions || len(r.Keys) > limits.AgentTokens || r.Locked != l.o.locked ||
+		r.Generation != int64(l.o.generation) {
 		return fmt.Sprintf("stored %+v", r)
 	}
 	for range min(3, len(l.o.keys)) {
@@ -372,7 +375,7 @@ func TestRandomEventsAreAnsweredAsTheTableSays(t *testing.T) {
 	if use == 0 {
 		use = rand.Uint64()
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	w.limits.WrongCode.Limit = 1_000_000
 	random := rand.New(rand.NewPCG(use, use))
 	began := time.Now()

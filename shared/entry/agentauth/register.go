@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -21,13 +22,18 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// typeIDJAG is the only type of assertion that providers may send.
+// typeIDJAG is the only type of assertion that a provider may send.
 const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
 
-// Register makes a registration with an ephemeral workspace of its own; assertion and claim token are shown this once.
-// Every refusal for coming too often, or while workspaces cannot be made, is a 429.
-func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string) (contract.RegisteredAgent, error) {
-	if err := either(s.off(), wanted(r)); err != nil {
+// Register creates a registration with an ephemeral workspace of its own. Assertion and claim token are returned this
+// once. Every refusal because of rates, or while workspaces cannot be made, is a 429.
+func (s *Service) Register(
+	ctx context.Context,
+	r contract.RegisterAgent,
+	from netip.Addr,
+	requestID string,
+) (contract.RegisteredAgent, error) {
+	if err := cmp.Or(s.checkEnabled(), checkKind(r)); err != nil {
 		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
 	}
 	if err := s.admit(ctx, from); err != nil {
@@ -57,17 +63,19 @@ func (s *Service) Register(ctx context.Context, r contract.RegisterAgent, from n
 	}, nil
 }
 
-// wanted refuses every registration but an anonymous one. No provider of agents' identities is trusted here.
-func wanted(r contract.RegisterAgent) error {
+// checkKind refuses every registration but an anonymous one, because no provider of agents' identities is trusted.
+func checkKind(r contract.RegisterAgent) error {
 	switch {
 	case r.Type == contract.AnonymousType:
 		return nil
 	case r.Type != contract.AssertionIdentity:
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
 	case r.AssertionType != typeIDJAG || r.Assertion == "":
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
+		return fault.NewOAuth(fault.OAuthInvalidRequest,
+			"an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
 	}
-	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here; register with the type anonymous")
+	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable,
+		"no identity provider is trusted here; register with the type anonymous")
 }
 
 // RefuseProvider refuses what an identity provider sends, because none is trusted here.
@@ -75,8 +83,8 @@ func (s *Service) RefuseProvider(ctx context.Context, from netip.Addr) error {
 	return s.unserved(ctx, from, fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
 }
 
-// unserved counts a request that this deployment is not set up to serve, and returns its refusal: without the count one
-// address could be answered 503 as often as it likes. Other refusals pass uncounted.
+// unserved counts a request that this deployment is not set up to serve, and returns its refusal. Without the count,
+// one address could get any number of 503 answers. Other errors are returned uncounted.
 func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) error {
 	if fault.OAuthErrorOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
 		return refusal
@@ -92,7 +100,7 @@ func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) 
 	return refusal
 }
 
-// admit counts a registration: everybody and the address together with provisions, then a gate of its own.
+// admit counts a registration: against the quotas that it shares with provisioning, then against its own.
 func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 	_, err := s.Admission.Admit(ctx, from)
 	if err == nil && !s.Limits.Off {
@@ -109,14 +117,15 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 		case failed != nil:
 			err = fault.Wrap(fault.ProvisionUnavailable, failed, "no agent can register now; try again later").After(time.Minute)
 		case !ok:
-			err = fault.New(fault.ProvisionRateLimited, "many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
+			err = fault.New(fault.ProvisionRateLimited,
+				"many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
 		}
 	}
-	return friction(err)
+	return routeError(err)
 }
 
-// friction turns what keeps agents out into the codes of this route.
-func friction(err error) error {
+// routeError maps the errors of provisioning to the codes of this route.
+func routeError(err error) error {
 	switch f := fault.Of(err); {
 	case err == nil:
 		return nil
@@ -128,10 +137,10 @@ func friction(err error) error {
 	return err
 }
 
-// newRegistration is a new registration and the secret of its claim token.
+// newRegistration returns a new registration and the secret of its claim token.
 func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistration, credential.Token) {
 	now := s.now()
-	ends := now.Add(limits.RegistrationLife).Truncate(time.Second) // assertions count in seconds
+	ends := now.Add(limits.RegistrationLife).Truncate(time.Second) // assertions have whole seconds
 	ws := id.NewWorkspace()
 	secret := credential.Mint(credential.ClaimToken, s.Environment, ws, "")
 	r := Registration{
@@ -168,8 +177,13 @@ func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistr
 }
 
 // StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
-func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitted Admitted, requestID string) (contract.StartedClaim, error) {
-	if err := s.off(); err != nil {
+func (s *Service) StartClaim(
+	ctx context.Context,
+	c contract.StartClaim,
+	admitted Admitted,
+	requestID string,
+) (contract.StartedClaim, error) {
+	if err := s.checkEnabled(); err != nil {
 		return contract.StartedClaim{}, err
 	}
 	sent, err := credential.Parse(c.ClaimToken, credential.ClaimToken, s.Environment)
@@ -177,25 +191,26 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitte
 		return contract.StartedClaim{}, errExpired
 	}
 	var started contract.StartedClaim
-	err = race(func() error {
+	err = retry(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()
 		}
 		if err != nil || !found {
-			return either(err, errExpired)
+			return cmp.Or[error](err, errExpired)
 		}
 		now := s.now()
 		ticket := credential.MintAs(credential.ClaimAttempt, s.Environment, id.NoWorkspace, r.Claim)
 		code := newCode()
-		st := r.start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now, s.rate(s.Limits.ClaimStart))
+		st := r.start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now,
+			s.rate(s.Limits.ClaimStart))
 		if st.write {
 			if err := s.Store.Change(ctx, locking(*r, st, now, event.BySystem(), requestID)); err != nil {
 				return err
 			}
 		}
 		if r.State == PendingStepUp {
-			code = "" // the agent has it from its registration
+			code = "" // the agent has it since its registration
 		}
 		started = s.prompt(c.ClaimToken, st.to, ticket, code, now)
 		return st.refusal
@@ -206,15 +221,7 @@ func (s *Service) StartClaim(ctx context.Context, c contract.StartClaim, admitte
 	return started, nil
 }
 
-// either is the first of two failures that there is.
-func either(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
-}
-
-// locking is the change of a step that may lock the registration, which the workspace gets to know.
+// locking returns the change of a step that may lock the registration, with the event that tells the workspace.
 func locking(was Registration, st step, at time.Time, by event.Actor, requestID string) Change {
 	c := change(was, st, at)
 	if st.locked {
@@ -223,8 +230,14 @@ func locking(was Registration, st step, at time.Time, by event.Actor, requestID 
 	return c
 }
 
-// prompt is what the agent shows to the person.
-func (s *Service) prompt(claimToken string, r Registration, ticket credential.Token, code string, now time.Time) contract.StartedClaim {
+// prompt returns what the agent shows to the person.
+func (s *Service) prompt(
+	claimToken string,
+	r Registration,
+	ticket credential.Token,
+	code string,
+	now time.Time,
+) contract.StartedClaim {
 	text := ticket.Reveal()
 	return contract.StartedClaim{
 		ClaimToken:        claimToken,
@@ -242,7 +255,7 @@ func (s *Service) prompt(claimToken string, r Registration, ticket credential.To
 	}
 }
 
-// newCode draws six digits, each of the million codes as likely as any other.
+// newCode returns six random digits; each of the million codes is equally likely.
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {

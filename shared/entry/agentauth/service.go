@@ -25,47 +25,49 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// ErrMoved says that a registration is not any more what was read.
+// ErrMoved reports that the registration was changed since it was read.
 var ErrMoved = errors.New("the registration has changed meanwhile")
 
-// Store is what Service needs of the store.
+// Store is the storage that Service uses.
 type Store interface {
 	// Add commits workspace, registration, claim token and event in one transaction.
 	Add(ctx context.Context, e NewRegistration) error
-	// Registration reads a registration and a workspace in one strongly consistent batch; nil for what does not exist.
+	// Registration reads a registration and a workspace in one strongly consistent batch. It returns nil for what does
+	// not exist.
 	Registration(ctx context.Context, r id.Registration, w id.Workspace) (*Registration, *workspace.Workspace, error)
-	// ByClaimToken reads a claim token and the registration that it belongs to in one strongly consistent batch; nil for what
-	// does not exist.
+	// ByClaimToken reads a claim token and its registration in one strongly consistent batch. It returns nil
+	// for what does not exist.
 	ByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *Registration, error)
-	// Change commits a change of a registration with all that goes with it; ErrMoved if Generation and Version are not
-	// those that were read.
+	// Change commits a change of a registration. It returns ErrMoved if Generation and Version are not those that were
+	// read.
 	Change(ctx context.Context, c Change) error
-	// List reads registrations that were claimed into a workspace, the newest claim first, and the place of the
-	// last one if others follow.
+	// List reads registrations that were claimed into a workspace, newest claim first. next is the position of
+	// the last one if others follow.
 	List(ctx context.Context, q Query) (rows []Registration, next string, err error)
 }
 
-// Query is which registrations a list shows.
+// Query selects the registrations of a list.
 type Query struct {
 	Workspace id.Workspace
-	After     string // a place; empty: from the start
+	After     string // a position; empty: from the start
 	Limit     int
-	Live      func(Registration) bool // tells whether one is listed
+	Live      func(Registration) bool // reports whether a registration is listed
 }
 
-// Mover is what a claim needs of the store.
+// Mover is the storage that a claim uses.
 type Mover interface {
-	// Move commits a claim. Errors: claim.ErrGone, not_authenticated (the destination closed), database_unavailable.
+	// Move commits a claim. Its errors are claim.ErrGone, not_authenticated if the destination is closed, and
+	// database_unavailable.
 	Move(ctx context.Context, m claim.Move) error
 }
 
-// Admission counts requests for a workspace without an account, whichever way they come.
+// Admission counts requests for a workspace without an account, over all routes.
 type Admission interface {
-	// Admit refuses when everybody or one address asks too often.
+	// Admit fails if one address, or all together, request too many.
 	Admit(ctx context.Context, from netip.Addr) (ephemeral.Admission, error)
 }
 
-// NewRegistration is everything that an anonymous registration makes.
+// NewRegistration holds the items that an anonymous registration creates.
 type NewRegistration struct {
 	Workspace    workspace.Workspace
 	Registration Registration
@@ -76,13 +78,13 @@ type NewRegistration struct {
 // Change is a change of a registration.
 type Change struct {
 	Was, To Registration
-	Key     *credential.Key // made with it; nil: none
+	Key     *credential.Key // created with it; nil: none
 	Ends    []id.Public     // access tokens that are revoked with it
 	At      time.Time
 	Events  []event.Event
 }
 
-// Service registers agents, gives them access tokens, and lets people claim them.
+// Service registers agents, issues their access tokens, and lets people claim them.
 type Service struct {
 	Store     Store
 	Mover     Mover
@@ -92,7 +94,7 @@ type Service struct {
 	Failures  rate.FailureCounter
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
-	// Signer makes and checks assertions. nil: agents cannot register, and those that did get no tokens.
+	// Signer signs and verifies assertions. nil: agents cannot register, and registered ones get no tokens.
 	Signer      *assertion.Signer
 	Peppers     keyring.Derived
 	Cursors     *cursor.Codec
@@ -101,23 +103,25 @@ type Service struct {
 	Now         func() time.Time
 }
 
-// maxAttempts is how often a lost race is run again. Each was won by somebody, so that a registration moves on.
+// maxAttempts bounds optimistic retries. Every lost attempt means that another one succeeded, so the registration
+// makes progress.
 const maxAttempts = 10
 
-// race runs a read, a decision and a conditional write until the write finds what was read.
-func race(try func() error) error {
+// retry repeats a read, a decision and a conditional write until the write finds what was read.
+func retry(try func() error) error {
 	for range maxAttempts {
 		if err := try(); !errors.Is(err, ErrMoved) {
 			return err
 		}
 	}
-	return fault.New(fault.DatabaseUnavailable, "too many requests change the same registration; repeat the request in a moment")
+	return fault.New(fault.DatabaseUnavailable,
+		"too many requests change the same registration; repeat the request in a moment")
 }
 
-// now is the instant as the store keeps it.
+// now returns the time in the precision of the store.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// rate is a limit, or none where limits are off.
+// rate returns a limit, or no limit where limits are off.
 func (s *Service) rate(r limits.Rate) limits.Rate {
 	if s.Limits.Off {
 		r.Limit = math.MaxInt
@@ -125,22 +129,25 @@ func (s *Service) rate(r limits.Rate) limits.Rate {
 	return r
 }
 
-// off refuses a request where agents cannot register.
-func (s *Service) off() error {
+// checkEnabled refuses requests where agents cannot register.
+func (s *Service) checkEnabled() error {
 	if s.Signer == nil {
 		return fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "agent registration is not set up here")
 	}
 	return nil
 }
 
-// registrationOf reads what belongs to a claim token or an attempt token; nil for what does not exist or does not match. found
-// is true if the claim token itself was sent and is right.
-func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t *claim.Token, r *Registration, found bool, err error) {
+// registrationOf reads the registration of a claim token or an attempt token. It returns nil for what does not exist
+// or does not match. found reports that sent is the claim token itself.
+func (s *Service) registrationOf(
+	ctx context.Context,
+	sent credential.Token,
+) (t *claim.Token, r *Registration, found bool, err error) {
 	t, r, err = s.Store.ByClaimToken(ctx, sent.Public)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	hash := credential.Hash{} // whatever is unknown costs the same as what is known
+	hash := credential.Hash{} // so that an unknown token costs the same as a known one
 	if t != nil && r != nil {
 		hash = t.Hash
 	}
@@ -148,11 +155,17 @@ func (s *Service) registrationOf(ctx context.Context, sent credential.Token) (t 
 	return t, r, found, nil
 }
 
-// scopes are the rights of agents, before and after the claim.
+// scopes are the scopes of agents, before and after the claim.
 var scopes = []credential.Scope{credential.Read, credential.Publish}
 
-// stored is an access token as the store keeps it: an API key that ends soon.
-func (s *Service) stored(secret credential.Token, r Registration, w workspace.Workspace, now time.Time, granted []credential.Scope) *credential.Key {
+// stored returns an access token as the store keeps it: an API key that expires soon.
+func (s *Service) stored(
+	secret credential.Token,
+	r Registration,
+	w workspace.Workspace,
+	now time.Time,
+	granted []credential.Scope,
+) *credential.Key {
 	return &credential.Key{
 		ID:           id.NewKey(secret.Public),
 		Public:       secret.Public,
@@ -168,7 +181,7 @@ func (s *Service) stored(secret credential.Token, r Registration, w workspace.Wo
 	}
 }
 
-// tokenEnd is when an access token that is made now ends: with its registration at the latest.
+// tokenEnd returns when an access token that is created now expires: with its registration at the latest.
 func (r Registration) tokenEnd(now time.Time) time.Time {
 	if end := now.Add(limits.AgentTokenLife); end.Before(r.ExpiresAt) {
 		return end
@@ -176,10 +189,10 @@ func (r Registration) tokenEnd(now time.Time) time.Time {
 	return r.ExpiresAt
 }
 
-// keyName is what access tokens of agents are called in lists.
+// keyName is the name of agents' access tokens in lists.
 const keyName = "Agent auth"
 
-// answer is an access token on the wire.
+// answer returns the token response.
 func answer(secret credential.Token, k *credential.Key) contract.Token {
 	return contract.Token{
 		AccessToken: secret.Reveal(),
@@ -189,7 +202,7 @@ func answer(secret credential.Token, k *credential.Key) contract.Token {
 	}
 }
 
-// assert signs what the registration shows from now on.
+// assert signs an assertion with the registration's current claims.
 func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, error) {
 	return s.Signer.Sign(assertion.Claims{
 		Registration: r.ID,
@@ -204,8 +217,15 @@ func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, er
 	})
 }
 
-// record is an event about a registration.
-func record(r Registration, w id.Workspace, at time.Time, a event.Action, by event.Actor, requestID string) event.Event {
+// record returns an event about a registration.
+func record(
+	r Registration,
+	w id.Workspace,
+	at time.Time,
+	a event.Action,
+	by event.Actor,
+	requestID string,
+) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w,
@@ -217,7 +237,7 @@ func record(r Registration, w id.Workspace, at time.Time, a event.Action, by eve
 	}
 }
 
-// change is what has to be committed for a step.
+// change returns what has to be committed for a step.
 func change(was Registration, st step, at time.Time) Change {
 	return Change{
 		Was:  was,

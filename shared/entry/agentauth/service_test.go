@@ -37,8 +37,8 @@ var ctx = context.Background()
 
 const origin = "https://api.vitrine.test"
 
-// world is the service on tables of its own, with a clock that tests turn.
-type world struct {
+// env is the service on tables of its own, with a clock that tests move.
+type env struct {
 	testing.TB
 	*agentauth.Service
 	store   dynamo.Stores
@@ -52,10 +52,10 @@ type world struct {
 	from    netip.Addr
 }
 
-func newWorld(t testing.TB) *world {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	w := &world{
+	w := &env{
 		TB:     t,
 		tables: dynamo.Named("agents-" + string(id.NewPublic())),
 		rings:  keyring.New(),
@@ -75,7 +75,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) assemble() {
+func (w *env) assemble() {
 	w.Helper()
 	peppers, err1 := w.rings.Pepper.Derive("credential")
 	nonces, err2 := w.rings.Pepper.Derive("pow")
@@ -128,20 +128,20 @@ func (w *world) assemble() {
 	}
 }
 
-func (w *world) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+func (w *env) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
 
-func (w *world) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+func (w *env) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
 // ok ends the test unless err is nil.
-func (w *world) ok(err error) {
+func (w *env) ok(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-// refused checks the code of a refusal, of either kind; "" is none.
-func (w *world) refused(err error, code string) {
+// wantCode checks the code of a failure, of either kind; "" is none.
+func (w *env) wantCode(err error, code string) {
 	w.Helper()
 	if got := codeOf(err); got != code {
 		w.Errorf("answers %q (%v), want %q", got, err, code)
@@ -155,16 +155,16 @@ func codeOf(err error) string {
 	return string(fault.CodeOf(err))
 }
 
-// agent registers an agent. The gate is passed anew each time.
-func (w *world) agent() contract.RegisteredAgent {
+// agent registers an agent, beyond the rate limits of the agents before.
+func (w *env) agent() contract.RegisteredAgent {
 	w.Helper()
 	a, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "test-request")
 	w.ok(err)
 	return a
 }
 
-// person makes a member with a workspace.
-func (w *world) person() credential.Actor {
+// person creates a member with a workspace.
+func (w *env) person() credential.Actor {
 	w.Helper()
 	at, public := w.now(), id.NewPublic()
 	home := workspace.Workspace{
@@ -207,20 +207,20 @@ func (w *world) person() credential.Actor {
 	}
 }
 
-func (w *world) start(claimToken string) contract.StartedClaim {
+func (w *env) start(claimToken string) contract.StartedClaim {
 	w.Helper()
-	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, welcome, "test-request")
+	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, admitAll, "test-request")
 	w.ok(err)
 	return s
 }
 
-func (w *world) complete(by credential.Actor, attempt, code string) error {
+func (w *env) complete(by credential.Actor, attempt, code string) error {
 	_, err := w.Complete(ctx, by, contract.CompleteClaim{AttemptToken: attempt, UserCode: code})
 	return err
 }
 
-// claimed is an agent that a person let in.
-func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
+// claimed registers an agent that a person accepts.
+func (w *env) claimed() (contract.RegisteredAgent, credential.Actor) {
 	w.Helper()
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
@@ -228,19 +228,19 @@ func (w *world) claimed() (contract.RegisteredAgent, credential.Actor) {
 	return a, p
 }
 
-// welcome admits every address.
-func welcome() error { return nil }
+// admitAll admits every address.
+func admitAll() error { return nil }
 
-func (w *world) poll(claimToken string) (contract.Token, error) {
-	return w.Redeem(ctx, claimToken, welcome, "test-request")
+func (w *env) poll(claimToken string) (contract.Token, error) {
+	return w.Redeem(ctx, claimToken, admitAll, "test-request")
 }
 
-func (w *world) exchange(text string) (contract.Token, error) {
-	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, welcome)
+func (w *env) exchange(text string) (contract.Token, error) {
+	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, admitAll)
 }
 
-// works tells in which workspace a bearer secret opens the door; empty: in none.
-func (w *world) works(secret string) id.Workspace {
+// works returns the workspace in which a bearer secret authenticates; empty: it does not.
+func (w *env) works(secret string) id.Workspace {
 	w.Helper()
 	o, err := w.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
 	if fault.CodeOf(err) == fault.NotAuthenticated {
@@ -250,8 +250,8 @@ func (w *world) works(secret string) id.Workspace {
 	return o.Actor.Workspace.ID
 }
 
-// registration reads what is stored of an agent.
-func (w *world) registration(r id.Registration) agentauth.Registration {
+// registration reads the stored registration of an agent.
+func (w *env) registration(r id.Registration) agentauth.Registration {
 	w.Helper()
 	found, _, err := w.store.Registrations.Registration(ctx, r, id.NoWorkspace)
 	w.ok(err)
@@ -261,8 +261,8 @@ func (w *world) registration(r id.Registration) agentauth.Registration {
 	return *found
 }
 
-// another is a code of six digits that is not code.
-func another(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
+// otherCode returns a code of six digits that is not code.
+func otherCode(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
 
 func command() idempotency.Command {
 	return idempotency.Command{
@@ -272,20 +272,22 @@ func command() idempotency.Command {
 }
 
 func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	before, err := w.exchange(a.IdentityAssertion)
 	w.ok(err)
 	source := w.registration(a.RegistrationID).Workspace
-	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" || before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
+	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" ||
+		before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
 		t.Fatalf("%+v in %s", before, w.works(before.AccessToken))
 	}
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "authorization_pending")
+	w.wantCode(err, "authorization_pending")
 	s := w.start(a.ClaimToken)
 	seen, err := w.Preview(ctx, p, s.AttemptToken)
 	w.ok(err)
-	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 || len(seen.Artifacts) != 0 {
+	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 ||
+		len(seen.Artifacts) != 0 {
 		t.Errorf("%+v", seen)
 	}
 	w.ok(w.complete(p, s.AttemptToken, " "+s.UserCode+" "))
@@ -302,15 +304,17 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	if w.works(again.AccessToken) != p.Workspace.ID {
 		t.Error("the new assertion gives no access")
 	}
-	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent || key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
+	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent ||
+		key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
 		t.Errorf("%+v", key.Actor.Key)
 	}
 }
 
 func TestWhatARegistrationAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
-	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" || !a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
+	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" ||
+		!a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
 		t.Errorf("%+v", a)
 	}
 	if got := a.AssertionExpires.Sub(w.now()); got > limits.RegistrationLife || got < limits.RegistrationLife-time.Second {
@@ -318,18 +322,20 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 	}
 	c, err := w.Signer.Verify(a.IdentityAssertion, w.now())
 	w.ok(err)
-	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim || !c.ExpiresAt.Equal(a.AssertionExpires.Time) {
+	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim ||
+		!c.ExpiresAt.Equal(a.AssertionExpires.Time) {
 		t.Errorf("%+v", c)
 	}
 	s := w.start(a.ClaimToken)
 	if s.UserCode != s.Claim.UserCode || len(s.UserCode) != 6 || s.Claim.ExpiresIn != 600 || s.Claim.Interval != 5 ||
-		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken || s.ClaimToken != a.ClaimToken {
+		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken ||
+		s.ClaimToken != a.ClaimToken {
 		t.Errorf("%+v", s)
 	}
 }
 
 func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	jag := "urn:ietf:params:oauth:token-type:id-jag"
 	for _, tt := range []struct {
 		asked contract.RegisterAgent
@@ -344,29 +350,30 @@ func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
 		{contract.RegisterAgent{Type: "identity_assertion", AssertionType: jag, Assertion: "x"}, "temporarily_unavailable"},
 	} {
 		_, err := w.Register(ctx, tt.asked, w.from, "")
-		w.refused(err, tt.code)
+		w.wantCode(err, tt.code)
 	}
 }
 
 func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	w.Signer = nil
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
-	w.refused(err, "temporarily_unavailable")
-	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
+	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+	w.wantCode(err, "temporarily_unavailable")
 	_, err = w.exchange(a.IdentityAssertion)
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
 	_, err = w.poll(a.ClaimToken)
-	w.refused(err, "temporarily_unavailable")
+	w.wantCode(err, "temporarily_unavailable")
 }
 
 func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
-	w := newWorld(t)
-	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the gate's minute begins
+	w := newEnv(t)
+	w.wait(w.now().Truncate(time.Minute).Add(time.Minute).Sub(w.now())) // the start of a minute of the rate limit
 	register := func(n int) error {
-		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
+		_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"},
+			netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}), "")
 		return err
 	}
 	for n := range limits.ProvisionQuota {
@@ -381,12 +388,12 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 }
 
 func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for range w.limits.ProvisionAddress.Limit {
 		w.agent()
 	}
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
-	w.refused(err, "ephemeral_provision_rate_limited")
+	w.wantCode(err, "ephemeral_provision_rate_limited")
 	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
 	r, isRefusal := err.(*fault.OAuthError)
 	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	s := w.start(a.ClaimToken)
 	people := make([]credential.Actor, 6)
@@ -52,8 +52,8 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 		t.Fatal("nobody won", answers)
 	}
 	got, err := w.poll(a.ClaimToken)
-	if winner%2 == 1 { // nobody typed the code
-		w.refused(err, "invalid_grant")
+	if winner%2 == 1 { // the claim token alone
+		w.wantCode(err, "invalid_grant")
 		return
 	}
 	w.ok(err)
@@ -62,12 +62,12 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 	}
 }
 
-// TestAStrangersClaimLinkLetsNobodyIn has somebody register, and send the claim token to a person who takes it for a
-// gift: what the agent published becomes theirs, and no way leads the agent into their workspace.
+// TestAStrangersClaimLinkLetsNobodyIn has an attacker register, and send the claim token to a person who takes it for
+// a gift. The artifacts become the person's, and the agent gets no access to their workspace.
 func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 	for name, started := range map[string]bool{"without an attempt": false, "with an open attempt": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			a, victim := w.agent(), w.person()
 			var s contract.StartedClaim
 			if started {
@@ -78,13 +78,13 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 			for _, passed := range []time.Duration{0, limits.PollInterval, limits.ClaimRedeemLife, limits.Day} {
 				w.wait(passed)
 				_, err = w.poll(a.ClaimToken)
-				w.refused(err, "invalid_grant")
+				w.wantCode(err, "invalid_grant")
 				_, err = w.exchange(a.IdentityAssertion)
-				w.refused(err, "invalid_grant")
-				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
-				w.refused(err, "expired_token")
+				w.wantCode(err, "invalid_grant")
+				_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+				w.wantCode(err, "expired_token")
 				if started {
-					w.refused(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
+					w.wantCode(w.complete(victim, s.AttemptToken, s.UserCode), "invalid_request")
 				}
 			}
 			if listed, _, err := w.Connections(ctx, victim, cursor.Page{}); err != nil || len(listed) != 0 {
@@ -98,7 +98,7 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 }
 
 func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	matched, other := w.person(), w.person()
 	secret := credential.Mint(credential.ClaimToken, credential.Preview, id.NoWorkspace, "")
 	at := w.now()
@@ -137,15 +137,15 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 		},
 	}))
 	_, err := w.poll(secret.Reveal())
-	w.refused(err, "authorization_pending")
+	w.wantCode(err, "authorization_pending")
 	s := w.start(secret.Reveal())
 	if s.UserCode != "" {
 		t.Error("the code is told a second time")
 	}
-	w.refused(w.complete(other, s.AttemptToken, "012345"), "invalid_request")
+	w.wantCode(w.complete(other, s.AttemptToken, "012345"), "invalid_request")
 	_, err = w.Preview(ctx, other, s.AttemptToken)
-	w.refused(err, "invalid_request")
-	w.refused(w.Refuse(ctx, other, s.AttemptToken), "invalid_request")
+	w.wantCode(err, "invalid_request")
+	w.wantCode(w.Refuse(ctx, other, s.AttemptToken), "invalid_request")
 	w.ok(w.complete(matched, s.AttemptToken, "012345"))
 	got, err := w.poll(secret.Reveal())
 	w.ok(err)
@@ -156,39 +156,40 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 
 func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
 	for how, tt := range map[string]struct {
-		claims func(*world, contract.RegisteredAgent, credential.Actor) error
+		claims func(*env, contract.RegisteredAgent, credential.Actor) error
 		admits bool
 	}{
-		"by code": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+		"by code": {func(w *env, a contract.RegisteredAgent, p credential.Actor) error {
 			s := w.start(a.ClaimToken)
 			return w.complete(p, s.AttemptToken, s.UserCode)
 		}, true},
-		"by its claim token alone": {func(w *world, a contract.RegisteredAgent, p credential.Actor) error {
+		"by its claim token alone": {func(w *env, a contract.RegisteredAgent, p credential.Actor) error {
 			_, err := w.claimer.Claim(ctx, p, command(), nil, a.ClaimToken)
 			return err
 		}, false},
 	} {
 		t.Run("claimed "+how, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			a, p := w.agent(), w.person()
 			before, err := w.exchange(a.IdentityAssertion)
 			w.ok(err)
 			w.ok(tt.claims(w, a, p))
 			_, err = w.exchange(a.IdentityAssertion)
-			w.refused(err, "invalid_grant")
+			w.wantCode(err, "invalid_grant")
 			if w.works(before.AccessToken) != "" {
 				t.Error("a token from before the claim works")
 			}
-			_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
-			w.refused(err, "expired_token")
+			_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+			w.wantCode(err, "expired_token")
 			_, err = w.claimer.Claim(ctx, w.person(), command(), nil, a.ClaimToken)
-			w.refused(err, "not_found")
-			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member || (r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
+			w.wantCode(err, "not_found")
+			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member ||
+				(r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
 				t.Errorf("%+v", r)
 			}
 			got, err := w.poll(a.ClaimToken)
 			if !tt.admits {
-				w.refused(err, "invalid_grant")
+				w.wantCode(err, "invalid_grant")
 				return
 			}
 			w.ok(err)

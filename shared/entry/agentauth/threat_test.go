@@ -26,14 +26,17 @@ import (
 )
 
 func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	parts := strings.Split(a.IdentityAssertion, ".")
-	elsewhere := newWorld(t)
+	elsewhere := newEnv(t)
 	for name, text := range map[string]string{
-		"T09 without signature": parts[0] + "." + parts[1] + ".", "T09 alg none": "eyJhbGciOiJub25lIn0." + parts[1] + ".",
-		"T10 HS256":           secretSigned(t, w.Signer.JWKS(), parts),
-		"T11 of another ring": elsewhere.agent().IdentityAssertion, "a claim token": a.ClaimToken, "long": strings.Repeat("a", 20<<10),
+		"T09 without signature": parts[0] + "." + parts[1] + ".",
+		"T09 alg none":          "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"T10 HS256":             secretSigned(t, w.Signer.JWKS(), parts),
+		"T11 of another ring":   elsewhere.agent().IdentityAssertion,
+		"a claim token":         a.ClaimToken,
+		"long":                  strings.Repeat("a", 20<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := w.exchange(text); codeOf(err) != "invalid_grant" {
@@ -42,14 +45,14 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 		})
 	}
 	_, err := w.exchange("")
-	w.refused(err, "invalid_request")
+	w.wantCode(err, "invalid_request")
 	w.rings.Assertion = keyring.New().Assertion // the ring that signed a is dropped
 	w.assemble()
 	_, err = w.exchange(a.IdentityAssertion)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 }
 
-// secretSigned is an assertion with the public key as the secret of its signature.
+// secretSigned returns an assertion that uses the public key as an HMAC secret.
 func secretSigned(t testing.TB, jwks []byte, parts []string) string {
 	t.Helper()
 	var set struct{ Keys []json.RawMessage }
@@ -67,14 +70,20 @@ func secretSigned(t testing.TB, jwks []byte, parts []string) string {
 }
 
 func TestAnExchangeNamesItsScopeAndItsResource(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	for _, tt := range []struct{ scope, resource, code, granted string }{
-		{"", "", "", "read publish"}, {"read", origin, "", "read"}, {"publish read", "", "", "read publish"}, {"publish admin", "", "", "publish"},
-		{"admin", "", "invalid_scope", ""}, {"", origin + "/", "invalid_target", ""}, {"", "https://elsewhere.test", "invalid_target", ""},
+		{"", "", "", "read publish"},
+		{"read", origin, "", "read"},
+		{"publish read", "", "", "read publish"},
+		{"publish admin", "", "", "publish"},
+		{"admin", "", "invalid_scope", ""},
+		{"", origin + "/", "invalid_target", ""},
+		{"", "https://elsewhere.test", "invalid_target", ""},
 	} {
-		got, err := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, welcome)
-		w.refused(err, tt.code)
+		got, err := w.Exchange(ctx,
+			agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: tt.scope, Resource: tt.resource}, admitAll)
+		w.wantCode(err, tt.code)
 		if got.Scope != tt.granted {
 			t.Errorf("asked for %q, granted %q", tt.scope, got.Scope)
 		}
@@ -82,7 +91,7 @@ func TestAnExchangeNamesItsScopeAndItsResource(t *testing.T) {
 }
 
 func TestARegistrationExchangesThirtyTimesAnHour(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	var all []string
 	for range w.limits.Exchange.Limit {
@@ -109,13 +118,13 @@ func TestARegistrationExchangesThirtyTimesAnHour(t *testing.T) {
 }
 
 func TestT22TheFifthWrongCodeEndsTheAttempt(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
 	for range limits.AttemptTries {
-		w.refused(w.complete(p, s.AttemptToken, another(s.UserCode)), "invalid_request")
+		w.wantCode(w.complete(p, s.AttemptToken, otherCode(s.UserCode)), "invalid_request")
 	}
-	w.refused(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
+	w.wantCode(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
 	if r := w.registration(a.RegistrationID); r.State != agentauth.ClaimPending || r.Locked {
 		t.Errorf("%+v", r)
 	}
@@ -124,34 +133,37 @@ func TestT22TheFifthWrongCodeEndsTheAttempt(t *testing.T) {
 }
 
 func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	var s contract.StartedClaim
 	for n := range limits.RegistrationTries {
 		if n%limits.AttemptTries == 0 {
 			s = w.start(a.ClaimToken)
 		}
-		w.refused(w.complete(w.person(), s.AttemptToken, another(s.UserCode)), "invalid_request")
+		w.wantCode(w.complete(w.person(), s.AttemptToken, otherCode(s.UserCode)), "invalid_request")
 	}
-	w.refused(w.complete(w.person(), s.AttemptToken, s.UserCode), "invalid_request")
-	_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, welcome, "")
-	w.refused(err, "access_denied")
+	w.wantCode(w.complete(w.person(), s.AttemptToken, s.UserCode), "invalid_request")
+	_, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+	w.wantCode(err, "access_denied")
 	for range limits.PollBurst * 2 {
 		_, err = w.poll(a.ClaimToken)
-		w.refused(err, "access_denied")
+		w.wantCode(err, "access_denied")
 	}
-	if got := w.events(w.registration(a.RegistrationID).Workspace); !slices.Equal(got, []event.Action{event.RegistrationCreated, event.ClaimLocked}) {
+	if got := w.events(w.registration(a.RegistrationID).Workspace); !slices.Equal(got,
+		[]event.Action{event.RegistrationCreated, event.ClaimLocked}) {
 		t.Error(got)
 	}
 }
 
-// events are what the record of a workspace holds, in no order but sorted by action.
-func (w *world) events(of id.Workspace) (actions []event.Action) {
+// events returns the recorded actions of a workspace, sorted.
+func (w *env) events(of id.Workspace) (actions []event.Action) {
 	w.Helper()
 	condition := "pk = :pk"
 	out, err := w.client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &w.tables.Events, KeyConditionExpression: &condition,
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
+		},
 	})
 	w.ok(err)
 	for _, i := range out.Items {
@@ -163,19 +175,19 @@ func (w *world) events(of id.Workspace) (actions []event.Action) {
 }
 
 func TestAMemberWhoTypesTenWrongCodesHasToWait(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	b := w.agent()
 	p := w.person()
 	for range 2 {
 		s := w.start(a.ClaimToken)
 		for range limits.AttemptTries {
-			w.refused(w.complete(p, s.AttemptToken, another(s.UserCode)), "invalid_request")
+			w.wantCode(w.complete(p, s.AttemptToken, otherCode(s.UserCode)), "invalid_request")
 		}
 	}
 	s := w.start(b.ClaimToken)
 	err := w.complete(p, s.AttemptToken, s.UserCode)
-	w.refused(err, "rate_limited_actor")
+	w.wantCode(err, "rate_limited_actor")
 	if wait := fault.Of(err).RetryAfter; wait <= 0 || wait > w.limits.WrongCode.Window {
 		t.Error("told to wait", wait)
 	}
@@ -183,21 +195,21 @@ func TestAMemberWhoTypesTenWrongCodesHasToWait(t *testing.T) {
 }
 
 func TestT24TheCodeOfAnEarlierAttemptIsWrong(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	first := w.start(a.ClaimToken)
 	second := w.start(a.ClaimToken)
 	for second.UserCode == first.UserCode {
 		second = w.start(a.ClaimToken)
 	}
-	w.refused(w.complete(p, first.AttemptToken, first.UserCode), "invalid_request")
-	w.refused(w.complete(p, first.AttemptToken, second.UserCode), "invalid_request")
-	w.refused(w.complete(p, second.AttemptToken, first.UserCode), "invalid_request")
+	w.wantCode(w.complete(p, first.AttemptToken, first.UserCode), "invalid_request")
+	w.wantCode(w.complete(p, first.AttemptToken, second.UserCode), "invalid_request")
+	w.wantCode(w.complete(p, second.AttemptToken, first.UserCode), "invalid_request")
 	w.ok(w.complete(p, second.AttemptToken, second.UserCode))
 }
 
 func TestWhateverIsWrongWithAClaimIsTheSameAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.agent(), w.person()
 	s := w.start(a.ClaimToken)
 	unknown := credential.MintAs(credential.ClaimAttempt, credential.Preview, id.NoWorkspace, id.NewPublic()).Reveal()
@@ -205,19 +217,23 @@ func TestWhateverIsWrongWithAClaimIsTheSameAnswer(t *testing.T) {
 	w.ok(err)
 	forged := credential.MintAs(credential.ClaimAttempt, credential.Preview, id.NoWorkspace, token.Public).Reveal()
 	for name, err := range map[string]error{
-		"unknown": w.complete(p, unknown, s.UserCode), "forged": w.complete(p, forged, s.UserCode), "malformed": w.complete(p, "x", s.UserCode),
-		"a claim token": w.complete(p, a.ClaimToken, s.UserCode), "a wrong code": w.complete(p, s.AttemptToken, another(s.UserCode)),
+		"unknown":       w.complete(p, unknown, s.UserCode),
+		"forged":        w.complete(p, forged, s.UserCode),
+		"malformed":     w.complete(p, "x", s.UserCode),
+		"a claim token": w.complete(p, a.ClaimToken, s.UserCode),
+		"a wrong code":  w.complete(p, s.AttemptToken, otherCode(s.UserCode)),
 	} {
-		if f := fault.Of(err); f.Code != fault.InvalidRequest || f.Message != fault.Of(w.complete(p, unknown, s.UserCode)).Message {
+		if f := fault.Of(err); f.Code != fault.InvalidRequest ||
+			f.Message != fault.Of(w.complete(p, unknown, s.UserCode)).Message {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, code := range []string{"", "12345", "1234567", "１２３４５６", "12345a", "-12345"} {
-		w.refused(w.complete(p, s.AttemptToken, code), "invalid_request")
+		w.wantCode(w.complete(p, s.AttemptToken, code), "invalid_request")
 	}
 	_, err = w.Preview(ctx, p, forged)
-	w.refused(err, "invalid_request")
-	w.refused(w.Refuse(ctx, p, forged), "invalid_request")
+	w.wantCode(err, "invalid_request")
+	w.wantCode(w.Refuse(ctx, p, forged), "invalid_request")
 	if r := w.registration(a.RegistrationID); r.Wrong != 1 {
 		t.Errorf("%d guesses were counted, one was made", r.Wrong)
 	}
@@ -226,20 +242,20 @@ func TestWhateverIsWrongWithAClaimIsTheSameAnswer(t *testing.T) {
 }
 
 func TestOnlyMembersWithBothRightsLetAgentsIn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	s := w.start(w.agent().ClaimToken)
 	nobody, weak := w.person(), w.person()
 	nobody.Member, weak.Scopes = "", []credential.Scope{credential.Read}
 	for by, code := range map[*credential.Actor]string{&nobody: "not_authenticated", &weak: "forbidden"} {
-		w.refused(w.complete(*by, s.AttemptToken, s.UserCode), code)
-		w.refused(w.Refuse(ctx, *by, s.AttemptToken), code)
+		w.wantCode(w.complete(*by, s.AttemptToken, s.UserCode), code)
+		w.wantCode(w.Refuse(ctx, *by, s.AttemptToken), code)
 		_, err := w.Preview(ctx, *by, s.AttemptToken)
-		w.refused(err, code)
+		w.wantCode(err, code)
 	}
 }
 
 func TestT28PollsThatComeTooFastAreToldToSlowDown(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a := w.agent()
 	w.start(a.ClaimToken)
 	answers := make([]error, 50)
@@ -257,11 +273,11 @@ func TestT28PollsThatComeTooFastAreToldToSlowDown(t *testing.T) {
 	}
 	w.wait(limits.PollInterval)
 	_, err := w.poll(a.ClaimToken)
-	w.refused(err, "authorization_pending")
+	w.wantCode(err, "authorization_pending")
 }
 
 func TestT29AClaimIsRedeemedThreeTimesInTenMinutes(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	a, p := w.claimed()
 	var got []contract.Token
 	for range limits.ClaimRedemptions {
@@ -270,7 +286,7 @@ func TestT29AClaimIsRedeemedThreeTimesInTenMinutes(t *testing.T) {
 		got = append(got, one)
 	}
 	_, err := w.poll(a.ClaimToken)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 	for n, one := range got {
 		if live := n == len(got)-1; live != (w.works(one.AccessToken) == p.Workspace.ID) {
 			t.Errorf("token %d works: %v", n+1, !live)
@@ -279,5 +295,5 @@ func TestT29AClaimIsRedeemedThreeTimesInTenMinutes(t *testing.T) {
 	late, _ := w.claimed()
 	w.wait(limits.ClaimRedeemLife)
 	_, err = w.poll(late.ClaimToken)
-	w.refused(err, "invalid_grant")
+	w.wantCode(err, "invalid_grant")
 }

@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,38 +12,39 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Exchange is what an agent sends for an access token.
+// Exchange holds the parameters of a token request.
 type Exchange struct {
 	Assertion string
-	Scope     string // separated by spaces; empty: all that the registration has
+	Scope     string // separated by spaces; empty: all scopes of the registration
 	Resource  string // empty: the api
 }
 
-// Admitted tells whether an address may go on, or is refused because it came or failed too often. It is waited for before
-// the first write, so that it may be found out beside the reads.
+// Admitted waits for the rate limits of an address and returns their error. It has to be called before the first
+// write, so that the limits can be read concurrently with the reads before.
 type Admitted func() error
 
-// Exchange gives an access token for an assertion, which may be sent again until it expires.
+// Exchange issues an access token for an assertion, which may be used again until it expires.
 func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (contract.Token, error) {
-	if err := s.off(); err != nil {
+	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}
-	granted, err := s.asked(e)
+	granted, err := s.checkExchange(e)
 	if err != nil {
 		return contract.Token{}, err
 	}
 	claims, err := s.Signer.Verify(e.Assertion, s.now())
 	if err != nil {
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant, "this is no assertion of ours that holds now; register again").WithCause(err)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidGrant,
+			"this is no assertion of ours that holds now; register again").WithCause(err)
 	}
 	var out contract.Token
-	err = race(func() error {
+	err = retry(func() error {
 		r, w, err := s.Store.Registration(ctx, claims.Registration, claims.Workspace)
 		if err == nil {
 			err = admitted()
 		}
 		if err != nil || r == nil {
-			return either(err, errDead)
+			return cmp.Or[error](err, errDead)
 		}
 		now := s.now()
 		key := credential.Mint(credential.APIKey, s.Environment, claims.Workspace, "")
@@ -61,8 +63,8 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	return out, nil
 }
 
-// asked checks the parameters beside the assertion, and tells which scopes the token will have.
-func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
+// checkExchange checks the parameters beside the assertion, and returns the scopes of the token.
+func (s *Service) checkExchange(e Exchange) ([]credential.Scope, error) {
 	if e.Assertion == "" {
 		return nil, fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
 	}
@@ -73,17 +75,26 @@ func (s *Service) asked(e Exchange) ([]credential.Scope, error) {
 	if len(wanted) == 0 {
 		return scopes, nil
 	}
-	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool { return !slices.Contains(wanted, string(sc)) })
+	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool {
+		return !slices.Contains(wanted, string(sc))
+	})
 	if len(granted) == 0 {
-		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s", strings.Join(credential.ScopeStrings(scopes), " and "))
+		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s",
+			strings.Join(credential.ScopeStrings(scopes), " and "))
 	}
 	return granted, nil
 }
 
-// Redeem answers an agent that waits for its claim: an access token in the member's workspace and a new assertion once it
-// is complete. A lost answer can be asked for again a few times; each ends the access token of the one before.
-func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitted, requestID string) (contract.Token, error) {
-	if err := s.off(); err != nil {
+// Redeem answers an agent that polls for its claim. Once the claim is complete it returns an access token in the
+// member's workspace and a new assertion. A lost answer can be requested again a few times; each ends the access token
+// before.
+func (s *Service) Redeem(
+	ctx context.Context,
+	claimToken string,
+	admitted Admitted,
+	requestID string,
+) (contract.Token, error) {
+	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}
 	if claimToken == "" {
@@ -94,13 +105,13 @@ func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitt
 		return contract.Token{}, errExpired
 	}
 	var out contract.Token
-	err = race(func() error {
+	err = retry(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()
 		}
 		if err != nil || !found {
-			return either(err, errExpired)
+			return cmp.Or[error](err, errExpired)
 		}
 		if r.State == Verified {
 			out, err = s.redeem(ctx, *r, requestID)
@@ -121,11 +132,11 @@ func (s *Service) Redeem(ctx context.Context, claimToken string, admitted Admitt
 	return out, nil
 }
 
-// redeem gives what a complete claim gives. The registration is read again, together with its workspace.
+// redeem redeems a complete claim. It reads the registration again, together with its workspace.
 func (s *Service) redeem(ctx context.Context, seen Registration, requestID string) (contract.Token, error) {
 	r, w, err := s.Store.Registration(ctx, seen.ID, seen.Workspace)
 	if err != nil || r == nil {
-		return contract.Token{}, either(err, errExpired)
+		return contract.Token{}, cmp.Or[error](err, errExpired)
 	}
 	now := s.now()
 	key := credential.Mint(credential.APIKey, s.Environment, seen.Workspace, "")

@@ -1,7 +1,8 @@
-// Package assertion signs and checks what a registered agent shows at the token endpoint: a JWT of ours about ourselves.
+// Package assertion signs and verifies the identity assertions that registered agents present at the token endpoint.
+// The service is both their issuer and their audience.
 //
-// The tokens are ES256 in compact form with the header typ oauth-id-jag+jwt. One P-256 key per key of the ring signs or
-// checks them; all of them are published, so that a key is known before it signs.
+// The tokens are JWTs signed with ES256, in compact form, with the header typ oauth-id-jag+jwt. Each key of the ring
+// has one P-256 key. All of them are published, so that verifiers know a key before it signs.
 package assertion
 
 import (
@@ -28,37 +29,37 @@ import (
 )
 
 const (
-	tokenMost  = 16 << 10 // characters; a longer text is not even parsed
+	tokenMost  = 16 << 10 // in characters; a longer text is not parsed
 	thumbChars = 12
-	scalarSeed = 48 // bytes, 128 bits more than the order has: their remainder is not biased
+	scalarSeed = 48 // bytes, 128 bits more than the order has, so that the remainder is not biased
 )
 
-// ErrInvalid says that a text is no assertion that this service signed for itself and that holds now.
+// ErrInvalid reports that a text is not a valid assertion of this service.
 var ErrInvalid = errors.New("the assertion is not one of ours, or it does not hold now")
 
-// Phase tells on which side of its claim an anonymous registration was when the assertion was made.
+// Phase is the side of its claim on which an anonymous registration was when the assertion was made.
 type Phase string
 
-// The phases; other registrations have none.
+// Phases of anonymous registrations; other registrations have none.
 const (
 	PreClaim  Phase = "pre_claim"
 	PostClaim Phase = "post_claim"
 )
 
-// Claims are what an assertion says. Instants have whole seconds.
+// Claims are the claims of an assertion. Instants have whole seconds.
 type Claims struct {
 	Registration id.Registration
-	Type         string // how the registration came to be: contract.AnonymousType or contract.AssertionIdentity
+	Type         string // how the agent registered: contract.AnonymousType or contract.AssertionIdentity
 	Phase        Phase
 	Scopes       []string
 	Generation   int64        // of the registration
-	Workspace    id.Workspace // where its tokens work
+	Workspace    id.Workspace // where its access tokens work
 	Epoch        int64        // of Workspace
 	IssuedAt     time.Time
 	ExpiresAt    time.Time
 }
 
-// payload is the claims on the wire. Members of one type only: an audience that is a list does not parse.
+// payload is the wire form of the claims. Each member has one type, so that an audience that is a list does not parse.
 type payload struct {
 	Issuer         string          `json:"iss"`
 	Audience       string          `json:"aud"`
@@ -75,7 +76,7 @@ type payload struct {
 	ExpiresAt      int64           `json:"exp"`
 }
 
-// Signer signs and checks assertions of one issuer.
+// Signer signs and verifies assertions of one issuer.
 type Signer struct {
 	issuer string
 	active jose.Signer
@@ -83,7 +84,7 @@ type Signer struct {
 	jwks   []byte
 }
 
-// New makes a signer; its error says that the ring cannot sign.
+// New returns a signer. It fails if the ring cannot sign.
 func New(ring keyring.Ring, issuer string) (*Signer, error) {
 	s := &Signer{issuer: issuer, public: map[string]*ecdsa.PublicKey{}}
 	var set jose.JSONWebKeySet
@@ -114,7 +115,7 @@ func New(ring keyring.Ring, issuer string) (*Signer, error) {
 	return s, err
 }
 
-// derive turns a secret of the ring into a private key, always into the same one.
+// derive maps a secret of the ring to a private key. The same secret always gives the same key.
 func derive(secret keyring.Secret) (*ecdsa.PrivateKey, error) {
 	seed, err := hkdf.Key(sha256.New, secret, nil, "vitrine/v1/assertion/p-256", scalarSeed)
 	if err != nil {
@@ -132,10 +133,10 @@ func signer(private *ecdsa.PrivateKey, kid string) (jose.Signer, error) {
 	return jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: kid}}, options)
 }
 
-// JWKS are all public keys of the ring, as JSON (RFC 7517).
+// JWKS returns all public keys of the ring as a JWK set (RFC 7517).
 func (s *Signer) JWKS() []byte { return s.jwks }
 
-// Sign makes an assertion.
+// Sign returns an assertion.
 func (s *Signer) Sign(c Claims) (string, error) {
 	body, err := json.Marshal(payload{
 		Issuer:         s.issuer,
@@ -162,9 +163,9 @@ func (s *Signer) Sign(c Claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Verify reads an assertion that this service signed for itself and that holds at an instant, give or take
-// limits.AssertionLeeway; ErrInvalid for every other text. Keys come from the ring alone: what a header offers as a key,
-// or as the address of one, is not looked at.
+// Verify returns the claims of an assertion that this service signed for itself and that is valid at an instant, give
+// or take limits.AssertionLeeway. It returns ErrInvalid for every other text. Keys come from the ring only; a key, or
+// the address of one, in the header is ignored.
 func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 	if len(text) > tokenMost || !canonical(text) {
 		return Claims{}, ErrInvalid
@@ -196,8 +197,8 @@ func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 	}, nil
 }
 
-// canonical tells whether a text is three parts in the only spelling that their bytes have: decoders forgive line ends and
-// stray bits, and an assertion has one text only.
+// canonical reports whether a text is three parts in the only spelling that their bytes have. Decoders accept line
+// ends and stray bits, but an assertion must have one text only.
 func canonical(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, part := range parts {
@@ -209,9 +210,10 @@ func canonical(text string) bool {
 	return len(parts) == 3
 }
 
-// holds checks what is said about issuer, audience and time.
+// holds checks issuer, audience and times.
 func (s *Signer) holds(p payload, now time.Time) bool {
 	leeway := limits.AssertionLeeway
 	return p.Issuer == s.issuer && p.Audience == s.issuer && p.Subject.Valid() && p.ID != "" &&
-		p.IssuedAt > 0 && !now.Add(leeway).Before(time.Unix(p.IssuedAt, 0)) && now.Add(-leeway).Before(time.Unix(p.ExpiresAt, 0))
+		p.IssuedAt > 0 && !now.Add(leeway).Before(time.Unix(p.IssuedAt, 0)) &&
+		now.Add(-leeway).Before(time.Unix(p.ExpiresAt, 0))
 }

@@ -59,7 +59,7 @@ func sign(t testing.TB, s *Signer, c Claims) string {
 	return text
 }
 
-// kidOf is the key id of the active key.
+// kidOf returns the key id of the active key.
 func kidOf(t testing.TB, s *Signer) string {
 	t.Helper()
 	header, err := base64.RawURLEncoding.DecodeString(strings.Split(sign(t, s, someClaims()), ".")[0])
@@ -78,7 +78,7 @@ func part(v any) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// body is the payload of an assertion with some members replaced.
+// body returns the payload of an assertion with some members replaced.
 func body(t testing.TB, s *Signer, replaced map[string]any) map[string]any {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(sign(t, s, someClaims()), ".")[1])
@@ -146,7 +146,8 @@ func TestT10AnAssertionSignedWithOurPublicKeyAsSecretIsRefused(t *testing.T) {
 	if err := json.Unmarshal(s.JWKS(), &set); err != nil || len(set.Keys) != 1 {
 		t.Fatal(err, len(set.Keys))
 	}
-	input := part(map[string]any{"alg": "HS256", "typ": contract.AssertionType, "kid": kidOf(t, s)}) + "." + part(body(t, s, nil))
+	input := part(map[string]any{"alg": "HS256", "typ": contract.AssertionType, "kid": kidOf(t, s)}) + "." +
+		part(body(t, s, nil))
 	texts := map[string]string{}
 	for name, secret := range map[string][]byte{"the key": set.Keys[0], "the key set": s.JWKS()} {
 		m := hmac.New(sha256.New, secret)
@@ -164,13 +165,21 @@ func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 	}
 	dropped := newSigner(t, keyring.New().Assertion)
 	texts := map[string]string{"the key of another ring": sign(t, dropped, someClaims())}
-	for name, kid := range map[string]string{"an unknown kid": "as9-abcdefghijkl", "a path": "../../x", "10 KB": strings.Repeat("k", 10<<10), "none": "", "ours": kidOf(t, s)} {
-		texts["another key, kid "+name] = forge(t, other, body(t, s, nil), map[string]any{"kid": kid, "typ": contract.AssertionType})
+	for name, kid := range map[string]string{
+		"an unknown kid": "as9-abcdefghijkl",
+		"a path":         "../../x",
+		"10 KB":          strings.Repeat("k", 10<<10),
+		"none":           "",
+		"ours":           kidOf(t, s),
+	} {
+		texts["another key, kid "+name] = forge(t, other, body(t, s, nil),
+			map[string]any{"kid": kid, "typ": contract.AssertionType})
 	}
 	jwk := jose.JSONWebKey{Key: &other.PublicKey, Algorithm: "ES256"}
 	there, asked := listen(t)
 	for name, extra := range map[string]any{"jwk": jwk, "jku": there + "/keys", "x5u": there + "/chain"} {
-		texts["its own key as "+name] = forge(t, other, body(t, s, nil), map[string]any{"kid": kidOf(t, s), "typ": contract.AssertionType, name: extra})
+		texts["its own key as "+name] = forge(t, other, body(t, s, nil),
+			map[string]any{"kid": kidOf(t, s), "typ": contract.AssertionType, name: extra})
 	}
 	refuse(t, s, texts)
 	if n := asked.Load(); n != 0 {
@@ -178,7 +187,7 @@ func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 	}
 }
 
-// listen counts who comes.
+// listen counts connections.
 func listen(t testing.TB) (origin string, connections *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -238,13 +247,23 @@ func TestClaimsOfAnotherMeaningAreRefusedEvenUnderOurSignature(t *testing.T) {
 	}
 	texts := map[string]string{}
 	for name, replaced := range map[string]map[string]any{
-		"another issuer": {"iss": "https://elsewhere.test"}, "issuer with slash": {"iss": issuer + "/"}, "another audience": {"aud": "https://elsewhere.test"},
-		"audience as list": {"aud": []string{issuer}}, "no subject": {"sub": ""}, "subject of another kind": {"sub": string(id.NewMember())},
-		"no jti": {"jti": ""}, "no iat": {"iat": 0}, "iat as text": {"iat": "1"}, "no exp": {"exp": 0}, "exp as a broken number": {"exp": 1e300},
+		"another issuer":          {"iss": "https://elsewhere.test"},
+		"issuer with slash":       {"iss": issuer + "/"},
+		"another audience":        {"aud": "https://elsewhere.test"},
+		"audience as list":        {"aud": []string{issuer}},
+		"no subject":              {"sub": ""},
+		"subject of another kind": {"sub": string(id.NewMember())},
+		"no jti":                  {"jti": ""},
+		"no iat":                  {"iat": 0},
+		"iat as text":             {"iat": "1"},
+		"no exp":                  {"exp": 0},
+		"exp as a broken number":  {"exp": 1e300},
 	} {
 		texts[name] = forge(t, key, body(t, s, replaced), typ)
 	}
-	for _, other := range []string{"JWT", "jwt", "secevent+jwt", "", "OAUTH-ID-JAG+JWT", "application/" + contract.AssertionType} {
+	for _, other := range []string{
+		"JWT", "jwt", "secevent+jwt", "", "OAUTH-ID-JAG+JWT", "application/" + contract.AssertionType,
+	} {
 		texts["typ "+other] = forge(t, key, body(t, s, nil), map[string]any{"kid": kidOf(t, s), "typ": other})
 	}
 	refuse(t, s, texts)
@@ -255,9 +274,17 @@ func TestAnAssertionHasOneSpelling(t *testing.T) {
 	text := sign(t, s, someClaims())
 	last := strings.IndexByte(base64url, text[len(text)-1])
 	texts := map[string]string{
-		"a line end": text + "\n", "a line end inside": text[:20] + "\n" + text[20:], "a space": " " + text, "padding": text + "=",
-		"stray bits": text[:len(text)-1] + string(base64url[last^1]), "a fourth part": text + ".", "more than 16 KB": text + strings.Repeat("A", tokenMost), "empty": "", "dots": "..",
-		"JSON": fmt.Sprintf(`{"payload":%q,"protected":%q,"signature":%q}`, strings.Split(text, ".")[1], strings.Split(text, ".")[0], strings.Split(text, ".")[2]),
+		"a line end":        text + "\n",
+		"a line end inside": text[:20] + "\n" + text[20:],
+		"a space":           " " + text,
+		"padding":           text + "=",
+		"stray bits":        text[:len(text)-1] + string(base64url[last^1]),
+		"a fourth part":     text + ".",
+		"more than 16 KB":   text + strings.Repeat("A", tokenMost),
+		"empty":             "",
+		"dots":              "..",
+		"JSON": fmt.Sprintf(`{"payload":%q,"protected":%q,"signature":%q}`, strings.Split(text, ".")[1],
+			strings.Split(text, ".")[0], strings.Split(text, ".")[2]),
 	}
 	refuse(t, s, texts)
 }
@@ -273,7 +300,8 @@ func TestKeysRotateWithoutBreakingAssertions(t *testing.T) {
 		b.State = two
 		return keyring.Ring{ActiveID: active, Keys: []keyring.Key{a, b}}
 	}
-	before, staged := newSigner(t, keyring.Ring{ActiveID: 1, Keys: []keyring.Key{first}}), newSigner(t, ring(1, keyring.Active, keyring.Next))
+	before, staged := newSigner(t, keyring.Ring{ActiveID: 1, Keys: []keyring.Key{first}}), newSigner(t,
+		ring(1, keyring.Active, keyring.Next))
 	flipped := newSigner(t, ring(2, keyring.Verify, keyring.Active))
 	old, young := sign(t, before, someClaims()), sign(t, flipped, someClaims())
 	for name, s := range map[string]*Signer{"staged": staged, "flipped": flipped} {
@@ -301,7 +329,8 @@ func TestAllKeysOfTheRingArePublishedWithoutTheirSecrets(t *testing.T) {
 		t.Fatalf("%s: %v", s.JWKS(), err)
 	}
 	for _, k := range set.Keys {
-		if len(k) != 7 || k["kty"] != "EC" || k["crv"] != "P-256" || k["alg"] != "ES256" || k["use"] != "sig" || k["x"] == "" || k["y"] == "" || len(k["kid"]) != 16 {
+		if len(k) != 7 || k["kty"] != "EC" || k["crv"] != "P-256" || k["alg"] != "ES256" || k["use"] != "sig" ||
+			k["x"] == "" || k["y"] == "" || len(k["kid"]) != 16 {
 			t.Errorf("key %v", k)
 		}
 	}
@@ -321,7 +350,9 @@ func FuzzVerify(f *testing.F) {
 	s := newSigner(f, keyring.New().Assertion)
 	text := sign(f, s, someClaims())
 	signed := text[:strings.LastIndexByte(text, '.')]
-	for _, seed := range []string{text, signed + ".", "..", "a.b.c", text + "\n", strings.Repeat(".", 100), `{"payload":"","signatures":[]}`} {
+	for _, seed := range []string{
+		text, signed + ".", "..", "a.b.c", text + "\n", strings.Repeat(".", 100), `{"payload":"","signatures":[]}`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, other string) {

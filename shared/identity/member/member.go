@@ -1,4 +1,4 @@
-// Package member knows the people of workspaces: who they are at the identity provider, and what they may do here.
+// Package member maps people, as the identity provider identifies them, to members of workspaces.
 package member
 
 import (
@@ -9,19 +9,20 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Identity is a person as the identity provider vouches for them: signature, audience and a verified e-mail address are
-// checked.
+// Identity is a person as the identity provider describes them. The signature, the audience and the verified e-mail
+// address have been checked.
 type Identity struct {
 	Issuer  string
-	Subject string // with Issuer, the person; the address may change
+	Subject string // identifies the person together with Issuer, because the address may change
 	Email   string
-	// AuthenticatedAt is when the person proved who they are there; zero: the provider does not tell.
+	// AuthenticatedAt is when the provider last authenticated the person; zero if the provider does not say.
 	AuthenticatedAt time.Time
-	// Operator tells that the provider counts the person among those who look after this deployment.
+	// Operator reports that the provider lists the person as an operator of this deployment.
 	Operator bool
 }
 
-// OperatorAt is when the provider vouched for the person as an operator; zero: it did not, or does not tell when.
+// OperatorAt returns when the provider authenticated the person as an operator. It is zero for other people, and if
+// the provider does not say when.
 func (i Identity) OperatorAt() time.Time {
 	if !i.Operator {
 		return time.Time{}
@@ -39,14 +40,15 @@ type Member struct {
 	Scopes    []credential.Scope
 	CreatedAt time.Time
 	SeenAt    time.Time
-	// SignedOutAt ends every session and every grant of an OAuth client that was made before; zero: never.
+	// SignedOutAt ends every session and every grant of an OAuth client made before it; zero if the member never signed
+	// out everywhere.
 	SignedOutAt time.Time
 }
 
-// Live tells whether something that the member made at an instant still holds.
+// Live reports whether a session or grant that the member made at an instant is still valid.
 func (m Member) Live(made time.Time) bool { return made.After(m.SignedOutAt) }
 
-// Summary is the member on the wire.
+// Summary returns the wire form.
 func (m Member) Summary() contract.MemberSummary {
 	return contract.MemberSummary{
 		ID:          m.ID,

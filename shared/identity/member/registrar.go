@@ -13,46 +13,47 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// ErrKnown says that a person became a member meanwhile.
+// ErrKnown reports that the person became a member in the meantime.
 var ErrKnown = errors.New("this person is a member already")
 
-// Store is what Registrar needs.
+// Store is the storage that Service uses.
 type Store interface {
-	// ByIdentity finds the member behind a subject of an issuer, strongly, with the workspace; nil if there is none.
+	// ByIdentity reads the member with a subject at an issuer, and the workspace, with strong consistency. It
+	// returns nil if there is none.
 	ByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
-	// Add commits a person's member, workspace and event in one transaction; ErrKnown if the person is a member already,
-	// and then nothing is written.
+	// Add commits the member, the workspace and the event of a first sign-in in one transaction. It returns
+	// ErrKnown, and writes no item, if the person is a member already.
 	Add(ctx context.Context, a NewMember) error
-	// Touch writes e-mail address and SeenAt of m if what is stored is older than since, or has another address and is not
-	// younger than m. Otherwise it changes nothing.
+	// Touch writes the e-mail address and SeenAt of m if the stored SeenAt is older than since, or if the stored
+	// address differs and is not newer than m. Otherwise it changes no item.
 	Touch(ctx context.Context, m Member, since time.Time) error
 }
 
-// NewMember is everything that a first sign-in makes.
+// NewMember holds the items that a first sign-in creates.
 type NewMember struct {
 	Member    Member
 	Workspace workspace.Workspace
 	Event     event.Event
 }
 
-// SignedIn is a person who is here.
+// SignedIn is a person who has signed in.
 type SignedIn struct {
 	Member    Member
 	Workspace workspace.Workspace
-	New       bool // this call made member and workspace
-	// Operator is when the identity provider vouched for them as an operator; zero: it did not. It is never stored with
-	// the member: whoever comes in again is asked again.
+	New       bool // this call created the member and the workspace
+	// Operator is when the identity provider authenticated the person as an operator; zero if it did not. It is not
+	// stored with the member, because every sign-in has to prove it again.
 	Operator time.Time
 }
 
-// Service knows people by issuer and subject, never by their address.
+// Service identifies people by issuer and subject, never by e-mail address.
 type Service struct {
 	Store Store
 	Now   func() time.Time
 }
 
-// SignIn finds the member that a person is, or makes one with a workspace of its own. Of several first sign-ins at once one
-// makes them and all find the same. Nobody gets an API key on the way.
+// SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first
+// sign-ins one creates them, and all of them return the same member. No API key is created.
 func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return SignedIn{}, errors.New("an identity without issuer, subject or address")
@@ -73,7 +74,7 @@ func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 	if m != nil {
 		return r.touch(ctx, *m, *w, who)
 	}
-	a := admission(who, r.Now(), requestID)
+	a := newMember(who, r.Now(), requestID)
 	switch err := r.Store.Add(ctx, a); {
 	case err == nil:
 		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, nil
@@ -90,7 +91,7 @@ func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 	return SignedIn{Member: *m, Workspace: *w}, nil
 }
 
-// touch notes that a member is back, and the address that the provider has now.
+// touch records when a member was last seen, and the current address at the provider.
 func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
 	now := r.Now()
 	since := now.Add(-limits.SessionSeenEvery)
@@ -101,8 +102,8 @@ func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, wh
 	return SignedIn{Member: m, Workspace: w}, r.Store.Touch(ctx, m, since)
 }
 
-func admission(who Identity, now time.Time, requestID string) NewMember {
-	now = now.UTC().Truncate(time.Millisecond) // as it is stored
+func newMember(who Identity, now time.Time, requestID string) NewMember {
+	now = now.UTC().Truncate(time.Millisecond) // the precision of the store
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),
 		Name:      nameFor(who.Email),
@@ -131,7 +132,7 @@ func admission(who Identity, now time.Time, requestID string) NewMember {
 	}}
 }
 
-// nameFor is what the workspace of a person with an address is called at first.
+// nameFor returns the first name of the workspace of a person.
 func nameFor(email string) string {
 	const ending = "'s Workspace"
 	local := []rune(email)

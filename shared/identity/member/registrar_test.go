@@ -11,7 +11,10 @@ import (
 
 func TestAWorkspaceIsCalledAfterThePerson(t *testing.T) {
 	for email, want := range map[string]string{
-		"ada@example.org": "ada's Workspace", `"a@b"@example.org`: `"a@b"'s Workspace`, "ada": "ada's Workspace", "@x": "@x's Workspace",
+		"ada@example.org":   "ada's Workspace",
+		`"a@b"@example.org`: `"a@b"'s Workspace`,
+		"ada":               "ada's Workspace",
+		"@x":                "@x's Workspace",
 	} {
 		if got := nameFor(email); got != want {
 			t.Errorf("%s: %q", email, got)
@@ -24,8 +27,13 @@ func TestAWorkspaceIsCalledAfterThePerson(t *testing.T) {
 }
 
 func TestAnIdentityWithoutAPersonEntersNowhere(t *testing.T) {
-	r := Service{Now: time.Now} // without a store: nothing may be asked
-	for _, who := range []Identity{{}, {Issuer: "i", Subject: "s"}, {Issuer: "i", Email: "a@b"}, {Subject: "s", Email: "a@b"}} {
+	r := Service{Now: time.Now} // without a store: an invalid identity must not reach it
+	for _, who := range []Identity{
+		{},
+		{Issuer: "i", Subject: "s"},
+		{Issuer: "i", Email: "a@b"},
+		{Subject: "s", Email: "a@b"},
+	} {
 		if _, err := r.SignIn(t.Context(), who, "req"); err == nil {
 			t.Errorf("%+v enters", who)
 		}

@@ -15,22 +15,23 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Requests keeps consent pages that are open.
+// Requests stores authorization requests whose consent page is open.
 type Requests interface {
 	// Add writes a new request.
 	Add(ctx context.Context, r Request) error
-	// Request reads a request, strongly; nil if there is none.
+	// Request reads a request with strong consistency. It returns nil if there is none.
 	Request(ctx context.Context, secret string) (*Request, error)
-	// Grant turns a request into a code, with the event, in one transaction; ErrGone if the request is gone.
+	// Grant replaces a request by a code and records the event, in one transaction. It returns ErrGone if the
+	// request is gone.
 	Grant(ctx context.Context, r Request, c Code, e event.Event) error
-	// Drop removes a request; ErrGone if it is gone.
+	// Drop deletes a request. It returns ErrGone if the request is gone.
 	Drop(ctx context.Context, r Request) error
 }
 
-// Request is an authorization that waits for a person.
+// Request is an authorization request that waits for a person's consent.
 type Request struct {
-	Secret    string // the store keeps its digest only
-	Client    Client // id and name
+	Secret    string // stored as its hash
+	Client    Client // only ID and Name
 	Redirect  string
 	State     string
 	Challenge string
@@ -45,16 +46,16 @@ const stateMost = 1024
 
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Authorize answers where the browser goes: to the consent page, or with an error to one of our own clients, or to the page
-// that tells a person of an error of another client. An error of its own is a page for the person, because the client or
-// its redirect is not to be trusted.
+// Authorize returns where the browser goes: to the consent page, with an error to a first-party client, or to the page
+// that shows an error of another client. If the client or its redirect URI is not to be trusted, Authorize fails, and
+// the person sees the error, because the browser must not be sent there.
 func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo string, err error) {
-	client, refusal, err := s.judge(ctx, a)
+	client, refusal, err := s.validate(ctx, a)
 	switch {
 	case err != nil:
 		return "", err
 	case refusal != nil && client.FirstParty:
-		return s.back(a.RedirectURI, a.State, refusal), nil
+		return s.errorRedirect(a.RedirectURI, a.State, refusal), nil
 	case refusal != nil:
 		return s.Origins.App + "/oauth/error?" + a.query(), nil
 	}
@@ -77,8 +78,8 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
 }
 
-// judge finds the client of an authorization, and the refusal that the client is to learn of. err is for the person alone.
-func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
+// validate returns the client of an authorization and the error that the client gets. err is for the person only.
+func (s *Server) validate(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
 	client, err = s.client(ctx, a.ClientID)
 	switch {
 	case err != nil:
@@ -96,7 +97,7 @@ func (s *Server) judge(ctx context.Context, a Authorization) (client *Client, re
 	return client, nil, nil
 }
 
-// check refuses what the client is told about.
+// check returns the errors that are reported to the client.
 func (s *Server) check(c Client, a Authorization) error {
 	switch {
 	case a.Repeated == "resource":
@@ -110,18 +111,19 @@ func (s *Server) check(c Client, a Authorization) error {
 	case len(a.State) > stateMost:
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
 	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
+		return fault.NewOAuth(fault.OAuthInvalidRequest,
+			"PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
 	}
-	return aims(s.audienceFor(c), a.Resource)
+	return checkResource(s.audienceFor(c), a.Resource)
 }
 
-// back answers the client at its redirect with an error.
-func (s *Server) back(redirect, state string, err error) string {
+// errorRedirect returns the redirect that reports an error to the client.
+func (s *Server) errorRedirect(redirect, state string, err error) string {
 	r := fault.OAuthErrorOf(err)
 	return s.answerAt(redirect, state, url.Values{"error": {string(r.Code)}, "error_description": {r.Description}})
 }
 
-// answerAt adds state and issuer (RFC 9207) to an answer. A state that is too long is not sent back.
+// answerAt adds state and issuer (RFC 9207) to an answer. It does not return a state that is too long.
 func (s *Server) answerAt(redirect, state string, parameters url.Values) string {
 	if state != "" && len(state) <= stateMost {
 		parameters.Set("state", state)
@@ -130,7 +132,8 @@ func (s *Server) answerAt(redirect, state string, parameters url.Values) string 
 	return answerTo(redirect, parameters)
 }
 
-// Consent is what a person is asked. Whoever holds the secret may look; only Allow binds it to a member.
+// Consent returns what the consent page shows. The secret of the request is enough to read it; only Allow binds the
+// request to a member.
 func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
 	r, err := s.request(ctx, request)
 	if err != nil {
@@ -146,10 +149,10 @@ func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
 	}, nil
 }
 
-// Allow lets the client in, in the member's name, and answers where the browser goes with the code. A request is answered
+// Allow grants the client access in the member's name and returns the redirect with the code. A request is answered
 // once.
 func (s *Server) Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return "", err
 	}
 	r, err := s.request(ctx, request)
@@ -180,9 +183,9 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	return s.answerAt(r.Redirect, r.State, url.Values{"code": {code.Reveal()}}), nil
 }
 
-// Deny turns the client away and answers where the browser goes to tell it.
+// Deny refuses the client and returns the redirect that reports it.
 func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return "", err
 	}
 	r, err := s.request(ctx, request)
@@ -192,10 +195,10 @@ func (s *Server) Deny(ctx context.Context, by credential.Actor, request string) 
 	if err := s.Requests.Drop(ctx, *r); err != nil {
 		return "", errSuperseded(err)
 	}
-	return s.back(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil
+	return s.errorRedirect(r.Redirect, r.State, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")), nil
 }
 
-// request finds an open consent page.
+// request reads an open consent request.
 func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
 	if secret == "" || len(secret) > 64 {
 		return nil, errSuperseded(ErrGone)
@@ -207,7 +210,7 @@ func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
 	return r, err
 }
 
-// errSuperseded is what a person reads whose page is not open any more.
+// errSuperseded returns the error for a consent page that is no longer open.
 func errSuperseded(err error) error {
 	if errors.Is(err, ErrGone) {
 		return fault.New(fault.NotFound, "this request was answered already, or it expired; start again in the app")
@@ -215,8 +218,9 @@ func errSuperseded(err error) error {
 	return err
 }
 
-// person refuses whoever is no member in a browser: a token must not make further tokens.
-func person(by credential.Actor) error {
+// requireMember refuses actors that are not members with a browser session, because a token must not create further
+// tokens.
+func requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Client != "" {
 		return fault.New(fault.Forbidden, "only a person who is signed in may answer this")
 	}
@@ -225,7 +229,13 @@ func person(by credential.Actor) error {
 
 func target(c id.Client) event.Target { return event.Target{Type: event.OnClient, ID: string(c)} }
 
-func (s *Server) record(w id.Workspace, by event.Actor, what event.Action, on event.Target, requestID string) event.Event {
+func (s *Server) record(
+	w id.Workspace,
+	by event.Actor,
+	what event.Action,
+	on event.Target,
+	requestID string,
+) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),
 		Workspace: w,

@@ -13,19 +13,19 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Clients keeps the clients that registered themselves.
+// Clients stores the clients that registered themselves.
 type Clients interface {
-	// Client reads a client; nil if there is none.
+	// Client reads a client. It returns nil if there is none.
 	Client(ctx context.Context, c id.Client) (*Client, error)
-	// Add writes a new client, which leaves the store at an instant unless it is used.
+	// Add writes a new client, which expires at an instant unless it is used.
 	Add(ctx context.Context, c Client, until time.Time) error
-	// Touch stamps the use of a client that is still there unless a stamp younger than since is, and moves its end.
+	// Touch records the use of an existing client, and its new expiry, unless a use after since is recorded.
 	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
 const clientNameRunes = 80
 
-// firstParty are our own clients. Their redirect goes to whatever port they listen on.
+// firstParty holds our own clients. They are redirected to any port.
 var firstParty = map[id.Client]Client{
 	CLI: {
 		ID:         CLI,
@@ -43,7 +43,7 @@ var firstParty = map[id.Client]Client{
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
 
-// client finds a client; nil if there is none, or it was unused for too long.
+// client reads a client. It returns nil if there is none, or it was unused for too long.
 func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return &c, nil
@@ -58,7 +58,7 @@ func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	return c, nil
 }
 
-// touch keeps a client alive that gets tokens; once a day is enough, and losing a stamp is harmless.
+// touch extends the life of a client that gets tokens. Once a day is enough, and losing an update is harmless.
 func (s *Server) touch(ctx context.Context, c id.Client) {
 	if _, ours := firstParty[c]; ours {
 		return
@@ -67,15 +67,19 @@ func (s *Server) touch(ctx context.Context, c id.Client) {
 	_ = s.Clients.Touch(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
 }
 
-// Register takes a client in that registers itself (RFC 7591): public, with redirects that are safe to answer at. It
-// gets what it asked for where this server knows it.
-func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from netip.Addr) (contract.RegisteredClient, error) {
+// Register registers a public client (RFC 7591) whose redirect URIs are safe. Of the requested metadata the client
+// gets the values that this server supports.
+func (s *Server) Register(
+	ctx context.Context,
+	r contract.RegisterClient,
+	from netip.Addr,
+) (contract.RegisteredClient, error) {
 	if err := s.limit(ctx, "client", from, s.Limits.Registration); err != nil {
 		return contract.RegisteredClient{}, err
 	}
 	given, err := accepted(r)
 	if err == nil {
-		err = s.room(ctx)
+		err = s.checkQuota(ctx)
 	}
 	if err != nil {
 		return contract.RegisteredClient{}, err
@@ -93,16 +97,17 @@ func (s *Server) Register(ctx context.Context, r contract.RegisterClient, from n
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
 }
 
-// room refuses more clients than anybody may register together.
-func (s *Server) room(ctx context.Context) error {
+// checkQuota fails if all networks together have registered too many clients.
+func (s *Server) checkQuota(ctx context.Context) error {
 	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
 	if err == nil && wait > 0 {
-		err = fault.NewOAuth(fault.OAuthSlowDown, "many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
+		err = fault.NewOAuth(fault.OAuthSlowDown,
+			"many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
 	}
 	return err
 }
 
-// accepted is the metadata of a client as this server takes it.
+// accepted returns the metadata of a client as this server registers it.
 func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if n := len(r.RedirectURIs); n == 0 || n > redirectsMost {
 		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", redirectsMost)
@@ -118,21 +123,22 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "clients here are public: token_endpoint_auth_method is none")
 	}
 	r.AuthMethod = "none"
-	if r.GrantTypes = offered(r.GrantTypes, contract.GrantCode, contract.GrantRefresh); !slices.Contains(r.GrantTypes, contract.GrantCode) {
+	r.GrantTypes = supported(r.GrantTypes, contract.GrantCode, contract.GrantRefresh)
+	if !slices.Contains(r.GrantTypes, contract.GrantCode) {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "grant_types has to name authorization_code")
 	}
-	if r.ResponseTypes = offered(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
+	if r.ResponseTypes = supported(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "response_types has to name code")
 	}
 	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > clientNameRunes {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", clientNameRunes)
 	}
-	r.Scope = words(scopesFor(Client{}, r.Scope))
+	r.Scope = scopeString(scopesFor(Client{}, r.Scope))
 	return r, nil
 }
 
-// offered are those of the asked values that there are, all of them if none was asked.
-func offered(asked []string, known ...string) []string {
+// supported returns the requested values that are known, or all known ones if none was requested.
+func supported(asked []string, known ...string) []string {
 	if len(asked) == 0 {
 		return known
 	}

@@ -16,12 +16,12 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Codes keeps authorization codes.
+// Codes stores authorization codes.
 type Codes interface {
-	// Code reads a code, strongly; nil if there is none.
+	// Code reads a code with strong consistency. It returns nil if there is none.
 	Code(ctx context.Context, public id.Public) (*Code, error)
-	// Redeem turns an unused code into a grant in one transaction. If the code was used before, it writes nothing and
-	// returns the public id of the grant that was made then, with ErrGone.
+	// Redeem turns an unused code into a grant in one transaction. If the code was used before, it writes no item and
+	// returns ErrGone with the public id of the grant that was made then.
 	Redeem(ctx context.Context, c Code, g Grant) (made id.Public, err error)
 }
 
@@ -38,14 +38,14 @@ type Code struct {
 	Member    id.Member
 	Workspace id.Workspace
 	Epoch     int64
-	Operator  time.Time // of the Grant
-	CreatedAt time.Time // when the member agreed
+	Operator  time.Time // see Grant
+	CreatedAt time.Time // when the member consented
 	ExpiresAt time.Time
-	Grant     id.Public // that it became; empty: not used
+	Grant     id.Public // that the code was redeemed for; empty: unused
 }
 
-func (c Code) agreement() agreement {
-	return agreement{
+func (c Code) approval() approval {
+	return approval{
 		client:    c.Client,
 		name:      c.Name,
 		member:    c.Member,
@@ -60,14 +60,15 @@ func (c Code) agreement() agreement {
 
 var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// redeemCode exchanges an authorization code, once. A second use tells that the code leaked: what it became is revoked.
+// redeemCode exchanges an authorization code once. A second use means that the code leaked, so the grant that it was
+// redeemed for is revoked.
 func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
 	}
 	token, err := credential.Parse(t.Code, credential.AuthorizationCode, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	c, err := s.Codes.Code(ctx, token.Public)
 	if err == nil {
@@ -77,24 +78,25 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, err
 	}
 	if c == nil || !token.Matches(c.Hash, s.Peppers) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	if c.Grant != "" {
 		return contract.Token{}, s.replayed(ctx, *c, c.Grant, t.requestID)
 	}
 	now := s.Now()
-	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI || !proves(t.Verifier, c.Challenge) {
-		return contract.Token{}, badGrant()
+	if !now.Before(c.ExpiresAt) || string(c.Client) != t.ClientID || c.Redirect != t.RedirectURI ||
+		!verifies(t.Verifier, c.Challenge) {
+		return contract.Token{}, errInvalidGrant()
 	}
-	if err := aims(c.Audience, t.Resource); err != nil {
+	if err := checkResource(c.Audience, t.Resource); err != nil {
 		return contract.Token{}, err
 	}
-	g, out := s.grant(c.agreement(), now)
+	g, out := s.grant(c.approval(), now)
 	scopes, err := s.holds(ctx, g)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	used := make(chan struct{})
 	go func() {
 		defer close(used)
@@ -111,22 +113,24 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	return out, nil
 }
 
-// replayed ends what a code became, and refuses.
+// replayed revokes the grant that a code was redeemed for, and returns the error.
 func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID string) error {
 	e := s.record(c.Workspace, event.BySystem(), event.GrantRevoked, target(c.Client), requestID)
 	e.Detail = "its authorization code was used twice"
 	if err := s.GrantStore.Revoke(ctx, made, e.At, e); err != nil {
 		return err
 	}
-	return badGrant()
+	return errInvalidGrant()
 }
 
-// proves tells whether a PKCE verifier belongs to a challenge (RFC 7636, S256).
-func proves(verifier, challenge string) bool {
+// verifies reports whether a PKCE verifier matches a challenge (RFC 7636, S256).
+func verifies(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
-	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+	return verifiers.MatchString(verifier) &&
+		subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-func badGrant() error {
-	return fault.NewOAuth(fault.OAuthInvalidGrant, "what you sent is unknown, used, expired or was made for another client")
+func errInvalidGrant() error {
+	return fault.NewOAuth(fault.OAuthInvalidGrant,
+		"what you sent is unknown, used, expired or was made for another client")
 }

@@ -20,11 +20,12 @@ import (
 )
 
 func TestAClientGetsWhatThePersonAllows(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	a := s.robot(t)
 	req := s.consent(t, a)
 	shown, err := s.Consent(ctx, req)
-	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback || shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
+	if err != nil || shown.Client.Name != "Robot" || shown.RedirectHost != "robot.example.com" || shown.Loopback ||
+		shown.Audience != mcpOrigin || len(shown.Scopes) != 2 {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	out := s.signIn(t, a)
@@ -34,8 +35,9 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	if !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
 		t.Error("the token of a registered client works elsewhere than on the MCP host")
 	}
-	own := s.signIn(t, asks())
-	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) || s.works(own.RefreshToken, mcpOrigin) {
+	own := s.signIn(t, authorization())
+	if !s.works(own.AccessToken, apiOrigin) || s.works(own.RefreshToken, apiOrigin) ||
+		s.works(own.RefreshToken, mcpOrigin) {
 		t.Error("T06: the CLI's tokens do not work as they should")
 	}
 	s.later(limits.AccessTokenLife)
@@ -45,17 +47,23 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	if n := s.events(t, event.ConsentGranted); n != 2 {
 		t.Errorf("%d consents on record", n)
 	}
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	for name, change := range map[string]func(*oauth.Authorization){
-		"no client": func(a *oauth.Authorization) { a.ClientID = "" }, "unknown client": func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
-		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" }, "no redirect": func(a *oauth.Authorization) { a.RedirectURI = "" },
-		"longer path": func(a *oauth.Authorization) { a.RedirectURI += "/x" }, "user": func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com@evil.example/callback" },
-		"fragment": func(a *oauth.Authorization) { a.RedirectURI += "#x" }, "script": func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
+		"no client":        func(a *oauth.Authorization) { a.ClientID = "" },
+		"unknown client":   func(a *oauth.Authorization) { a.ClientID = "oc_0123456789ABCDEFGHJKMNPQRS" },
+		"malformed client": func(a *oauth.Authorization) { a.ClientID = "CLI" },
+		"no redirect":      func(a *oauth.Authorization) { a.RedirectURI = "" },
+		"longer path":      func(a *oauth.Authorization) { a.RedirectURI += "/x" },
+		"user": func(a *oauth.Authorization) {
+			a.RedirectURI = "https://robot.example.com@evil.example/callback"
+		},
+		"fragment":    func(a *oauth.Authorization) { a.RedirectURI += "#x" },
+		"script":      func(a *oauth.Authorization) { a.RedirectURI = "javascript:alert(1)" },
 		"other port":  func(a *oauth.Authorization) { a.RedirectURI = "https://robot.example.com:444/callback" },
 		"two of them": func(a *oauth.Authorization) { a.Repeated = "redirect_uri" },
 		// of another client
@@ -67,7 +75,7 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 			t.Errorf("%s: sent to %q, %v", name, to, err)
 		}
 	}
-	a := asks()
+	a := authorization()
 	a.RedirectURI = "http://[::1]:9/callback"
 	s.consent(t, a)
 	s.later(limits.UnusedClientLife)
@@ -76,7 +84,7 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 	}
 }
 
-// wrong are requests that are refused, and what the client is to learn of it.
+// wrong holds invalid requests, and the error that the client gets.
 var wrong = map[string]struct {
 	change func(*oauth.Authorization)
 	want   fault.OAuthCode
@@ -93,12 +101,13 @@ var wrong = map[string]struct {
 	"two scopes":    {func(a *oauth.Authorization) { a.Repeated = "scope" }, fault.OAuthInvalidRequest},
 }
 
-// told holds an answer at a redirect against the error that a client is to learn of.
-func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
+// wantError checks the redirect that reports an error to a client.
+func wantError(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuthCode) {
 	t.Helper()
 	u, _ := url.Parse(to)
 	q := u.Query()
-	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin || q.Has("code") {
+	if !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("error") != string(want) || q.Get("iss") != apiOrigin ||
+		q.Has("code") {
 		t.Errorf("%s: %q", what, to)
 	}
 	if len(a.State) <= 1024 && q.Get("state") != a.State {
@@ -106,8 +115,8 @@ func told(t *testing.T, what, to string, a oauth.Authorization, want fault.OAuth
 	}
 }
 
-// judges asks for what a person is told whom the authorization endpoint sent away with an error.
-func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
+// refusal returns what the refusal page shows after the authorization endpoint sent the browser there.
+func (s *env) refusal(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
 	t.Helper()
 	to, err := s.Authorize(ctx, a)
 	query, ours := strings.CutPrefix(to, "https://app.example.com/oauth/error?")
@@ -122,7 +131,7 @@ func (s *stand) judges(t *testing.T, what string, by credential.Actor, a oauth.A
 }
 
 func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.SignIn.Limit = 1000
 	robot := s.robot(t)
 	stranger := s.join(t)
@@ -135,9 +144,10 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 			a := robot
 			c.change(&a)
 			for who, by := range map[string]credential.Actor{"the member": s.by, "another member": stranger, "nobody": none} {
-				r := s.judges(t, name, by, a)
-				told(t, name, r.RedirectTo, a, c.want)
-				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" || r.Client.Name != "Robot" || r.Description == "" {
+				r := s.refusal(t, name, by, a)
+				wantError(t, name, r.RedirectTo, a, c.want)
+				if r.Trusted != (known && who == "the member") || r.Code != c.want || r.RedirectHost != "robot.example.com" ||
+					r.Client.Name != "Robot" || r.Description == "" {
 					t.Errorf("%s, shown to %s: %+v", name, who, r)
 				}
 			}
@@ -147,7 +157,7 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	bad.ResponseType = "token"
 	other := bad
 	other.ClientID = s.robot(t).ClientID
-	if s.judges(t, "another client", s.by, other).Trusted {
+	if s.refusal(t, "another client", s.by, other).Trusted {
 		t.Error("a client is trusted because another one is")
 	}
 	grants, _, err := s.Grants(ctx, s.by, cursor.Page{})
@@ -157,12 +167,12 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	if err := s.EndGrant(ctx, s.by, grants[0].Public); err != nil {
 		t.Fatal(err)
 	}
-	if s.judges(t, "disconnected", s.by, bad).Trusted {
+	if s.refusal(t, "disconnected", s.by, bad).Trusted {
 		t.Error("a client is trusted that the member disconnected")
 	}
 	s.signIn(t, robot)
 	s.later(limits.RefreshIdle)
-	if s.judges(t, "idle", s.by, bad).Trusted {
+	if s.refusal(t, "idle", s.by, bad).Trusted {
 		t.Error("a client is trusted whose access has ended")
 	}
 	for _, fine := range []string{"", mcpOrigin + "/", "https://MCP.EXAMPLE.com"} {
@@ -172,33 +182,33 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 }
 
 func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for name, c := range wrong {
-		a := asks()
+		a := authorization()
 		c.change(&a)
 		to, err := s.Authorize(ctx, a)
-		if told(t, name, to, a, c.want); err != nil {
+		if wantError(t, name, to, a, c.want); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for client, resource := range map[string]string{"cli": mcpOrigin, s.robot(t).ClientID: apiOrigin} {
-		a := asks()
+		a := authorization()
 		if a.ClientID, a.Resource = client, resource; client != "cli" {
 			a.RedirectURI = elsewhere
-			told(t, "T34: our api", s.judges(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
+			wantError(t, "T34: our api", s.refusal(t, "T34: our api", s.by, a).RedirectTo, a, fault.OAuthInvalidTarget)
 			continue
 		}
 		to, err := s.Authorize(ctx, a)
-		if told(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
+		if wantError(t, "T34: the MCP host", to, a, fault.OAuthInvalidTarget); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.SignIn.Limit = 4
-	robot, own := s.robot(t), asks()
+	robot, own := s.robot(t), authorization()
 	own.ResponseType = "token"
 	unknown, elsewhere := robot, robot
 	unknown.ClientID, unknown.ResponseType = "oc_0123456789ABCDEFGHJKMNPQRS", "token"
@@ -210,14 +220,15 @@ func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 			t.Errorf("%s leads to %q", what, r.RedirectTo)
 		}
 	}
-	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+	if _, err := s.Refused(ctx, s.by, robot, from); fault.CodeOf(err) != fault.RateLimitedActor ||
+		fault.Of(err).RetryAfter <= 0 {
 		t.Error("nobody counts who asks", err)
 	}
 }
 
-// What older versions registered and would not be registered today.
+// Older versions registered redirects that would not be registered today.
 func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	const old = "search-ms://evil.example"
 	c := oauth.Client{
 		ID:        id.NewClient(),
@@ -228,7 +239,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	if err := s.store.Clients.Add(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
-	a := asks()
+	a := authorization()
 	a.ClientID, a.RedirectURI = string(c.ID), old
 	for _, kind := range []string{"code", "token"} {
 		a.ResponseType = kind
@@ -252,7 +263,10 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 	if err := s.store.Consents.Add(ctx, r); err != nil {
 		t.Fatal(err)
 	}
-	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){"allow": s.Allow, "deny": s.Deny} {
+	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){
+		"allow": s.Allow,
+		"deny":  s.Deny,
+	} {
 		if to, err := answer(ctx, s.by, r.Secret); to != "" || fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s leads to %q, %v", name, to, err)
 		}
@@ -262,8 +276,8 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 }
 
 func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
-	s := newStand(t)
-	good := s.code(t, asks())
+	s := newEnv(t)
+	good := s.code(t, authorization())
 	for name, change := range map[string]func(*oauth.TokenRequest){
 		"wrong verifier": func(r *oauth.TokenRequest) { r.Verifier = strings.Replace(verifier, "a", "b", 1) },
 		"short verifier": func(r *oauth.TokenRequest) { r.Verifier = "x" },
@@ -298,13 +312,13 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 		t.Errorf("%d revocations on record", n)
 	}
 
-	late := s.code(t, asks())
+	late := s.code(t, authorization())
 	s.later(limits.CodeLife)
 	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
 }
 
-// forge makes a token with the same public id and another secret.
-func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
+// forge returns a token with the same public id and another secret.
+func (s *env) forge(t testing.TB, text string, kind credential.Kind) string {
 	t.Helper()
 	token, err := credential.Parse(text, kind, credential.Preview)
 	if err != nil {
@@ -314,8 +328,8 @@ func (s *stand) forge(t testing.TB, text string, kind credential.Kind) string {
 }
 
 func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
-	s := newStand(t)
-	r := s.code(t, asks())
+	s := newEnv(t)
+	r := s.code(t, authorization())
 	var mu sync.Mutex
 	var got []contract.Token
 	var wg sync.WaitGroup
@@ -335,8 +349,8 @@ func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
 }
 
 func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
-	s := newStand(t)
-	req := s.consent(t, asks())
+	s := newEnv(t)
+	req := s.consent(t, authorization())
 	if _, err := s.Allow(ctx, credential.Actor{Workspace: s.by.Workspace}, req); fault.CodeOf(err) != fault.Forbidden {
 		t.Error("nobody allows", err)
 	}
@@ -346,13 +360,14 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 		t.Error("an access token allows", err)
 	}
 	to, err := s.Deny(ctx, s.by, req)
-	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" || u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
+	if u, _ := url.Parse(to); err != nil || u.Query().Get("error") != "access_denied" ||
+		u.Query().Get("state") != "st&te" || u.Query().Get("iss") != apiOrigin {
 		t.Error(to, err)
 	}
 	if _, err := s.Allow(ctx, s.by, req); fault.CodeOf(err) != fault.NotFound {
 		t.Error("allowed after it was denied", err)
 	}
-	req = s.consent(t, asks())
+	req = s.consent(t, authorization())
 	won := 0
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -374,7 +389,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 	if wg.Wait(); won != 1 {
 		t.Errorf("%d answers to one page", won)
 	}
-	req = s.consent(t, asks())
+	req = s.consent(t, authorization())
 	s.later(limits.ConsentLife)
 	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {
 		if _, err := s.Consent(ctx, stale); fault.CodeOf(err) != fault.NotFound {
@@ -387,10 +402,15 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 }
 
 func TestT36ScopesNeverGrow(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	for asked, want := range map[string]string{
-		"admin": "publish read", "openid offline_access mcp:tools": "publish read", "read admin": "read", "publish publish": "publish", "": "publish read", "READ": "publish read",
+		"admin":                           "publish read",
+		"openid offline_access mcp:tools": "publish read",
+		"read admin":                      "read",
+		"publish publish":                 "publish",
+		"":                                "publish read",
+		"READ":                            "publish read",
 	} {
 		robot.Scope = asked
 		if out := s.signIn(t, robot); out.Scope != want {
@@ -409,14 +429,16 @@ func TestT36ScopesNeverGrow(t *testing.T) {
 	if again := s.token(t, r); again.Scope != "read" {
 		t.Errorf("refreshed to %q", again.Scope)
 	}
-	if own := s.signIn(t, func() oauth.Authorization { a := asks(); a.Scope = "admin read"; return a }()); own.Scope != "publish read admin" {
+	a := authorization()
+	a.Scope = "admin read"
+	if own := s.signIn(t, a); own.Scope != "publish read admin" {
 		t.Errorf("the CLI gets %q", own.Scope)
 	}
 }
 
 func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
-	s := newStand(t)
-	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s := newEnv(t)
+	out, code := s.signIn(t, authorization()), s.code(t, authorization())
 	started := s.device(t)
 	if err := s.ApproveDevice(ctx, s.by, started.UserCode); err != nil {
 		t.Fatal(err)
@@ -431,8 +453,8 @@ func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
 }
 
 func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
-	s := newStand(t)
-	out, code := s.signIn(t, asks()), s.code(t, asks())
+	s := newEnv(t)
+	out, code := s.signIn(t, authorization()), s.code(t, authorization())
 	s.later(time.Second)
 	e := event.Event{
 		Workspace: s.by.Workspace.ID,
@@ -449,7 +471,7 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
 	s.refuses(t, "a code from before", code, fault.OAuthInvalidGrant)
 	s.later(time.Second)
-	if after := s.signIn(t, asks()); !s.works(after.AccessToken, apiOrigin) {
+	if after := s.signIn(t, authorization()); !s.works(after.AccessToken, apiOrigin) {
 		t.Error("what is agreed after it does not work")
 	}
 }

@@ -21,31 +21,32 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Flows keeps device authorizations for the person who answers them.
+// Flows stores device authorizations for the person who answers them.
 type Flows interface {
-	// Add writes a new flow under the MAC of its user code too.
+	// Add writes a new flow, also under the MAC of its user code.
 	Add(ctx context.Context, f Flow, mac []byte) error
-	// FlowByUserCode finds, strongly, the flow that has one of the MACs; nil if none has.
+	// FlowByUserCode reads, with strong consistency, the flow that has one of the MACs. It returns nil if none has.
 	FlowByUserCode(ctx context.Context, macs [][]byte) (*Flow, error)
-	// Answer writes the answer of a person to a flow that waits for it and has not expired, with the event, in one
-	// transaction; ErrGone if it does not wait any more.
+	// Answer writes the person's answer to a pending flow that has not expired, and records the event, in one
+	// transaction. It returns ErrGone if the flow is not pending any more.
 	Answer(ctx context.Context, f Flow, e event.Event) error
 }
 
-// PollStore keeps them for the device that asks.
+// PollStore stores device authorizations for the device that polls.
 type PollStore interface {
-	// Flow reads a flow, strongly; nil if there is none.
+	// Flow reads a flow with strong consistency. It returns nil if there is none.
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
-	// RecordPoll writes how many polls are left of f and since when, if that is still as it was; false: another poll came first.
+	// RecordPoll writes the poll tokens of f if those stored are still as in was. It returns false if another poll came
+	// first.
 	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
-	// Redeem turns an approved flow into a grant in one transaction; ErrGone if that was done before.
+	// Redeem turns an approved flow into a grant in one transaction. It returns ErrGone if that was done before.
 	Redeem(ctx context.Context, f Flow, g Grant) error
 }
 
-// Answer is what became of a device authorization.
+// Answer is the person's answer to a device authorization.
 type Answer string
 
-// The answers.
+// Answers.
 const (
 	Pending  Answer = "pending"
 	Approved Answer = "approved"
@@ -58,14 +59,14 @@ type Flow struct {
 	Public    id.Public
 	Hash      credential.Hash // of the device code
 	Client    id.Client
-	Device    string // what the device calls itself
+	Device    string // the name that the device gives itself
 	Network   string
 	Scopes    []credential.Scope
 	Answer    Answer
 	CreatedAt time.Time
 	ExpiresAt time.Time
 
-	Member    id.Member // who answered
+	Member    id.Member // the member who answered
 	Workspace id.Workspace
 	Epoch     int64
 	SettledAt time.Time
@@ -75,27 +76,27 @@ type Flow struct {
 }
 
 const (
-	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and nothing that looks like a digit
+	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
 	userCodeLen     = 20
 	userCodeGroup   = 4
 	deviceNameRunes = 64
 )
 
-// newUserCode are 86 random bits.
+// newUserCode returns a code of 86 random bits.
 func newUserCode() string {
 	out := make([]byte, 0, userCodeLen)
 	for len(out) < userCodeLen {
 		var b [1]byte
 		rand.Read(b[:])
-		if n := int(b[0]) & 31; n < len(userLetters) { // rejection keeps all letters equally likely
+		if n := int(b[0]) & 31; n < len(userLetters) { // rejection sampling keeps all letters equally likely
 			out = append(out, userLetters[n])
 		}
 	}
 	return string(out)
 }
 
-// grouped is a user code as people see it.
-func grouped(code string) string {
+// formatUserCode returns a user code as it is shown.
+func formatUserCode(code string) string {
 	var parts []string
 	for ; len(code) > 0; code = code[userCodeGroup:] {
 		parts = append(parts, code[:userCodeGroup])
@@ -103,9 +104,9 @@ func grouped(code string) string {
 	return strings.Join(parts, "-")
 }
 
-// typed reads what a person typed: letter case and everything but ASCII letters and digits are left out; "" if that is
-// no user code.
-func typed(text string) string {
+// parseUserCode reads a user code as a person typed it: it ignores letter case and every character but ASCII letters
+// and digits. It returns "" if that is no user code.
+func parseUserCode(text string) string {
 	if len(text) > 200 {
 		return ""
 	}
@@ -124,7 +125,7 @@ func typed(text string) string {
 	return code
 }
 
-// codeMACs are what the store may know a user code by: one for each pepper.
+// codeMACs returns the MACs under which the store may know a user code: one for each pepper.
 func (s *Server) codeMACs(code string) (macs [][]byte) {
 	for _, key := range s.Peppers.All() {
 		macs = append(macs, codeMAC(key, code))
@@ -138,8 +139,12 @@ func codeMAC(key []byte, code string) []byte {
 	return m.Sum(nil)
 }
 
-// StartDevice begins a device authorization for one of our own clients. name is what the device calls itself.
-func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, from netip.Addr) (contract.DeviceAuthorization, error) {
+// StartDevice begins a device authorization for a first-party client. name is what the device calls itself.
+func (s *Server) StartDevice(
+	ctx context.Context,
+	clientID, scope, name string,
+	from netip.Addr,
+) (contract.DeviceAuthorization, error) {
 	if err := s.limit(ctx, "device", from, s.Limits.Device); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
@@ -170,9 +175,9 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 	page := s.Origins.App + "/device"
 	return contract.DeviceAuthorization{
 		DeviceCode:              token.Reveal(),
-		UserCode:                grouped(code),
+		UserCode:                formatUserCode(code),
 		VerificationURI:         page,
-		VerificationURIComplete: page + "?" + url.Values{"code": {grouped(code)}}.Encode(),
+		VerificationURIComplete: page + "?" + url.Values{"code": {formatUserCode(code)}}.Encode(),
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
@@ -183,8 +188,8 @@ func deviceName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), deviceNameRunes)]))
 }
 
-// Device is what a person sees before they answer. All that is wrong with a code is one not_found; a member who typed too
-// many wrong ones has to wait.
+// Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who
+// typed too many wrong codes has to wait.
 func (s *Server) Device(ctx context.Context, by credential.Actor, userCode string) (Device, error) {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
@@ -199,17 +204,23 @@ func (s *Server) Device(ctx context.Context, by credential.Actor, userCode strin
 	}, nil
 }
 
-// ApproveDevice lets the device in, in the member's name.
+// ApproveDevice grants the device access in the member's name.
 func (s *Server) ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error {
-	return s.settle(ctx, by, userCode, Approved, event.DeviceApproved)
+	return s.answerDevice(ctx, by, userCode, Approved, event.DeviceApproved)
 }
 
-// DenyDevice turns the device away.
+// DenyDevice refuses the device.
 func (s *Server) DenyDevice(ctx context.Context, by credential.Actor, userCode string) error {
-	return s.settle(ctx, by, userCode, Denied, event.DeviceDenied)
+	return s.answerDevice(ctx, by, userCode, Denied, event.DeviceDenied)
 }
 
-func (s *Server) settle(ctx context.Context, by credential.Actor, userCode string, answer Answer, action event.Action) error {
+func (s *Server) answerDevice(
+	ctx context.Context,
+	by credential.Actor,
+	userCode string,
+	answer Answer,
+	action event.Action,
+) error {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
 		return err
@@ -219,25 +230,26 @@ func (s *Server) settle(ctx context.Context, by credential.Actor, userCode strin
 	f.Workspace = by.Workspace.ID
 	f.Epoch = by.Workspace.Epoch
 	f.SettledAt = s.Now()
-	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action, event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
+	e := s.record(by.Workspace.ID, event.ByMember(by.Member), action,
+		event.Target{Type: event.OnDevice, ID: string(f.Public)}, by.RequestID)
 	e.Detail = f.Device
 	if err := s.Flows.Answer(ctx, *f, e); errors.Is(err, ErrGone) {
-		return unknownCode()
+		return errUnknownCode()
 	} else if err != nil {
 		return err
 	}
 	return nil
 }
 
-// flow finds the flow that a person means, and counts those that there are not.
+// flow reads the flow of a user code, and counts unknown codes as failures.
 func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string) (*Flow, error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return nil, err
 	}
-	if err := s.guesses().Allow(ctx, by.Member); err != nil {
+	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
 		return nil, err
 	}
-	if code := typed(userCode); code != "" {
+	if code := parseUserCode(userCode); code != "" {
 		f, err := s.Flows.FlowByUserCode(ctx, s.codeMACs(code))
 		if err != nil {
 			return nil, err
@@ -246,14 +258,14 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 			return f, nil
 		}
 	}
-	return nil, s.guesses().Record(ctx, by.Member, unknownCode())
+	return nil, s.codeLimiter().Record(ctx, by.Member, errUnknownCode())
 }
 
-// guesses counts the codes that a member typed wrong.
-func (s *Server) guesses() rate.FailureLimiter {
+// codeLimiter limits the wrong codes that a member may type.
+func (s *Server) codeLimiter() rate.FailureLimiter {
 	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "devicecode"}
 }
 
-func unknownCode() error {
+func errUnknownCode() error {
 	return fault.New(fault.NotFound, "no device waits with this code: check the letters, or start again on the device")
 }

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (s *stand) device(t testing.TB) contract.DeviceAuthorization {
+func (s *env) device(t testing.TB) contract.DeviceAuthorization {
 	t.Helper()
 	out, err := s.StartDevice(ctx, "cli", "publish read", "  laptop\u202e\n<b> ", from)
 	if err != nil {
@@ -30,13 +30,15 @@ func polling(client string, d contract.DeviceAuthorization) oauth.TokenRequest {
 }
 
 func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	d := s.device(t)
-	if d.VerificationURI != "https://app.example.com/device" || d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
+	if d.VerificationURI != "https://app.example.com/device" ||
+		d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
 		t.Errorf("%+v", d)
 	}
 	shown, err := s.Device(ctx, s.by, d.UserCode)
-	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI || !shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
+	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI ||
+		!shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	s.refuses(t, "seen, not approved", polling("cli", d), fault.OAuthAuthorizationPending)
@@ -58,11 +60,11 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	if n := s.events(t, event.DeviceApproved); n != 1 {
 		t.Errorf("%d approvals on record", n)
 	}
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	d := s.device(t)
 	s.refuses(t, "another client", polling("dashboard", d), fault.OAuthInvalidGrant)
 	forged := d
@@ -87,13 +89,13 @@ func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
 	}
 	robot := s.register(t, elsewhere)
 	_, err := s.StartDevice(ctx, robot, "", "", from)
-	refused(t, "registered client", err, fault.OAuthUnauthorizedClient)
+	wantRefused(t, "registered client", err, fault.OAuthUnauthorizedClient)
 	_, err = s.StartDevice(ctx, "", "", "", from)
-	refused(t, "no client", err, fault.OAuthInvalidClient)
+	wantRefused(t, "no client", err, fault.OAuthInvalidClient)
 }
 
 func TestT71ACodeIsNotGuessed(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	d := s.device(t)
 	for n := range s.limits.WrongCode.Limit {
 		wrong := "BBBB-CCCC-DDDD-FFFF-GGGG"
@@ -121,7 +123,7 @@ func TestT71ACodeIsNotGuessed(t *testing.T) {
 }
 
 func TestADeviceThatAsksTooOftenIsSlowedDown(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	d := s.device(t)
 	for range limits.PollBurst {
 		s.refuses(t, "burst", polling("cli", d), fault.OAuthAuthorizationPending)
@@ -139,12 +141,12 @@ func TestADeviceThatAsksTooOftenIsSlowedDown(t *testing.T) {
 }
 
 func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	d := s.device(t)
 	won := 0
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for n := range 8 { // approvals and denials race, one counts
+	for n := range 8 { // approvals and denials race; one counts
 		wg.Go(func() {
 			answer := s.ApproveDevice
 			if n%2 == 1 {

@@ -49,8 +49,8 @@ const (
 	request   = "request-of-a-test"
 )
 
-// stand is an authorization server on tables of its own, with one member who is signed in.
-type stand struct {
+// env is an authorization server on tables of its own, with one member who is signed in.
+type env struct {
 	*oauth.Server
 	store   dynamo.Stores
 	limits  limits.Limits
@@ -60,15 +60,15 @@ type stand struct {
 	by      credential.Actor
 	mu      sync.Mutex
 	at      time.Time
-	secrets []string // all that were handed out
+	secrets []string // every secret that was issued
 }
 
-func newStand(t *testing.T) *stand {
+func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := engine.Shared(t)
 	cfg, faults := e.AWS(), chaos.For(t)
 	cfg.APIOptions = append(cfg.APIOptions, meter.Add, faults.Add)
-	s := &stand{
+	s := &env{
 		db:     dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		faults: faults,
 		tables: dynamo.Named("test-" + string(id.NewPublic())),
@@ -109,20 +109,20 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-func (s *stand) now() time.Time {
+func (s *env) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-func (s *stand) later(d time.Duration) {
+func (s *env) later(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = s.at.Add(d)
 }
 
-// join makes a member with a workspace, signed in, who may do everything or what is given.
-func (s *stand) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
+// join creates a signed-in member with a workspace. The member has all scopes unless some are given.
+func (s *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
 	at := s.now()
 	if len(scopes) == 0 {
@@ -170,8 +170,8 @@ func challenge() string {
 
 const loopback = "http://127.0.0.1:4711/callback"
 
-// asks is an authorization of the CLI that is in order.
-func asks() oauth.Authorization {
+// authorization returns a valid authorization request of the CLI.
+func authorization() oauth.Authorization {
 	return oauth.Authorization{
 		ResponseType:    "code",
 		ClientID:        "cli",
@@ -184,7 +184,7 @@ func asks() oauth.Authorization {
 }
 
 // consent opens the consent page of an authorization and returns its secret.
-func (s *stand) consent(t testing.TB, a oauth.Authorization) string {
+func (s *env) consent(t testing.TB, a oauth.Authorization) string {
 	t.Helper()
 	to, err := s.Authorize(ctx, a)
 	if err != nil {
@@ -199,15 +199,16 @@ func (s *stand) consent(t testing.TB, a oauth.Authorization) string {
 	return req
 }
 
-// code walks through an authorization that the member allows.
-func (s *stand) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
+// code runs an authorization that the member allows.
+func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	t.Helper()
 	to, err := s.Allow(ctx, s.by, s.consent(t, a))
 	if err != nil {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse(to)
-	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State || q.Get("iss") != apiOrigin || q.Get("error") != "" {
+	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State ||
+		q.Get("iss") != apiOrigin || q.Get("error") != "" {
 		t.Fatalf("sent to %s", to)
 	}
 	code := u.Query().Get("code")
@@ -221,7 +222,7 @@ func (s *stand) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	}
 }
 
-func (s *stand) token(t testing.TB, r oauth.TokenRequest) contract.Token {
+func (s *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 	t.Helper()
 	out, err := s.Token(ctx, r, from, request)
 	if err != nil {
@@ -235,14 +236,19 @@ func (s *stand) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 }
 
 // Token serves a request as the token endpoint does.
-func (s *stand) Token(ctx context.Context, r oauth.TokenRequest, from netip.Addr, requestID string) (contract.Token, error) {
+func (s *env) Token(
+	ctx context.Context,
+	r oauth.TokenRequest,
+	from netip.Addr,
+	requestID string,
+) (contract.Token, error) {
 	guest := s.Receive(ctx, from)
 	out, err := s.Server.Token(ctx, r, guest, requestID)
 	return out, guest.Answer(ctx, err)
 }
 
 // signIn gets tokens for a client by an authorization code.
-func (s *stand) signIn(t testing.TB, a oauth.Authorization) contract.Token {
+func (s *env) signIn(t testing.TB, a oauth.Authorization) contract.Token {
 	t.Helper()
 	return s.token(t, s.code(t, a))
 }
@@ -251,14 +257,14 @@ func refreshing(client string, token contract.Token) oauth.TokenRequest {
 	return oauth.TokenRequest{GrantType: contract.GrantRefresh, ClientID: client, RefreshToken: token.RefreshToken}
 }
 
-// works tells whether an access token is accepted on the api, or on the MCP host.
-func (s *stand) works(token, audience string) bool {
+// works reports whether an access token is accepted on the api, or on the MCP host.
+func (s *env) works(token, audience string) bool {
 	_, err := s.opens(token, audience)
 	return err == nil
 }
 
 // opens authenticates an access token as the api or the MCP host does.
-func (s *stand) opens(token, audience string) (access.Authenticated, error) {
+func (s *env) opens(token, audience string) (access.Authenticated, error) {
 	m := &access.Members{
 		Store:       s.store.Access,
 		Peppers:     s.Peppers,
@@ -271,23 +277,23 @@ func (s *stand) opens(token, audience string) (access.Authenticated, error) {
 	return m.Authenticate(ctx, token, access.Request{}, request)
 }
 
-// refused holds a failure of the token endpoint against its code.
-func refused(t testing.TB, what string, err error, want fault.OAuthCode) {
+// wantRefused checks the code of a failure of the token endpoint.
+func wantRefused(t testing.TB, what string, err error, want fault.OAuthCode) {
 	t.Helper()
 	if r, ok := errors.AsType[*fault.OAuthError](err); !ok || r.Code != want {
 		t.Errorf("%s: %v, not %s", what, err, want)
 	}
 }
 
-// refuses sends a token request that has to fail.
-func (s *stand) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
+// refuses sends a token request that must fail.
+func (s *env) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
 	t.Helper()
 	_, err := s.Token(ctx, r, from, request)
-	refused(t, what, err, want)
+	wantRefused(t, what, err, want)
 }
 
-// clientOf registers a client.
-func (s *stand) register(t testing.TB, redirect string) string {
+// register registers a client and returns its id.
+func (s *env) register(t testing.TB, redirect string) string {
 	t.Helper()
 	c, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
 	if err != nil {
@@ -298,10 +304,10 @@ func (s *stand) register(t testing.TB, redirect string) string {
 
 const elsewhere = "https://robot.example.com/callback"
 
-// robot is an authorization of a client that registered itself.
-func (s *stand) robot(t testing.TB) oauth.Authorization {
+// robot returns an authorization request of a client that registered itself.
+func (s *env) robot(t testing.TB) oauth.Authorization {
 	t.Helper()
-	a := asks()
+	a := authorization()
 	a.ClientID = s.register(t, elsewhere)
 	a.RedirectURI = elsewhere
 	a.Resource = mcpOrigin
@@ -309,7 +315,7 @@ func (s *stand) robot(t testing.TB) oauth.Authorization {
 }
 
 // items reads a whole table.
-func (s *stand) items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
+func (s *env) items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
@@ -322,8 +328,8 @@ func (s *stand) items(t testing.TB, table string) (all []map[string]types.Attrib
 	return all
 }
 
-// events counts the records of an action.
-func (s *stand) events(t testing.TB, action event.Action) (n int) {
+// events counts the recorded events of an action.
+func (s *env) events(t testing.TB, action event.Action) (n int) {
 	t.Helper()
 	for _, i := range s.items(t, s.tables.Events) {
 		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(action) {
@@ -334,10 +340,11 @@ func (s *stand) events(t testing.TB, action event.Action) (n int) {
 }
 
 // raiseEpoch ends all credentials of the member's workspace.
-func (s *stand) raiseEpoch(t testing.TB) {
+func (s *env) raiseEpoch(t testing.TB) {
 	t.Helper()
 	for _, i := range s.items(t, s.tables.Core) {
-		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) && i["plan"] != nil {
+		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) &&
+			i["plan"] != nil {
 			if _, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 				TableName:                 &s.tables.Core,
 				Key:                       map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]},
@@ -352,8 +359,8 @@ func (s *stand) raiseEpoch(t testing.TB) {
 	t.Fatal("the workspace is not in the table")
 }
 
-// keepsSecrets scans all tables for what was handed out.
-func (s *stand) keepsSecrets(t testing.TB) {
+// checkSecrets searches all tables for issued secrets.
+func (s *env) checkSecrets(t testing.TB) {
 	t.Helper()
 	var text strings.Builder
 	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {

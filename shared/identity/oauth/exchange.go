@@ -16,21 +16,21 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Provider vouches for people.
+// Provider verifies ID tokens.
 type Provider interface {
-	// Verify checks an ID token that was made for this deployment not longer than limits.ProviderTokenLife ago, of somebody
-	// with a verified address. A provider that does not answer is a fault of the kind unavailable.
+	// Verify checks an ID token that was issued to this deployment at most limits.ProviderTokenLife ago for a person with
+	// a verified address. A provider that does not answer is a fault of the kind unavailable.
 	Verify(ctx context.Context, idToken string) (member.Identity, error)
 }
 
-// Registrar knows people.
+// Registrar maps identities to members.
 type Registrar interface {
-	// SignIn finds the member behind an identity, or makes one with a workspace.
+	// SignIn returns the member of an identity, or creates one with a workspace.
 	SignIn(ctx context.Context, who member.Identity, requestID string) (member.SignedIn, error)
 }
 
-// exchange gives one of our own clients an access token for the person whom an ID token names (RFC 8693). No refresh
-// token goes with it: the client has the provider for that.
+// exchange gives a first-party client an access token for the person that an ID token names (RFC 8693). It issues no
+// refresh token, because the client can get a new ID token from the provider.
 func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	c, err := ours(t.ClientID)
 	if err != nil {
@@ -38,11 +38,13 @@ func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, 
 	}
 	switch {
 	case t.SubjectToken == "" || t.SubjectTokenType != contract.TypeIDToken || t.ActorToken != "":
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest,
+			"send subject_token and subject_token_type %s, and no actor_token", contract.TypeIDToken)
 	case t.WantedType != "" && t.WantedType != contract.TypeAccessToken:
-		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s", contract.TypeAccessToken)
+		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "requested_token_type is %s",
+			contract.TypeAccessToken)
 	}
-	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+	if err := checkResource(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
 	}
 	if err := t.guest.Admitted(); err != nil {
@@ -79,13 +81,14 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
 	if !g.Live(now, w, m) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)
 	e.Detail = "by an ID token"
 	err := s.GrantStore.Add(ctx, g, proofOf(t.SubjectToken, now), e)
 	if errors.Is(err, ErrGone) {
-		err = fault.NewOAuth(fault.OAuthInvalidRequest, "the subject token is refused: it was exchanged before; sign in again")
+		err = fault.NewOAuth(fault.OAuthInvalidRequest,
+			"the subject token is refused: it was exchanged before; sign in again")
 	}
 	if err != nil {
 		return contract.Token{}, err
@@ -94,25 +97,29 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 		AccessToken:     access.Reveal(),
 		TokenType:       "Bearer",
 		ExpiresIn:       contract.Seconds(limits.AccessTokenLife),
-		Scope:           words(rights(g, m)),
+		Scope:           scopeString(rights(g, m)),
 		IssuedTokenType: contract.TypeAccessToken,
 	}, nil
 }
 
-// Proof is an ID token that was exchanged. It is known until the provider's word is too old to be taken anyway.
+// Proof identifies an exchanged ID token. It is stored until the ID token would be too old to be accepted anyway.
 type Proof struct {
 	Digest string
 	Until  time.Time
 }
 
-// proofOf names an ID token by what its signature covers, because one signature may have several spellings.
+// proofOf identifies an ID token by what its signature covers, because one signature may have several spellings.
 func proofOf(idToken string, now time.Time) Proof {
 	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
 	sum := sha256.Sum256([]byte(signed))
-	return Proof{Digest: base64.RawURLEncoding.EncodeToString(sum[:]), Until: now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway)}
+	return Proof{
+		Digest: base64.RawURLEncoding.EncodeToString(sum[:]),
+		Until:  now.Add(limits.ProviderTokenLife + 2*limits.AssertionLeeway),
+	}
 }
 
-// unverified tells a token that is refused (RFC 8693, section 2.2.2) from a provider that could not be asked.
+// unverified returns the error for an ID token that is refused (RFC 8693, section 2.2.2), and passes on the error of a
+// provider that could not be asked.
 func unverified(err error) error {
 	f := fault.Of(err)
 	switch f.Code.Kind() {

@@ -9,20 +9,20 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Guest is a request from an address at an endpoint that takes secrets without knowing who sends them.
+// Guest is the rate-limit state of a request at an endpoint that takes secrets from unauthenticated callers.
 type Guest struct {
 	server  *Server
 	from    netip.Addr
 	verdict func() error
 }
 
-// Receive begins to count a request and to look how often its address failed lately, beside the first read of the
-// request. Whoever serves it has to wait for Admitted before the first write, and before work that a stranger could cause.
+// Receive starts counting a request, and reading how often its address failed lately, concurrently with the first read
+// of the request. The handler has to wait for Admitted before the first write, and before any costly work.
 func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
 	g := &Guest{server: s, from: from}
 	counted, failures := make(chan error, 1), make(chan error, 1)
 	go func() { counted <- s.limit(ctx, "guest", from, s.Limits.Guest) }()
-	go func() { failures <- s.failing(ctx, from) }()
+	go func() { failures <- s.checkFailures(ctx, from) }()
 	g.verdict = sync.OnceValue(func() error {
 		over, failing := <-counted, <-failures
 		if over != nil {
@@ -33,11 +33,11 @@ func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
 	return g
 }
 
-// Admitted waits for the verdict: slow_down for an address that came or failed too often.
+// Admitted waits for the decision: slow_down for an address with too many requests or failures.
 func (g *Guest) Admitted() error { return g.verdict() }
 
-// Answer is what the guest is told where err came of it, which counts against the address. Waiting for a person is no
-// failure, nor is anything that is not the client's fault.
+// Answer returns the error that the client gets for err, and counts it as a failure of the address. A pending
+// authorization is no failure, and neither is an error that the client did not cause.
 func (g *Guest) Answer(ctx context.Context, err error) error {
 	if refused := g.Admitted(); refused != nil {
 		return refused
@@ -55,14 +55,14 @@ func (g *Guest) Answer(ctx context.Context, err error) error {
 	return err
 }
 
-// failed counts what an address was refused.
+// failed is the counter of an address's failures.
 const failed = "token"
 
-// failing refuses an address that has used up its failures, before it is served.
-func (s *Server) failing(ctx context.Context, from netip.Addr) error {
+// checkFailures refuses an address that has used up its failures.
+func (s *Server) checkFailures(ctx context.Context, from netip.Addr) error {
 	wait, err := s.Limiter.Exhausted(ctx, s.Failures, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
 	if err == nil && wait > 0 {
-		err = tooMany(wait)
+		err = errSlowDown(wait)
 	}
 	return err
 }

@@ -1,7 +1,8 @@
-// Package oauth is the authorization server for people: who may act in a member's name, by which grant, and until when.
+// Package oauth is the authorization server for people: it decides who may act in a member's name, by which grant, and
+// until when.
 //
-// One stored Grant stands for one approval. Its access and refresh tokens carry the grant's public id, so that one write
-// ends them all, and rotation and reuse are decided on one item.
+// One stored Grant stands for one approval. Its access and refresh tokens carry the grant's public id, so that one
+// write ends them all, and one item decides rotation and reuse.
 package oauth
 
 import (
@@ -26,13 +27,13 @@ const (
 type Client struct {
 	ID         id.Client
 	Name       string
-	Redirects  []string // exact, but loopback ones at any port
+	Redirects  []string // matched exactly, but loopback URIs at any port
 	FirstParty bool
 	CreatedAt  time.Time
-	UsedAt     time.Time // when it got tokens, at most a day behind; zero: never
+	UsedAt     time.Time // when it last got tokens, at most a day old; zero: never
 }
 
-// until is when a client that registered itself is gone unless it is used.
+// until returns when a client that registered itself expires unless it is used.
 func (c Client) until() time.Time {
 	if c.UsedAt.IsZero() {
 		return c.CreatedAt.Add(limits.NewClientLife)
@@ -40,48 +41,51 @@ func (c Client) until() time.Time {
 	return c.UsedAt.Add(limits.UnusedClientLife)
 }
 
-// Grant is what a member allowed a client.
+// Grant is the access that a member allowed a client.
 type Grant struct {
 	Public    id.Public
 	Client    id.Client
 	Name      string // of the client, at the time
 	Member    id.Member
 	Workspace id.Workspace
-	Audience  string // where its access tokens are accepted: the api's or the MCP host's origin
+	Audience  string // where its access tokens are accepted: the origin of the api or of the MCP host
 	Scopes    []credential.Scope
-	Epoch     int64 // of the workspace when it was made
-	// Operator is when the identity provider vouched for the member as an operator, before they agreed; zero: it did not.
+	Epoch     int64 // of the workspace when the grant was made
+	// Operator is when the identity provider authenticated the member as an operator before they consented; zero: it did
+	// not.
 	Operator time.Time
-	// ChainKeyID is the key that each refresh token and its access token are derived with from the refresh token before.
+	// ChainKeyID is the key that derives each refresh token and its access token from the previous refresh token.
 	ChainKeyID byte
-	CreatedAt  time.Time // when the member agreed
-	ExpiresAt  time.Time // whatever happens
-	RevokedAt  time.Time // zero: live
+	CreatedAt  time.Time // when the member consented
+	ExpiresAt  time.Time // the latest expiry, even if the grant is used
+	RevokedAt  time.Time // zero: not revoked
 
-	Access     []AccessToken   // live access tokens, oldest first; two at most
+	Access     []AccessToken   // live access tokens, oldest first; at most two
 	Refresh    credential.Hash // the newest refresh token; its zero value: none was issued
-	Previous   credential.Hash // the one before
+	Previous   credential.Hash // the previous refresh token
 	Generation int             // how often the refresh token was replaced
 	RotatedAt  time.Time       // when Previous was replaced
-	IdleAt     time.Time       // when the newest refresh token ends unless it is used
+	IdleAt     time.Time       // when the newest refresh token expires unless it is used
 }
 
-// Live tells whether tokens of the grant may be used: m is its member and w their workspace as they are now.
+// Live reports whether tokens of the grant may be used. m is its member and w their workspace as they are now.
 func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool {
 	return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && w.ID == g.Workspace && w.Open() && w.Epoch == g.Epoch &&
 		m.ID == g.Member && m.Live(g.CreatedAt)
 }
 
-// Rights are what tokens of the grant may do today in the name of m, its member. A host that serves clients which the
-// member need not trust in full is delegated: there a token may do no more than what was granted.
+// Rights returns the scopes that tokens of the grant have now in the name of m, its member. delegated is set on a host
+// for clients that the member need not fully trust: there a token has no scope that was not granted.
 func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {
 	if !delegated {
 		return m.Scopes
 	}
-	return slices.DeleteFunc(slices.Clone(m.Scopes), func(s credential.Scope) bool { return !slices.Contains(g.Scopes, s) })
+	return slices.DeleteFunc(slices.Clone(m.Scopes), func(s credential.Scope) bool {
+		return !slices.Contains(g.Scopes, s)
+	})
 }
 
-// Holds tells whether t is a live access token of the grant; whether the grant lives is another question.
+// Holds reports whether t is a live access token of the grant. It does not check whether the grant is live.
 func (g Grant) Holds(t credential.Token, peppers keyring.Derived, now time.Time) bool {
 	return slices.ContainsFunc(g.Access, func(i AccessToken) bool {
 		return t.Kind == credential.AccessToken && now.Before(i.ExpiresAt) && t.Matches(i.Hash, peppers)
@@ -94,21 +98,21 @@ type AccessToken struct {
 	ExpiresAt time.Time
 }
 
-// Consent is what a person sees before they allow a client.
+// Consent is what the consent page shows.
 type Consent struct {
 	Client       Client
 	RedirectHost string
-	Loopback     bool // every redirect of the client goes to the person's own machine
+	Loopback     bool // every redirect URI of the client is on the person's own machine
 	Scopes       []credential.Scope
 	Audience     string
 	ExpiresAt    time.Time
 }
 
-// Device is what a person sees before they allow a device.
+// Device is what the page that approves a device shows.
 type Device struct {
 	Client    Client
-	Name      string // what the device calls itself, its host name as a rule
-	Network   string // address prefix of where it asked from
+	Name      string // the name that the device gives itself, usually its host name
+	Network   string // address prefix of the device
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

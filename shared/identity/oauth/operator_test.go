@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// operates tells whether an access token is an operator's.
-func (s *stand) operates(t testing.TB, token, audience string) bool {
+// operates reports whether an access token is an operator's.
+func (s *env) operates(t testing.TB, token, audience string) bool {
 	t.Helper()
 	m := &access.Members{
 		Store:       s.store.Access,
@@ -31,12 +31,12 @@ func (s *stand) operates(t testing.TB, token, audience string) bool {
 }
 
 func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
-	s := newStand(t)
-	if s.operates(t, s.signIn(t, asks()).AccessToken, apiOrigin) {
+	s := newEnv(t)
+	if s.operates(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {
 		t.Error("a member's token is an operator's")
 	}
 	s.by.Operator = s.now().Add(-time.Minute)
-	mine := s.signIn(t, asks())
+	mine := s.signIn(t, authorization())
 	if !s.operates(t, mine.AccessToken, apiOrigin) {
 		t.Error("an operator's token is none")
 	}

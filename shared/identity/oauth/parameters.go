@@ -2,7 +2,8 @@ package oauth
 
 import "net/url"
 
-// Authorization are the parameters of the authorization endpoint. Repeated names one that stood more than once.
+// Authorization holds the parameters of the authorization endpoint. Repeated names a parameter that occurred more than
+// once.
 type Authorization struct {
 	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
 	Repeated                                                                                string
@@ -14,15 +15,21 @@ type parameter struct {
 	field *string
 }
 
-// parameters are all of them. Of several that are repeated the first one here is reported.
+// parameters returns all of them. Of several repeated ones the first one here is reported.
 func (a *Authorization) parameters() []parameter {
 	return []parameter{
-		{"client_id", &a.ClientID}, {"redirect_uri", &a.RedirectURI}, {"resource", &a.Resource}, {"response_type", &a.ResponseType},
-		{"state", &a.State}, {"code_challenge", &a.Challenge}, {"code_challenge_method", &a.ChallengeMethod}, {"scope", &a.Scope},
+		{"client_id", &a.ClientID},
+		{"redirect_uri", &a.RedirectURI},
+		{"resource", &a.Resource},
+		{"response_type", &a.ResponseType},
+		{"state", &a.State},
+		{"code_challenge", &a.Challenge},
+		{"code_challenge_method", &a.ChallengeMethod},
+		{"scope", &a.Scope},
 	}
 }
 
-// ParseAuthorization reads a query. Parameters that nobody knows are ignored; of a query that is none nothing is read.
+// ParseAuthorization parses a query. It ignores unknown parameters, and returns the zero value for a malformed query.
 func ParseAuthorization(query string) (a Authorization) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -37,7 +44,7 @@ func ParseAuthorization(query string) (a Authorization) {
 	return a
 }
 
-// query is what ParseAuthorization reads as a.
+// query returns the query that ParseAuthorization parses as a.
 func (a Authorization) query() string {
 	q := url.Values{}
 	for _, p := range a.parameters() {

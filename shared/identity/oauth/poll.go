@@ -12,14 +12,14 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// poll tells a device what the person answered, and hands out the grant of an approval once.
+// poll returns the person's answer to a polling device, and issues the grant of an approval once.
 func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.DeviceCode == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send device_code")
 	}
 	token, err := credential.Parse(t.DeviceCode, credential.DeviceCode, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	f, err := s.Polls.Flow(ctx, token.Public)
 	if err == nil {
@@ -29,12 +29,12 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 		return contract.Token{}, err
 	}
 	if f == nil || !token.Matches(f.Hash, s.Peppers) || string(f.Client) != t.ClientID {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()
 	switch {
 	case f.Answer == Redeemed:
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	case f.Answer == Denied:
 		return contract.Token{}, fault.NewOAuth(fault.OAuthAccessDenied, "the person said no")
 	case !now.Before(f.ExpiresAt):
@@ -48,14 +48,14 @@ func (s *Server) poll(ctx context.Context, t TokenRequest) (contract.Token, erro
 // redeemFlow makes the grant that a person approved.
 func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now time.Time) (contract.Token, error) {
 	c := firstParty[f.Client]
-	if err := aims(s.audienceFor(c), t.Resource); err != nil {
+	if err := checkResource(s.audienceFor(c), t.Resource); err != nil {
 		return contract.Token{}, err
 	}
 	name := c.Name
 	if f.Device != "" {
 		name += " (" + f.Device + ")"
 	}
-	g, out := s.grant(agreement{
+	g, out := s.grant(approval{
 		client:    c.ID,
 		name:      name,
 		member:    f.Member,
@@ -69,10 +69,10 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	err = s.Polls.Redeem(ctx, f, g)
 	if errors.Is(err, ErrGone) {
-		err = badGrant()
+		err = errInvalidGrant()
 	}
 	if err != nil {
 		return contract.Token{}, err
@@ -80,7 +80,7 @@ func (s *Server) redeemFlow(ctx context.Context, f Flow, t TokenRequest, now tim
 	return out, nil
 }
 
-// pending tells a device to go on asking, and one that asks too often to slow down.
+// pending returns authorization_pending, or slow_down to a device that polls too often.
 func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 	was := f
 	left, wait := rate.PollBucket{Left: f.PollTokens, At: f.PolledAt}.Take(now)
@@ -94,5 +94,6 @@ func (s *Server) pending(ctx context.Context, f Flow, now time.Time) error {
 			return fault.NewOAuth(fault.OAuthAuthorizationPending, "the person has not answered yet")
 		}
 	}
-	return fault.NewOAuth(fault.OAuthSlowDown, "ask less often: add five seconds to the interval").After(limits.PollInterval)
+	return fault.NewOAuth(fault.OAuthSlowDown,
+		"ask less often: add five seconds to the interval").After(limits.PollInterval)
 }

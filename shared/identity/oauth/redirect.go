@@ -16,20 +16,21 @@ const (
 )
 
 var (
-	// loopback is http to the person's own machine: host, port and all that follows.
+	// loopback is an http URI on the person's own machine: host, port and the rest.
 	loopback = regexp.MustCompile(`^http://(127\.0\.0\.1|\[::1\]|localhost)(?::([0-9]{1,5}))?((?:[/?].*)?)$`)
-	// private are schemes that apps register with the operating system.
+	// private is a scheme that apps register with the operating system.
 	private = regexp.MustCompile(`^([a-z][a-z0-9+.-]{2,30})://`)
-	// reversedDomain is a private scheme that says whose it is (RFC 8252, section 7.1). Others may belong to the system, or to
-	// a program that does harm with what it is sent.
+	// reversedDomain is a private scheme that names its owner (RFC 8252, section 7.1). Other schemes may belong to the
+	// system, or to a program that misuses what it is sent.
 	reversedDomain = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
 )
 
-// knownSchemes are private schemes without a domain name whose programs are known to take an answer there.
+// knownSchemes are private schemes without a domain name whose programs are known to accept redirects.
 var knownSchemes = []string{"cursor", "vscode", "vscode-insiders", "claude-desktop", "zed"}
 
-// redirects tells whether a client may be answered at a URI: registered byte for byte, but a loopback one at any port. What
-// could not be registered today is not answered, whenever it was.
+// redirects reports whether a client may be redirected to a URI: it is registered byte for byte, or differs from a
+// registered loopback URI in the port only. A URI that could not be registered today is refused, although an older
+// version registered it.
 func redirects(registered []string, asked string) bool {
 	if !registrable(asked) {
 		return false
@@ -47,7 +48,7 @@ func redirects(registered []string, asked string) bool {
 	})
 }
 
-// registrable tells whether a client may register a URI: https, http to loopback, or a private scheme.
+// registrable reports whether a client may register a URI: https, http to loopback, or a private scheme.
 func registrable(uri string) bool {
 	if !plain(uri) {
 		return false
@@ -57,7 +58,7 @@ func registrable(uri string) bool {
 		return false
 	}
 	if at := loopback.FindStringSubmatch(uri); at != nil {
-		return port(at[2])
+		return validPort(at[2])
 	}
 	if strings.HasPrefix(uri, "https://") {
 		return u.Hostname() != "" && !strings.HasSuffix(u.Host, ":")
@@ -66,8 +67,8 @@ func registrable(uri string) bool {
 	return scheme != nil && (reversedDomain.MatchString(scheme[1]) || slices.Contains(knownSchemes, scheme[1]))
 }
 
-// plain refuses what browsers and parsers read differently: anything but printable ASCII, fragments, backslashes, user
-// information.
+// plain refuses URIs that browsers and parsers read differently: with other characters than printable ASCII,
+// fragments, backslashes or user information.
 func plain(uri string) bool {
 	if uri == "" || len(uri) > redirectMost || !address.Plain(uri) {
 		return false
@@ -80,8 +81,8 @@ func plain(uri string) bool {
 	return !strings.Contains(authority, "@")
 }
 
-// port takes the port of a loopback URI; none is a port too.
-func port(s string) bool {
+// validPort reports whether s is the port of a loopback URI, or empty.
+func validPort(s string) bool {
 	n, err := strconv.Atoi(s)
 	return s == "" || err == nil && n > 0 && n <= 65535
 }
@@ -94,7 +95,7 @@ func answerTo(redirect string, parameters url.Values) string {
 	return redirect + "?" + parameters.Encode()
 }
 
-// shownHost is what a person has to recognise of a redirect URI.
+// shownHost returns the part of a redirect URI that a person has to recognise.
 func shownHost(redirect string) string {
 	scheme, rest, _ := strings.Cut(redirect, "://")
 	host := rest
@@ -107,7 +108,7 @@ func shownHost(redirect string) string {
 	return scheme + "://" + host
 }
 
-// onlyLoopback tells whether every redirect goes to the person's own machine.
+// onlyLoopback reports whether every redirect URI is on the person's own machine.
 func onlyLoopback(registered []string) bool {
 	return !slices.ContainsFunc(registered, func(r string) bool { return !loopback.MatchString(r) })
 }

@@ -13,49 +13,50 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// ancestors is how many used refresh tokens of a grant are still recognised, and how many hashes judging a forged one takes.
+// ancestors is how many used refresh tokens of a grant are recognised, and how many hashes it takes to judge a forged
+// one.
 //
-// They are recognised only while every successor was derived with the grant's present key, and that key is in the ring.
-// A token from before the chain went on with another key, or any used one while its grant's key is gone, is refused like
-// a stranger's: it gives nothing, but its reuse is not noticed and the grant goes on. The newest token, and the one before
-// it, do not depend on this as long as the pepper of their hashes is there.
+// They are recognised only while every successor was derived with the grant's present key, and that key is in the
+// ring. A used token from before a change of the key, or one whose key has left the ring, is refused like an unknown
+// token: it yields no tokens, but its reuse is not noticed and the grant stays live. The newest token and the one
+// before do not depend on this as long as the pepper of their hashes is there.
 const ancestors = 4096
 
-// age tells what a refresh token is to its grant.
-type age int
+// tokenAge is the age of a refresh token in its grant.
+type tokenAge int
 
 const (
-	stranger age = iota // not a token of the grant
-	newest              // the live one
-	recent              // the one before, whose answer may have been lost
-	stale               // used before: somebody has a copy
+	unknown tokenAge = iota // not a token of the grant
+	newest                  // the live token
+	recent                  // the token before, whose answer may have been lost
+	stale                   // used before, so that a copy exists
 )
 
-// refresh exchanges a refresh token for a new one and an access token. Both follow from the old one and a key, so that
-// asking again within the grace gets the same answer, however many ask at once. A token that comes later than that, or
-// was replaced more than once, was copied: its grant is revoked.
+// refresh exchanges a refresh token for a new one and an access token. Both are derived from the old token and a key,
+// so that concurrent and repeated requests within the grace period get the same answer. A token that is used after
+// that, or that was replaced more than once, was copied, so its grant is revoked.
 func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.RefreshToken == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send refresh_token")
 	}
 	token, err := credential.Parse(t.RefreshToken, credential.RefreshToken, s.Environment)
 	if err != nil {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	g, err := s.GrantStore.Grant(ctx, token.Public)
 	if err == nil {
-		err = t.guest.Admitted() // telling how old a token is takes work
+		err = t.guest.Admitted() // because finding the age of a token is costly
 	}
 	if err != nil {
 		return contract.Token{}, err
 	}
 	if g == nil || g.Workspace != token.Workspace {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()
 	switch s.age(*g, token, now) {
-	case stranger:
-		return contract.Token{}, badGrant()
+	case unknown:
+		return contract.Token{}, errInvalidGrant()
 	case stale:
 		return contract.Token{}, s.reused(ctx, *g, t.requestID)
 	}
@@ -63,16 +64,16 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out, err := s.turn(ctx, *g, token, t.requestID)
+	out, err := s.rotate(ctx, *g, token, t.requestID)
 	if err != nil {
 		return contract.Token{}, err
 	}
-	out.Scope = words(scopes)
+	out.Scope = scopeString(scopes)
 	return out, nil
 }
 
-// age judges a refresh token whose grant may be dead.
-func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
+// age returns the age of a refresh token, even of a grant that has ended.
+func (s *Server) age(g Grant, t credential.Token, now time.Time) tokenAge {
 	switch {
 	case t.Matches(g.Refresh, s.Peppers):
 		return newest
@@ -80,14 +81,14 @@ func (s *Server) age(g Grant, t credential.Token, now time.Time) age {
 		if s.descends(g, t) {
 			return stale
 		}
-		return stranger
+		return unknown
 	case now.After(g.RotatedAt.Add(limits.RefreshGrace)):
 		return stale
 	}
 	return recent
 }
 
-// descends tells whether the newest refresh token follows from t.
+// descends reports whether the newest refresh token is derived from t.
 func (s *Server) descends(g Grant, t credential.Token) bool {
 	key := s.Chain.Key(g.ChainKeyID)
 	for range min(g.Generation, ancestors) {
@@ -101,15 +102,15 @@ func (s *Server) descends(g Grant, t credential.Token) bool {
 	return false
 }
 
-// refreshable refuses what ended, what another client holds, and what asks for more than was granted and than its tokens
-// may do, which it returns.
+// refreshable returns the scopes of the new tokens. It refuses grants that ended, clients that do not own the grant,
+// and scopes that were not granted or that the member has lost.
 func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now time.Time) ([]credential.Scope, error) {
 	if string(g.Client) != t.ClientID || !now.Before(g.IdleAt) {
-		return nil, badGrant()
+		return nil, errInvalidGrant()
 	}
 	scopes, err := s.holds(ctx, g)
 	if err == nil {
-		err = aims(g.Audience, t.Resource)
+		err = checkResource(g.Audience, t.Resource)
 	}
 	if err == nil {
 		err = within(slices.Concat(g.Scopes, scopes), t.Scope)
@@ -117,17 +118,17 @@ func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now t
 	return scopes, err
 }
 
-// turn replaces the newest refresh token by the next one, or answers again where that has happened already.
-func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestID string) (contract.Token, error) {
+// rotate replaces the newest refresh token by the next one, or repeats the answer if that has happened already.
+func (s *Server) rotate(ctx context.Context, g Grant, t credential.Token, requestID string) (contract.Token, error) {
 	now := s.Now()
 	if !t.Matches(g.Refresh, s.Peppers) {
-		return s.again(g, t, now)
+		return s.repeatAnswer(g, t, now)
 	}
 	was, used := g.Refresh, g.RotatedAt
 	if used.IsZero() {
 		used = g.CreatedAt
 	}
-	if s.Chain.Key(g.ChainKeyID) == nil { // the key left the ring: go on with the one in use
+	if s.Chain.Key(g.ChainKeyID) == nil { // the key left the ring: use the active one
 		g.ChainKeyID, _ = s.Chain.Active()
 	}
 	access, next := successors(t, s.Chain, g.ChainKeyID)
@@ -136,7 +137,8 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	g.RotatedAt = now
 	g.Generation = g.Generation + 1
 	g.IdleAt = g.end(now, limits.RefreshIdle)
-	g.Access = append(kept(g.Access, now), AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
+	g.Access = append(remaining(g.Access, now),
+		AccessToken{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)})
 	moved, err := s.GrantStore.Rotate(ctx, g, was)
 	switch {
 	case err != nil:
@@ -150,29 +152,29 @@ func (s *Server) turn(ctx context.Context, g Grant, t credential.Token, requestI
 	if s.age(*moved, t, now) == stale {
 		return contract.Token{}, s.reused(ctx, *moved, requestID)
 	}
-	return s.again(*moved, t, now)
+	return s.repeatAnswer(*moved, t, now)
 }
 
-// again answers what the rotation of t answered, while it is the newest one.
-func (s *Server) again(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
+// repeatAnswer returns the answer to the rotation of t again, while its tokens are the newest.
+func (s *Server) repeatAnswer(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
 	if !g.RevokedAt.IsZero() || s.Chain.Key(g.ChainKeyID) == nil || !t.Matches(g.Previous, s.Peppers) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	access, next := successors(t, s.Chain, g.ChainKeyID)
 	if !next.Matches(g.Refresh, s.Peppers) || !g.Holds(access, s.Peppers, now) {
-		return contract.Token{}, badGrant()
+		return contract.Token{}, errInvalidGrant()
 	}
 	return answer(g, access, next, now), nil
 }
 
-// successors are the access and the refresh token that a refresh token is exchanged for.
+// successors derives the access and the refresh token that a refresh token is exchanged for.
 func successors(t credential.Token, chain keyring.Derived, kid byte) (access, refresh credential.Token) {
 	key := chain.Key(kid)
 	return t.Next(credential.AccessToken, key), t.Next(credential.RefreshToken, key)
 }
 
-// kept are the access tokens that stay beside a new one.
-func kept(tokens []AccessToken, now time.Time) []AccessToken {
+// remaining returns the access tokens that stay valid beside a new one.
+func remaining(tokens []AccessToken, now time.Time) []AccessToken {
 	var out []AccessToken
 	for _, t := range tokens {
 		if now.Before(t.ExpiresAt) {
@@ -182,11 +184,11 @@ func kept(tokens []AccessToken, now time.Time) []AccessToken {
 	return out[max(0, len(out)-limits.AccessTokens+1):]
 }
 
-// reused revokes a grant whose used refresh token came back, and refuses.
+// reused revokes a grant whose used refresh token was presented again, and returns the error.
 func (s *Server) reused(ctx context.Context, g Grant, requestID string) error {
 	e := s.record(g.Workspace, event.BySystem(), event.RefreshReused, target(g.Client), requestID)
 	if err := s.GrantStore.Revoke(ctx, g.Public, e.At, e); err != nil {
 		return err
 	}
-	return badGrant()
+	return errInvalidGrant()
 }

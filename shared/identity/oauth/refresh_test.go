@@ -19,18 +19,20 @@ import (
 )
 
 func TestARefreshTokenIsReplacedAtEachUse(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	first := s.signIn(t, robot)
 	second := s.token(t, refreshing(robot.ClientID, first))
-	if second.RefreshToken == first.RefreshToken || second.AccessToken == first.AccessToken || second.Scope != first.Scope {
+	if second.RefreshToken == first.RefreshToken || second.AccessToken == first.AccessToken ||
+		second.Scope != first.Scope {
 		t.Error("the tokens stay the same")
 	}
 	if !s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) {
 		t.Error("two access tokens do not live beside each other")
 	}
 	third := s.token(t, refreshing(robot.ClientID, second))
-	if s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) || !s.works(third.AccessToken, mcpOrigin) {
+	if s.works(first.AccessToken, mcpOrigin) || !s.works(second.AccessToken, mcpOrigin) ||
+		!s.works(third.AccessToken, mcpOrigin) {
 		t.Error("not the two newest access tokens live")
 	}
 	other := refreshing("cli", third)
@@ -41,9 +43,10 @@ func TestARefreshTokenIsReplacedAtEachUse(t *testing.T) {
 	bare := refreshing("", third)
 	s.refuses(t, "no client", bare, fault.OAuthInvalidRequest)
 	s.refuses(t, "no token", refreshing("cli", contract.Token{}), fault.OAuthInvalidRequest)
-	s.refuses(t, "an access token", refreshing(robot.ClientID, contract.Token{RefreshToken: third.AccessToken}), fault.OAuthInvalidGrant)
+	s.refuses(t, "an access token", refreshing(robot.ClientID, contract.Token{RefreshToken: third.AccessToken}),
+		fault.OAuthInvalidGrant)
 	s.token(t, refreshing(robot.ClientID, third))
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestT35AUsedRefreshTokenEndsItsGrant(t *testing.T) {
@@ -51,10 +54,12 @@ func TestT35AUsedRefreshTokenEndsItsGrant(t *testing.T) {
 		turns int
 		wait  time.Duration
 	}{
-		"the one before, after the grace": {1, limits.RefreshGrace + time.Second}, "an older one, at once": {2, 0}, "a much older one": {40, 0},
+		"the one before, after the grace": {1, limits.RefreshGrace + time.Second},
+		"an older one, at once":           {2, 0},
+		"a much older one":                {40, 0},
 	} {
-		s := newStand(t)
-		first := s.signIn(t, asks())
+		s := newEnv(t)
+		first := s.signIn(t, authorization())
 		last := first
 		for range c.turns {
 			last = s.token(t, refreshing("cli", last))
@@ -72,12 +77,13 @@ func TestT35AUsedRefreshTokenEndsItsGrant(t *testing.T) {
 }
 
 func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
-	s := newStand(t)
-	first := s.signIn(t, asks())
+	s := newEnv(t)
+	first := s.signIn(t, authorization())
 	second := s.token(t, refreshing("cli", first))
 	s.later(limits.RefreshGrace)
 	again := s.token(t, refreshing("cli", first))
-	if again.RefreshToken != second.RefreshToken || again.AccessToken != second.AccessToken || again.ExpiresIn != second.ExpiresIn-int(limits.RefreshGrace.Seconds()) {
+	if again.RefreshToken != second.RefreshToken || again.AccessToken != second.AccessToken ||
+		again.ExpiresIn != second.ExpiresIn-int(limits.RefreshGrace.Seconds()) {
 		t.Errorf("another answer: %d seconds", again.ExpiresIn)
 	}
 	s.token(t, refreshing("cli", again))
@@ -85,9 +91,9 @@ func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
 }
 
 func TestAnAnswerOfTheStoreThatIsLostCostsNobodyTheirGrant(t *testing.T) {
-	s := newStand(t)
-	first := s.signIn(t, asks())
-	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Timeout) // the repetition finds its own write
+	s := newEnv(t)
+	first := s.signIn(t, authorization())
+	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Timeout) // the retry finds its own write
 	second := s.token(t, refreshing("cli", first))
 	if !s.works(second.AccessToken, apiOrigin) {
 		t.Error("the token is not the one that was stored")
@@ -100,20 +106,20 @@ func TestAnAnswerOfTheStoreThatIsLostCostsNobodyTheirGrant(t *testing.T) {
 	third := s.token(t, refreshing("cli", second))
 	s.token(t, refreshing("cli", third))
 
-	r := s.code(t, asks())
+	r := s.code(t, authorization())
 	s.faults.On("TransactWriteItems").After(chaos.Timeout)
 	if out := s.token(t, r); !s.works(out.AccessToken, apiOrigin) {
 		t.Error("a code whose answer was lost on the way is no grant")
 	}
 	s.faults.On("TransactWriteItems").Before(chaos.Conflict)
-	if out := s.signIn(t, asks()); !s.works(out.AccessToken, apiOrigin) {
+	if out := s.signIn(t, authorization()); !s.works(out.AccessToken, apiOrigin) {
 		t.Error("a conflict is not tried again")
 	}
 }
 
 func TestT35ManyWhoRefreshAtOnceGetOneAnswer(t *testing.T) {
-	s := newStand(t)
-	first := s.signIn(t, asks())
+	s := newEnv(t)
+	first := s.signIn(t, authorization())
 	got := make([]contract.Token, 50)
 	var wg sync.WaitGroup
 	for n := range got {
@@ -151,8 +157,8 @@ func TestT35ManyWhoRefreshAtOnceGetOneAnswer(t *testing.T) {
 }
 
 func TestAGuessedRefreshTokenEndsNothing(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	forged := out
 	forged.RefreshToken = s.forge(t, out.RefreshToken, credential.RefreshToken)
 	s.refuses(t, "forged", refreshing("cli", forged), fault.OAuthInvalidGrant)
@@ -165,14 +171,14 @@ func TestAGuessedRefreshTokenEndsNothing(t *testing.T) {
 }
 
 func TestAGrantEndsWhenItIsIdleAndAtLastForGood(t *testing.T) {
-	s := newStand(t)
-	idle := s.signIn(t, asks())
+	s := newEnv(t)
+	idle := s.signIn(t, authorization())
 	s.later(limits.RefreshIdle - time.Second)
 	out := s.token(t, refreshing("cli", idle))
 	s.later(limits.RefreshIdle)
 	s.refuses(t, "idle", refreshing("cli", out), fault.OAuthInvalidGrant)
 
-	out = s.signIn(t, asks())
+	out = s.signIn(t, authorization())
 	for range 4 {
 		s.later(limits.MaxRefreshLife/4 - time.Minute)
 		out = s.token(t, refreshing("cli", out))
@@ -188,8 +194,8 @@ func TestAGrantEndsWhenItIsIdleAndAtLastForGood(t *testing.T) {
 }
 
 func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	for _, harmless := range []string{
 		"", "x", s.forge(t, out.AccessToken, credential.AccessToken), s.forge(t, out.RefreshToken, credential.RefreshToken),
 		credential.Mint(credential.APIKey, credential.Preview, id.NewWorkspace(), "").Reveal(),
@@ -203,9 +209,10 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 	}
 	out = s.token(t, refreshing("cli", out))
 	for name, token := range map[string]func(contract.Token) string{
-		"access token": func(o contract.Token) string { return o.AccessToken }, "refresh token": func(o contract.Token) string { return o.RefreshToken },
+		"access token":  func(o contract.Token) string { return o.AccessToken },
+		"refresh token": func(o contract.Token) string { return o.RefreshToken },
 	} {
-		out := s.signIn(t, asks())
+		out := s.signIn(t, authorization())
 		for range 2 {
 			if err := s.Revoke(ctx, token(out), request); err != nil {
 				t.Error(name, err)
@@ -225,7 +232,7 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 }
 
 func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for registration, ends := range map[id.Registration]bool{id.RegistrationOf(id.NewPublic()): true, "": false} {
 		w := workspace.Workspace{
 			ID:        id.NewWorkspace(),
@@ -284,11 +291,11 @@ func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 }
 
 func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	out := s.signIn(t, robot)
 	s.later(time.Second)
-	s.signIn(t, asks())
+	s.signIn(t, authorization())
 	stranger := s.join(t)
 	grants, info, err := s.Grants(ctx, s.by, cursor.Page{})
 	if err != nil || info.HasMore || len(grants) != 2 || grants[0].Client != "cli" || grants[1].Name != "Robot" {
@@ -299,7 +306,8 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 		t.Fatalf("%+v %+v %v", first, info, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
-	if second, info, err := s.Grants(ctx, s.by, rest); err != nil || info.HasMore || len(second) != 1 || second[0].Public != grants[1].Public {
+	if second, info, err := s.Grants(ctx, s.by, rest); err != nil || info.HasMore || len(second) != 1 ||
+		second[0].Public != grants[1].Public {
 		t.Errorf("%+v %+v %v", second, info, err)
 	}
 	if _, _, err := s.Grants(ctx, stranger, rest); fault.CodeOf(err) != fault.InvalidCursor {

@@ -10,20 +10,20 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Refused is a request of a client that the authorization endpoint refused, as a person is told of it.
+// Refused describes a refused authorization request to the person.
 type Refused struct {
 	Client       Client
 	RedirectHost string
 	Code         fault.OAuthCode
 	Description  string
-	RedirectTo   string // the client's redirect, with the error
-	// Trusted says that the member let the client in, so that the browser may go to RedirectTo by itself. Anybody can
-	// register a client: for all others this server would redirect to wherever a stranger likes.
+	RedirectTo   string // the client's redirect URI, with the error
+	// Trusted reports that the member has granted the client access, so that the browser may go to RedirectTo by itself.
+	// For other clients that would be an open redirect, because registration is open to the public.
 	Trusted bool
 }
 
-// Refused judges an authorization once more that was refused and whose client is not ours. by is the member in whose
-// browser that happened; its zero value is a browser in which nobody is signed in.
+// Refused validates a refused authorization of a third-party client again. by is the member of the browser session;
+// its zero value means that there is none.
 func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorization, from netip.Addr) (Refused, error) {
 	wait, err := s.Limiter.Allow(ctx, "authorize", address.Subject(from, s.Peppers), s.Limits.SignIn)
 	if err == nil && wait > 0 {
@@ -32,7 +32,7 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 	if err != nil {
 		return Refused{}, err
 	}
-	c, refusal, err := s.judge(ctx, a)
+	c, refusal, err := s.validate(ctx, a)
 	if err == nil && (refusal == nil || c.FirstParty) {
 		err = errSuperseded(ErrGone)
 	}
@@ -45,12 +45,12 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 		RedirectHost: shownHost(a.RedirectURI),
 		Code:         refusal.Code,
 		Description:  refusal.Description,
-		RedirectTo:   s.back(a.RedirectURI, a.State, refusal),
+		RedirectTo:   s.errorRedirect(a.RedirectURI, a.State, refusal),
 		Trusted:      trusted,
 	}, err
 }
 
-// trusts tells whether a member let a client in and has not ended that.
+// trusts reports whether a member has a live grant for a client.
 func (s *Server) trusts(ctx context.Context, by credential.Actor, c id.Client) (bool, error) {
 	if by.Member == "" {
 		return false, nil

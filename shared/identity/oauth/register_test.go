@@ -25,7 +25,7 @@ import (
 )
 
 func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	uris := []string{"https://robot.example.com/callback", "cursor://oauth/callback", "http://localhost:33418/"}
 	got, err := s.Register(ctx, contract.RegisterClient{
 		RedirectURIs:  uris,
@@ -50,33 +50,41 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, uri := range append(uris, "http://localhost:1/") {
-		a := asks()
+		a := authorization()
 		a.ClientID, a.RedirectURI = string(got.ClientID), uri
 		s.consent(t, a)
 	}
 }
 
 func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.Registration.Limit = 100
 	fine := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
 	for name, c := range map[string]struct {
 		change func(*contract.RegisterClient)
 		want   fault.OAuthCode
 	}{
-		"no redirect":     {func(r *contract.RegisterClient) { r.RedirectURIs = nil }, fault.OAuthInvalidRedirect},
-		"eleven":          {func(r *contract.RegisterClient) { r.RedirectURIs = strings.Fields(strings.Repeat(elsewhere+" ", 11)) }, fault.OAuthInvalidRedirect},
-		"script":          {func(r *contract.RegisterClient) { r.RedirectURIs = []string{elsewhere, "javascript://x"} }, fault.OAuthInvalidRedirect},
-		"http":            {func(r *contract.RegisterClient) { r.RedirectURIs = []string{"http://robot.example.com/"} }, fault.OAuthInvalidRedirect},
-		"secret":          {func(r *contract.RegisterClient) { r.AuthMethod = "client_secret_basic" }, fault.OAuthInvalidMetadata},
-		"other grants":    {func(r *contract.RegisterClient) { r.GrantTypes = []string{"client_credentials"} }, fault.OAuthInvalidMetadata},
-		"implicit":        {func(r *contract.RegisterClient) { r.ResponseTypes = []string{"token"} }, fault.OAuthInvalidMetadata},
-		"an endless name": {func(r *contract.RegisterClient) { r.ClientName = strings.Repeat("é", 81) }, fault.OAuthInvalidMetadata},
+		"no redirect": {func(r *contract.RegisterClient) { r.RedirectURIs = nil }, fault.OAuthInvalidRedirect},
+		"eleven": {
+			func(r *contract.RegisterClient) { r.RedirectURIs = strings.Fields(strings.Repeat(elsewhere+" ", 11)) },
+			fault.OAuthInvalidRedirect},
+		"script": {func(r *contract.RegisterClient) { r.RedirectURIs = []string{elsewhere, "javascript://x"} },
+			fault.OAuthInvalidRedirect},
+		"http": {func(r *contract.RegisterClient) { r.RedirectURIs = []string{"http://robot.example.com/"} },
+			fault.OAuthInvalidRedirect},
+		"secret": {func(r *contract.RegisterClient) { r.AuthMethod = "client_secret_basic" },
+			fault.OAuthInvalidMetadata},
+		"other grants": {func(r *contract.RegisterClient) { r.GrantTypes = []string{"client_credentials"} },
+			fault.OAuthInvalidMetadata},
+		"implicit": {func(r *contract.RegisterClient) { r.ResponseTypes = []string{"token"} },
+			fault.OAuthInvalidMetadata},
+		"an endless name": {func(r *contract.RegisterClient) { r.ClientName = strings.Repeat("é", 81) },
+			fault.OAuthInvalidMetadata},
 	} {
 		r := fine
 		c.change(&r)
 		_, err := s.Register(ctx, r, from)
-		refused(t, name, err, c.want)
+		wantRefused(t, name, err, c.want)
 	}
 	fine.ClientName = strings.Repeat("é", 80)
 	if _, err := s.Register(ctx, fine, from); err != nil {
@@ -85,22 +93,23 @@ func TestAClientThatWouldNotBeSafeIsRefused(t *testing.T) {
 }
 
 func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	for range s.limits.Registration.Limit {
 		s.register(t, elsewhere)
 	}
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
-	refused(t, "one more", err, fault.OAuthSlowDown)
+	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
-	if _, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from.Next().Next()); err != nil {
+	r := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
+	if _, err := s.Register(ctx, r, from.Next().Next()); err != nil {
 		t.Error("another address is refused too", err)
 	}
 }
 
 func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.Clients.Limit = 3
 	address := from
 	ask := func(redirect string) error {
@@ -109,21 +118,22 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 		return err
 	}
 	for range 3 {
-		refused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
+		wantRefused(t, "what is refused anyway", ask("http://robot.example.com/"), fault.OAuthInvalidRedirect)
 		if err := ask(elsewhere); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := ask(elsewhere)
-	refused(t, "one more", err, fault.OAuthSlowDown)
+	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestAClientThatNobodyLetInLeavesSoon has one that only asks, for ever, and one that was let in once.
+// TestAClientThatNobodyLetInLeavesSoon has one client that only asks, again and again, and one that was granted access
+// once.
 func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	asking, let := s.robot(t), s.robot(t)
 	s.later(limits.NewClientLife - time.Minute)
 	s.consent(t, asking)
@@ -136,7 +146,7 @@ func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
 }
 
 func TestAClientInUseStays(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	robot := s.robot(t)
 	s.signIn(t, robot)
 	for range 3 {
@@ -149,24 +159,26 @@ func TestAClientInUseStays(t *testing.T) {
 	s.consent(t, robot)
 }
 
-// idToken is another one each time.
+// idToken returns a new ID token.
 func idToken() string { return "id." + string(id.NewPublic()) + ".signature" }
 
-// provider is an identity provider in the test's hand.
-type provider struct {
+// fakeProvider is an identity provider that a test controls.
+type fakeProvider struct {
 	who member.Identity
 	err error
 }
 
-func (p *provider) Verify(_ context.Context, token string) (member.Identity, error) {
+func (p *fakeProvider) Verify(_ context.Context, token string) (member.Identity, error) {
 	if !strings.HasPrefix(token, "id.") {
 		return member.Identity{}, fault.New(fault.NotAuthenticated, "no")
 	}
 	return p.who, p.err
 }
 
-func (s *stand) withProvider() *provider {
-	p := &provider{who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"}}
+func (s *env) withProvider() *fakeProvider {
+	p := &fakeProvider{
+		who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"},
+	}
 	s.Provider, s.Registrar = p, &member.Service{Store: s.store.Members, Now: s.now}
 	return p
 }
@@ -182,16 +194,17 @@ func exchanging() oauth.TokenRequest {
 }
 
 func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.withProvider()
 	first := s.token(t, exchanging())
-	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 || !s.works(first.AccessToken, apiOrigin) {
+	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 ||
+		!s.works(first.AccessToken, apiOrigin) {
 		t.Errorf("%+v", first)
 	}
 	if s.works(first.AccessToken, mcpOrigin) {
 		t.Error("it works on the MCP host")
 	}
-	again := s.token(t, exchanging()) // of another ID token
+	again := s.token(t, exchanging()) // from another ID token
 	a, _ := credential.Parse(first.AccessToken, credential.AccessToken, credential.Preview)
 	b, _ := credential.Parse(again.AccessToken, credential.AccessToken, credential.Preview)
 	if a.Workspace != b.Workspace || a.Public == b.Public {
@@ -210,11 +223,11 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if s.works(again.AccessToken, apiOrigin) {
 		t.Error("it works after its end")
 	}
-	s.keepsSecrets(t)
+	s.checkSecrets(t)
 }
 
 func TestAnIDTokenIsExchangedOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.withProvider()
 	r := exchanging()
 	made := make(chan string, 8)
@@ -224,7 +237,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 			if out, err := s.Token(ctx, r, from, request); err == nil {
 				made <- out.AccessToken
 			} else {
-				refused(t, "together", err, fault.OAuthInvalidRequest)
+				wantRefused(t, "together", err, fault.OAuthInvalidRequest)
 			}
 		})
 	}
@@ -233,7 +246,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 		t.Fatalf("one ID token became %d access tokens", len(made))
 	}
 	signed := r.SubjectToken[:strings.LastIndexByte(r.SubjectToken, '.')]
-	r.SubjectToken = signed + ".otherwise" // a signature may be spelled in several ways
+	r.SubjectToken = signed + ".otherwise" // one signature has several spellings
 	s.refuses(t, "with another spelling of its signature", r, fault.OAuthInvalidRequest)
 	r.ClientID = "cli"
 	s.refuses(t, "by another client", r, fault.OAuthInvalidRequest)
@@ -243,7 +256,7 @@ func TestAnIDTokenIsExchangedOnce(t *testing.T) {
 }
 
 func TestWhatIsWrongWithAnExchange(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.refuses(t, "no provider", exchanging(), fault.OAuthUnsupportedGrant)
 	p := s.withProvider()
 	robot := s.register(t, elsewhere)
@@ -256,19 +269,22 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 		"no client":         {func(r *oauth.TokenRequest) { r.ClientID = "" }, fault.OAuthInvalidRequest},
 		"no token":          {func(r *oauth.TokenRequest) { r.SubjectToken = "" }, fault.OAuthInvalidRequest},
 		"another token":     {func(r *oauth.TokenRequest) { r.SubjectToken = "x" }, fault.OAuthInvalidRequest},
-		"another type":      {func(r *oauth.TokenRequest) { r.SubjectTokenType = contract.TypeAccessToken }, fault.OAuthInvalidRequest},
-		"another wish":      {func(r *oauth.TokenRequest) { r.WantedType = contract.TypeIDToken }, fault.OAuthInvalidRequest},
-		"an actor":          {func(r *oauth.TokenRequest) { r.ActorToken = "x" }, fault.OAuthInvalidRequest},
-		"another resource":  {func(r *oauth.TokenRequest) { r.Resource = mcpOrigin }, fault.OAuthInvalidTarget},
+		"another type": {func(r *oauth.TokenRequest) { r.SubjectTokenType = contract.TypeAccessToken },
+			fault.OAuthInvalidRequest},
+		"another wish":     {func(r *oauth.TokenRequest) { r.WantedType = contract.TypeIDToken }, fault.OAuthInvalidRequest},
+		"an actor":         {func(r *oauth.TokenRequest) { r.ActorToken = "x" }, fault.OAuthInvalidRequest},
+		"another resource": {func(r *oauth.TokenRequest) { r.Resource = mcpOrigin }, fault.OAuthInvalidTarget},
 	} {
 		r := exchanging()
 		c.change(&r)
 		s.refuses(t, name, r, c.want)
 	}
-	for _, down := range []error{fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection")} {
+	for _, down := range []error{
+		fault.New(fault.DatabaseUnavailable, "down"), context.DeadlineExceeded, errors.New("refused connection"),
+	} {
 		p.err = down
 		_, err := s.Token(ctx, exchanging(), from, request)
-		refused(t, "a provider that is down", err, fault.OAuthServerError)
+		wantRefused(t, "a provider that is down", err, fault.OAuthServerError)
 		if fault.OAuthErrorOf(err).RetryAfter <= 0 {
 			t.Error("without Retry-After")
 		}
@@ -276,9 +292,9 @@ func TestWhatIsWrongWithAnExchange(t *testing.T) {
 }
 
 func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.TokenFailure.Limit = 3
-	out := s.signIn(t, asks())
+	out := s.signIn(t, authorization())
 	bad := refreshing("cli", contract.Token{RefreshToken: "x"})
 	for range 3 {
 		s.refuses(t, "few", bad, fault.OAuthInvalidGrant)
@@ -299,7 +315,7 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 }
 
 func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.TokenFailure.Limit = 3
 	d := s.device(t)
 	for range limits.PollBurst {
@@ -314,8 +330,8 @@ func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
 }
 
 func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	s.later(s.limits.Guest.Window)
 	s.limits.Guest.Limit = 3
 	for range 3 {
@@ -331,22 +347,23 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 	}
 }
 
-// TestCountingAnAddressTakesNoTime counts round trips: the counters are asked beside the first read.
+// TestCountingAnAddressTakesNoTime counts round trips, because the counters are read concurrently with the first read.
 func TestCountingAnAddressTakesNoTime(t *testing.T) {
-	s := newStand(t)
-	out := s.signIn(t, asks())
+	s := newEnv(t)
+	out := s.signIn(t, authorization())
 	s.faults.On("").Always().Before(chaos.Delay(20 * time.Millisecond))
 	ctx, counts := meter.With(ctx)
 	if _, err := s.Token(ctx, refreshing("cli", out), from, request); err != nil {
 		t.Fatal(err)
 	}
 	if counts.Calls() != 5 || counts.RoundTrips() != 3 {
-		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation", counts.Calls(), counts.RoundTrips())
+		t.Errorf("%d calls in %d round trips, want the grant beside two counters, the member, and the rotation",
+			counts.Calls(), counts.RoundTrips())
 	}
 }
 
 func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	old := keyring.New().Pepper.Keys[0]
 	turn := func(ring keyring.Ring) {
 		peppers, err1 := ring.Derive("credential")
@@ -357,7 +374,7 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 		s.Peppers, s.Chain = peppers, chain
 	}
 	turn(keyring.Ring{ActiveID: 1, Keys: []keyring.Key{old}})
-	first, d := s.signIn(t, asks()), s.device(t)
+	first, d := s.signIn(t, authorization()), s.device(t)
 	fresh := keyring.New().Pepper.Keys[0]
 	fresh.ID, old.State = 2, keyring.Verify
 	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{old, fresh}})
@@ -371,7 +388,8 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 	}
 	turn(keyring.Ring{ActiveID: 2, Keys: []keyring.Key{fresh}})
 	third := s.token(t, refreshing("cli", second))
-	if again := s.token(t, refreshing("cli", second)); again.RefreshToken != third.RefreshToken || !s.works(again.AccessToken, apiOrigin) {
+	if again := s.token(t, refreshing("cli", second)); again.RefreshToken != third.RefreshToken ||
+		!s.works(again.AccessToken, apiOrigin) {
 		t.Error("without the first key of the chain, the answer is lost")
 	}
 	s.later(time.Minute)

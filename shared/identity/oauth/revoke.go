@@ -14,8 +14,8 @@ import (
 )
 
 // Revoke ends what a token belongs to (RFC 7009): the grant of an access or refresh token, or an agent's access token.
-// The whole secret has to be right, because public ids are no secrets. For anything else, API keys that people made
-// included, nothing happens and nothing is told.
+// The whole secret has to be right, because public ids are not secret. For any other text, and for the API keys of
+// people, it has no effect and returns no error.
 func (s *Server) Revoke(ctx context.Context, token, requestID string) error {
 	for kind, end := range map[credential.Kind]func(context.Context, credential.Token, string) error{
 		credential.AccessToken: s.revokeGrant, credential.RefreshToken: s.revokeGrant, credential.APIKey: s.revokeAgent,
@@ -35,10 +35,10 @@ func (s *Server) revokeGrant(ctx context.Context, t credential.Token, requestID 
 	return s.endGrant(ctx, *g, requestID)
 }
 
-// belongs tells whether t is a token of the grant, of whatever age.
+// belongs reports whether t is a token of the grant, used ones included.
 func (s *Server) belongs(g Grant, t credential.Token) bool {
 	if t.Kind == credential.RefreshToken {
-		return s.age(g, t, s.Now()) != stranger
+		return s.age(g, t, s.Now()) != unknown
 	}
 	return slices.ContainsFunc(g.Access, func(i AccessToken) bool { return t.Matches(i.Hash, s.Peppers) })
 }
@@ -53,14 +53,15 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 	if err != nil || k == nil || k.Registration == "" || k.Workspace != t.Workspace || !t.Matches(k.Hash, s.Peppers) {
 		return err
 	}
-	e := s.record(k.Workspace, event.ByKey(k.ID), event.TokenRevoked, event.Target{Type: event.OnKey, ID: string(k.ID)}, requestID)
+	e := s.record(k.Workspace, event.ByKey(k.ID), event.TokenRevoked,
+		event.Target{Type: event.OnKey, ID: string(k.ID)}, requestID)
 	_, err = s.Keys.Revoke(ctx, *k, e.At, e)
 	return err
 }
 
-// Grants lists one page of what a member allows for longer than one access token lives, newest first.
+// Grants lists one page of the member's grants that have a refresh token, newest first.
 func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]Grant, contract.PageInfo, error) {
-	if err := person(by); err != nil {
+	if err := requireMember(by); err != nil {
 		return nil, contract.PageInfo{}, err
 	}
 	now := s.Now()
@@ -76,32 +77,32 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page)
 	})
 }
 
-// listed tells whether the member can still use, and so end, the grant.
+// listed reports whether the member's list shows the grant.
 func (g Grant) listed(now time.Time, by credential.Actor) bool {
 	return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
 }
 
-// Allowed is one of them; not_found if it has ended.
+// Allowed returns one grant of the member; not_found if it has ended.
 func (s *Server) Allowed(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
-	g, err := s.own(ctx, by, public)
+	g, err := s.ownGrant(ctx, by, public)
 	if err == nil && !g.listed(s.Now(), by) {
-		err = disconnected()
+		err = errGrantEnded()
 	}
 	return g, err
 }
 
-// EndGrant ends one of them.
+// EndGrant ends one grant of the member.
 func (s *Server) EndGrant(ctx context.Context, by credential.Actor, public id.Public) error {
-	g, err := s.own(ctx, by, public)
+	g, err := s.ownGrant(ctx, by, public)
 	if err != nil {
 		return err
 	}
 	return s.endGrant(ctx, g, by.RequestID)
 }
 
-// own reads a grant of the member.
-func (s *Server) own(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
-	if err := person(by); err != nil {
+// ownGrant reads a grant of the member.
+func (s *Server) ownGrant(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
+	if err := requireMember(by); err != nil {
 		return Grant{}, err
 	}
 	g, err := s.GrantStore.Grant(ctx, public)
@@ -109,9 +110,9 @@ func (s *Server) own(ctx context.Context, by credential.Actor, public id.Public)
 		return Grant{}, err
 	}
 	if g == nil || g.Member != by.Member || g.Workspace != by.Workspace.ID {
-		return Grant{}, disconnected()
+		return Grant{}, errGrantEnded()
 	}
 	return *g, nil
 }
 
-func disconnected() error { return fault.New(fault.NotFound, "this connection is not there any more") }
+func errGrantEnded() error { return fault.New(fault.NotFound, "this connection is not there any more") }

@@ -14,8 +14,8 @@ var (
 	firstPartyScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 )
 
-// scopesFor are those of the asked scopes that a client may get. Unknown ones are left out, as clients ask for what other
-// servers know; a client that is left with none gets publish and read. Nobody else's client ever gets admin.
+// scopesFor returns the requested scopes that a client may get. It ignores unknown ones, because clients request those
+// of other servers, and grants publish and read if none is left. A third-party client never gets admin.
 func scopesFor(c Client, asked string) []credential.Scope {
 	grantable := thirdPartyScopes
 	if c.FirstParty {
@@ -34,7 +34,7 @@ func scopesFor(c Client, asked string) []credential.Scope {
 	return out
 }
 
-// within refuses scopes that a grant does not hold.
+// within refuses scopes that are not granted.
 func within(granted []credential.Scope, asked string) error {
 	for _, w := range strings.Fields(asked) {
 		if !slices.Contains(granted, credential.Scope(w)) {
@@ -44,12 +44,12 @@ func within(granted []credential.Scope, asked string) error {
 	return nil
 }
 
-func words(scopes []credential.Scope) string {
+func scopeString(scopes []credential.Scope) string {
 	return strings.Join(credential.ScopeStrings(scopes), " ")
 }
 
-// audienceFor is where a client's tokens work: first-party ones on the api, all others on the MCP host, if there is
-// one.
+// audienceFor returns where a client's tokens are accepted: those of first-party clients on the api, all others on the
+// MCP host, if there is one.
 func (s *Server) audienceFor(c Client) string {
 	if c.FirstParty {
 		return s.Origins.API
@@ -57,18 +57,19 @@ func (s *Server) audienceFor(c Client) string {
 	return s.Origins.Delegated()
 }
 
-// aims refuses a resource (RFC 8707) that is not the audience; leaving it out is fine.
-func aims(audience, resource string) error {
-	if resource == "" || normal(resource) == normal(audience) {
+// checkResource refuses a resource (RFC 8707) that is not the audience; it may be missing.
+func checkResource(audience, resource string) error {
+	if resource == "" || normalOrigin(resource) == normalOrigin(audience) {
 		return nil
 	}
 	return fault.NewOAuth(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
 }
 
-// normal spells an origin in one way. What is no bare origin stays as it is and equals none.
-func normal(resource string) string {
+// normalOrigin returns the normal form of an origin. It leaves any other text as it is, which then equals no origin.
+func normalOrigin(resource string) string {
 	u, err := url.Parse(resource)
-	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(resource, "#") || u.Host == "" {
+	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery ||
+		strings.Contains(resource, "#") || u.Host == "" {
 		return resource
 	}
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)

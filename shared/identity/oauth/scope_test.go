@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// names holds the scope that an answer tells against what its token may do.
-func (s *stand) names(t *testing.T, what string, out contract.Token, audience, want string) {
+// wantScope checks that the scope of an answer is what its token may do.
+func (s *env) wantScope(t *testing.T, what string, out contract.Token, audience, want string) {
 	t.Helper()
 	opened, err := s.opens(out.AccessToken, audience)
 	if err != nil {
@@ -25,23 +25,24 @@ func (s *stand) names(t *testing.T, what string, out contract.Token, audience, w
 func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 	for name, member := range map[string]struct {
 		scopes   []credential.Scope
-		own, app string // what tokens of our own clients may, and those of an app that asked for publish and read
+		own, app string // the scopes of tokens of first-party clients, and of an app that asked for publish and read
 	}{
-		"everything": {[]credential.Scope{credential.Publish, credential.Read, credential.Admin}, "publish read admin", "publish read"},
-		"reading":    {[]credential.Scope{credential.Read}, "read", "read"},
+		"everything": {[]credential.Scope{credential.Publish, credential.Read, credential.Admin}, "publish read admin",
+			"publish read"},
+		"reading": {[]credential.Scope{credential.Read}, "read", "read"},
 	} {
-		s := newStand(t)
+		s := newEnv(t)
 		s.by = s.join(t, member.scopes...)
-		cli := asks()
+		cli := authorization()
 		cli.Scope = "read"
 		out := s.signIn(t, cli)
-		s.names(t, name+": code", out, apiOrigin, member.own)
+		s.wantScope(t, name+": code", out, apiOrigin, member.own)
 		again := refreshing("cli", out)
 		again.Scope = out.Scope // what was granted, as far as the client knows
 		out = s.token(t, again)
-		s.names(t, name+": refresh", out, apiOrigin, member.own)
+		s.wantScope(t, name+": refresh", out, apiOrigin, member.own)
 		lost := s.token(t, again)
-		s.names(t, name+": refresh, a second time", lost, apiOrigin, member.own)
+		s.wantScope(t, name+": refresh, a second time", lost, apiOrigin, member.own)
 
 		d, err := s.StartDevice(ctx, "cli", "read", "laptop", from)
 		if err != nil {
@@ -50,31 +51,31 @@ func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 		if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
 			t.Fatal(err)
 		}
-		s.names(t, name+": device", s.token(t, polling("cli", d)), apiOrigin, member.own)
+		s.wantScope(t, name+": device", s.token(t, polling("cli", d)), apiOrigin, member.own)
 
 		robot := s.robot(t)
 		app := s.signIn(t, robot)
-		s.names(t, name+": an app", app, mcpOrigin, member.app)
+		s.wantScope(t, name+": an app", app, mcpOrigin, member.app)
 		r := refreshing(robot.ClientID, app)
-		for _, asked := range []string{"", "publish read"} { // what the member allowed it
+		for _, asked := range []string{"", "publish read"} { // what the member allowed the client
 			r.Scope = asked
-			s.names(t, name+": an app's refresh", s.token(t, r), mcpOrigin, member.app)
+			s.wantScope(t, name+": an app's refresh", s.token(t, r), mcpOrigin, member.app)
 		}
 		r.Scope = "admin"
 		s.refuses(t, name, r, fault.OAuthInvalidScope)
 		robot.Scope = "read"
-		s.names(t, name+": an app that asks for less", s.signIn(t, robot), mcpOrigin, "read")
+		s.wantScope(t, name+": an app that asks for less", s.signIn(t, robot), mcpOrigin, "read")
 	}
 }
 
 func TestTheAnswerOfAnExchangeNamesWhatTheTokenMay(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.withProvider()
 	for _, asked := range []string{"", "read", "read openid"} {
 		for _, client := range []string{"dashboard", "cli"} {
 			r := exchanging()
 			r.ClientID, r.Scope = client, asked
-			s.names(t, client+" asks for "+asked, s.token(t, r), apiOrigin, "publish read admin")
+			s.wantScope(t, client+" asks for "+asked, s.token(t, r), apiOrigin, "publish read admin")
 		}
 	}
 }

@@ -22,45 +22,45 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// ErrGone says that what a write depends on was used, answered or ended before.
+// ErrGone reports that the item that a write depends on was used, answered or ended before.
 var ErrGone = errors.New("used or ended already")
 
-// GrantStore keeps grants.
+// GrantStore stores grants.
 type GrantStore interface {
-	// Grant reads a grant, strongly; nil if there is none.
+	// Grant reads a grant with strong consistency. It returns nil if there is none.
 	Grant(ctx context.Context, public id.Public) (*Grant, error)
-	// Add commits a new grant with its event, unless a grant was made of the same proof before; then ErrGone.
+	// Add commits a new grant and its event. It returns ErrGone if a grant was made from the same proof before.
 	Add(ctx context.Context, g Grant, p Proof, e event.Event) error
-	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Else it writes nothing
-	// and returns the grant as it is now.
+	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Otherwise it writes
+	// no item and returns the grant as it is now.
 	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
-	// Revoke stamps a live grant, and the API keys that were made by it, as revoked and records the event, in one
-	// transaction; one that is revoked already stays as it is.
+	// Revoke revokes a live grant, and the API keys that were created by it, and records the event, in one
+	// transaction. It changes no item if the grant is revoked already.
 	Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error
-	// List reads grants of a member that have a refresh token, newest first, and the place of the last one if others
-	// follow.
+	// List reads grants of a member that have a refresh token, newest first. next is the position of the last one if
+	// others follow.
 	List(ctx context.Context, q GrantQuery) (rows []Grant, next string, err error)
 }
 
-// GrantQuery is which grants a list shows.
+// GrantQuery selects the grants of a list.
 type GrantQuery struct {
 	Workspace id.Workspace
 	Member    id.Member
-	After     string // a place; empty: from the start
+	After     string // a position; empty: from the start
 	Limit     int
-	Live      func(Grant) bool // tells whether one is listed
+	Live      func(Grant) bool // reports whether a grant is listed
 }
 
-// Keys ends the access tokens of agents, which are API keys.
+// Keys reads the access tokens of agents, which are API keys.
 type Keys interface {
-	// Key reads a key, strongly; nil if there is none.
+	// Key reads a key with strong consistency. It returns nil if there is none.
 	Key(ctx context.Context, public id.Public) (*credential.Key, error)
 	credential.Revocations
 }
 
-// Members knows members.
+// Members reads members.
 type Members interface {
-	// Member reads a member with their workspace, strongly; nil for what does not exist.
+	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 }
 
@@ -75,7 +75,7 @@ type Server struct {
 	Keys       Keys
 	Members    Members
 	Failures   rate.FailureCounter
-	// Provider vouches for the people behind ID tokens; nil: those are not exchanged.
+	// Provider verifies ID tokens; nil: token exchange is disabled.
 	Provider  Provider
 	Registrar Registrar
 
@@ -89,8 +89,8 @@ type Server struct {
 	Now         func() time.Time
 }
 
-// agreement is what a member agreed to; it becomes a grant once.
-type agreement struct {
+// approval is what a member approved. It becomes a grant once.
+type approval struct {
 	client    id.Client
 	name      string
 	member    id.Member
@@ -102,9 +102,9 @@ type agreement struct {
 	at        time.Time
 }
 
-// grant makes a grant of an agreement with its first access and refresh token, whose answer lacks the scope. The grant
-// counts as made when the member agreed, so that signing out everywhere after that ends it.
-func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
+// grant makes the grant of an approval, with its first access and refresh token. The returned answer lacks the scope.
+// The grant is dated back to the approval, so that signing out everywhere after it ends the grant.
+func (s *Server) grant(a approval, now time.Time) (Grant, contract.Token) {
 	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
 	chain, _ := s.Chain.Active()
@@ -128,7 +128,7 @@ func (s *Server) grant(a agreement, now time.Time) (Grant, contract.Token) {
 	return g, answer(g, access, refresh, now)
 }
 
-// end is when something of the grant ends that lives for a time.
+// end returns when a token of the grant expires that lives for a time, because no token outlives the grant.
 func (g Grant) end(now time.Time, life time.Duration) time.Time {
 	if at := now.Add(life); at.Before(g.ExpiresAt) {
 		return at
@@ -136,7 +136,7 @@ func (g Grant) end(now time.Time, life time.Duration) time.Time {
 	return g.ExpiresAt
 }
 
-// answer is what the client gets, but for the scope; access is the newest token of g.
+// answer returns the token response without its scope. access is the newest token of g.
 func answer(g Grant, access, refresh credential.Token, now time.Time) contract.Token {
 	return contract.Token{
 		AccessToken:  access.Reveal(),
@@ -146,11 +146,12 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 	}
 }
 
-// holds refuses a grant whose member is gone or ended what they agreed to, and returns what its tokens may do.
+// holds returns the scopes of the grant's tokens. It refuses a grant whose member is gone or signed out everywhere
+// since.
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
 	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
-		err = badGrant()
+		err = errInvalidGrant()
 	}
 	if err != nil {
 		return nil, err
@@ -158,36 +159,38 @@ func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error)
 	return rights(g, *m), nil
 }
 
-// rights are what tokens of the grant may do where they are accepted: our own clients act with all that the member may.
+// rights returns the scopes of the grant's tokens where they are accepted. First-party clients have all scopes of the
+// member.
 func rights(g Grant, m member.Member) []credential.Scope {
 	_, own := firstParty[g.Client]
 	return g.Rights(m, !own)
 }
 
-// limit refuses what comes too often from one address, in the form of the token endpoint.
+// limit refuses too many requests of one address, as the token endpoint reports it.
 func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limits.Rate) error {
 	wait, err := s.Limiter.Allow(ctx, kind, address.Subject(from, s.Peppers), r)
 	if err == nil && wait > 0 {
-		err = tooMany(wait)
+		err = errSlowDown(wait)
 	}
 	return err
 }
 
-func tooMany(wait time.Duration) error {
-	return fault.NewOAuth(fault.OAuthSlowDown, "too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
+func errSlowDown(wait time.Duration) error {
+	return fault.NewOAuth(fault.OAuthSlowDown,
+		"too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
 }
 
-// MayAsk counts a visit of the authorization endpoint.
+// MayAsk counts a request at the authorization endpoint.
 func (s *Server) MayAsk(ctx context.Context, from netip.Addr) error {
 	return s.limit(ctx, "authorize", from, s.Limits.SignIn)
 }
 
-// MayRevoke counts a revocation.
+// MayRevoke counts a request at the revocation endpoint.
 func (s *Server) MayRevoke(ctx context.Context, from netip.Addr) error {
 	return s.limit(ctx, "revoke", from, s.Limits.Revocation)
 }
 
-// printable leaves out of a stranger's text what is invisible or steers the direction of writing.
+// printable removes invisible characters, and those that change the writing direction, from untrusted text.
 func printable(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// TokenRequest are the parameters of the token endpoint that this server reads.
+// TokenRequest holds the parameters of the token endpoint that this server reads.
 type TokenRequest struct {
 	GrantType, ClientID, Scope, Resource                   string
 	Code, RedirectURI, Verifier                            string // authorization_code
@@ -20,11 +20,14 @@ type TokenRequest struct {
 	requestID string
 }
 
-// Token serves the token endpoint for people's clients, which are all public. Its refusals are those of RFC 6749, 8628
-// and 8693.
+// Token serves the token endpoint for people's clients, which are all public. Its errors are those of RFC 6749, RFC
+// 8628 and RFC 8693.
 func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, requestID string) (contract.Token, error) {
 	grants := map[string]func(context.Context, TokenRequest) (contract.Token, error){
-		contract.GrantCode: s.redeemCode, contract.GrantRefresh: s.refresh, contract.GrantDevice: s.poll, contract.GrantExchange: s.exchange,
+		contract.GrantCode:     s.redeemCode,
+		contract.GrantRefresh:  s.refresh,
+		contract.GrantDevice:   s.poll,
+		contract.GrantExchange: s.exchange,
 	}
 	serve, known := grants[t.GrantType]
 	if !known || t.GrantType == contract.GrantExchange && s.Provider == nil {
@@ -37,13 +40,14 @@ func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, reques
 	return serve(ctx, t)
 }
 
-// ours finds a first-party client; the others may use their own grants only.
+// ours returns a first-party client. It fails for other clients, which may use their own grants only.
 func ours(named string) (Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return c, nil
 	}
 	if id.Client(named).Valid() {
-		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient, "this client may use authorization_code and refresh_token only")
+		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient,
+			"this client may use authorization_code and refresh_token only")
 	}
 	return Client{}, fault.NewOAuth(fault.OAuthInvalidClient, "the client is not known")
 }

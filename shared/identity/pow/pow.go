@@ -1,8 +1,9 @@
-// Package pow asks for proof of work and checks it without keeping state: a challenge is signed, and a nonce is burnt
-// once it is used.
+// Package pow asks for a proof of work and checks it without state for each challenge: a challenge is signed, and its
+// nonce is stored once it has been used.
 //
-// A counter solves a challenge when SHA-256 of "nonce:counter", the counter in decimal, begins with at least difficulty
-// zero bits. The signature is base64url of HMAC-SHA-256 over "nonce.difficulty.expires", expiry in unix milliseconds.
+// A counter solves a challenge if SHA-256 of "nonce:counter", the counter in decimal, begins with at least difficulty
+// zero bits. The signature is base64url of HMAC-SHA-256 over "nonce.difficulty.expires", with the expiry in Unix
+// milliseconds.
 package pow
 
 import (
@@ -20,50 +21,54 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// Life is how long a challenge can be answered.
+// Life is how long a challenge is valid.
 const Life = 5 * time.Minute
 
 const nonceBytes = 16 // 22 base64url characters
 
-// Nonces is what Desk needs of the store.
+// Nonces stores the nonces that have been used.
 type Nonces interface {
-	// Burn marks a nonce as used until an instant; false if it was used before.
+	// Burn marks a nonce as used until an instant. It returns false if the nonce was used before.
 	Burn(ctx context.Context, nonce string, until time.Time) (bool, error)
 }
 
-// Service hands out challenges and takes solutions.
+// Service issues challenges and checks solutions.
 type Service struct {
 	Keys  keyring.Derived
 	Store Nonces
 	Now   func() time.Time
 }
 
-// Required is the refusal that carries a challenge.
+// Required is the error that carries a challenge.
 type Required struct {
 	*fault.Fault
 	Challenge contract.Challenge
 }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (r *Required) Unwrap() error { return r.Fault }
 
-// Ask is the refusal of a request that has to prove its work first.
+// Ask returns the error for a request that needs a proof of work.
 func (d *Service) Ask(difficulty int) error {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
 	c := contract.Challenge{
-		Nonce: base64.RawURLEncoding.EncodeToString(raw), Difficulty: difficulty, ExpiresAt: contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
+		Nonce:      base64.RawURLEncoding.EncodeToString(raw),
+		Difficulty: difficulty,
+		ExpiresAt:  contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
 	}
 	_, key := d.Keys.Active()
 	c.Signature = sign(key, c)
 	return &Required{
-		Fault:     fault.New(fault.PowRequired, "many workspaces are being made: solve the challenge and send it back with its solution"),
+		Fault: fault.New(fault.PowRequired,
+			"many workspaces are being made: solve the challenge and send it back with its solution"),
 		Challenge: c,
 	}
 }
 
-// Check refuses with pow_invalid what does not solve a challenge of ours, came late or came before. The nonce of a good
-// solution is burnt. The difficulty is that of the challenge, whatever is asked of others by now.
+// Check fails with pow_invalid unless s solves c and c was issued by this deployment, is unexpired and unused. It
+// burns the nonce of a valid solution. The difficulty is the one in the challenge, even if new challenges have another
+// one by now.
 func (d *Service) Check(ctx context.Context, c contract.Challenge, s contract.Solution) error {
 	now := d.Now()
 	switch {
@@ -84,7 +89,7 @@ func (d *Service) Check(ctx context.Context, c contract.Challenge, s contract.So
 	return nil
 }
 
-// ours tells whether a challenge carries a signature of any key of the ring.
+// ours reports whether a key of the ring signed the challenge.
 func (d *Service) ours(c contract.Challenge) bool {
 	for _, key := range d.Keys.All() {
 		if hmac.Equal([]byte(sign(key, c)), []byte(c.Signature)) {

@@ -11,25 +11,26 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// memory burns nonces for the tests of the arithmetic; the store's own tests burn real ones.
-type memory map[string]bool
+// fakeNonces keeps nonces in memory, because these tests are about the arithmetic; the tests of the store burn real
+// ones.
+type fakeNonces map[string]bool
 
-func (m memory) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
+func (m fakeNonces) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
 	fresh := !m[nonce]
 	m[nonce] = true
 	return fresh, nil
 }
 
-func desk(t *testing.T, now *time.Time) *Service {
+func newService(t *testing.T, now *time.Time) *Service {
 	t.Helper()
 	keys, err := keyring.New().Pepper.Derive("pow")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Service{Keys: keys, Store: memory{}, Now: func() time.Time { return *now }}
+	return &Service{Keys: keys, Store: fakeNonces{}, Now: func() time.Time { return *now }}
 }
 
-// solved asks for a challenge and solves it.
+// solved asks for a challenge and returns it with its solution.
 func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contract.Solution) {
 	t.Helper()
 	var required *Required
@@ -45,7 +46,7 @@ func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contr
 
 func TestASolutionIsAcceptedOnce(t *testing.T) {
 	now := time.Now()
-	d := desk(t, &now)
+	d := newService(t, &now)
 	c, s := solved(t, d, 8)
 	if len(c.Nonce) != 22 {
 		t.Errorf("nonce of %d characters", len(c.Nonce))
@@ -60,7 +61,7 @@ func TestASolutionIsAcceptedOnce(t *testing.T) {
 
 func TestOnlyOurOwnLiveSolvedChallengesPass(t *testing.T) {
 	now := time.Now()
-	d := desk(t, &now)
+	d := newService(t, &now)
 	c, s := solved(t, d, 8)
 	for name, change := range map[string]func(c *contract.Challenge, s *contract.Solution){
 		"easier":   func(c *contract.Challenge, _ *contract.Solution) { c.Difficulty = 1 },
@@ -85,7 +86,7 @@ func TestOnlyOurOwnLiveSolvedChallengesPass(t *testing.T) {
 	}
 }
 
-// wrong is a counter that does not solve 8 bits.
+// wrong returns a counter that does not solve 8 bits.
 func wrong(nonce string) (n uint64) {
 	for zeroBits(nonce, n) >= 8 {
 		n++

@@ -22,51 +22,58 @@ import (
 const (
 	secretBytes  = 32
 	browserRunes = 200
-	renewBudget  = 250 * time.Millisecond // how long a request waits for the stamp of its session
+	renewBudget  = 250 * time.Millisecond // how long a request waits for Touch
 )
 
 // Store keeps sessions.
 type Store interface {
-	// Add commits a new session with its event.
+	// Add commits a new session and its event.
 	Add(ctx context.Context, s Session, e event.Event) error
-	// Session reads a session, strongly; nil if there is none.
+	// Session reads a session with strong consistency. It returns nil if there is none.
 	Session(ctx context.Context, h Hash) (*Session, error)
-	// Touch stamps the last use of a session unless a stamp younger than since is there; one that ended stays away.
+	// Touch records the last use of a session unless a use after since is recorded. It does not revive an ended
+	// session.
 	Touch(ctx context.Context, h Hash, now, since time.Time) error
-	// End deletes a session and records the event, in one transaction; one that is gone already is left at that.
+	// End deletes a session and records the event in one transaction. It changes no item if the session is gone
+	// already.
 	End(ctx context.Context, h Hash, e event.Event) error
 }
 
-// People knows the members behind sessions.
-type People interface {
-	// Member reads a member with the workspace, strongly; nil for what does not exist.
+// Members reads the members of sessions and signs them out.
+type Members interface {
+	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
-	// SignOut moves the instant before which everything of a member ended, forward only, the API keys that they made
-	// included, with its event, in one transaction.
+	// SignOut moves the instant before which a member's sessions, grants and API keys have ended, and records the event,
+	// in one transaction. The instant only moves forward.
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
 
-// Service starts, opens and ends sessions.
+// Service starts, authenticates and ends sessions.
 type Service struct {
-	Store  Store
-	People People
-	Limits *limits.Limits
-	Now    func() time.Time
+	Store   Store
+	Members Members
+	Limits  *limits.Limits
+	Now     func() time.Time
 }
 
-// Client is what a member may recognise a session by.
+// Client describes a session to its member.
 type Client struct {
 	Browser string // the User-Agent
 	Network string // address prefix
 }
 
-// Start begins a session and returns its secret, which is always a new one: whatever the browser held before counts for
-// nothing.
-func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, requestID string) (secret string, err error) {
+// Start begins a session and returns its secret. The secret is always new, so that a session id that was planted in
+// the browser is useless.
+func (k *Service) Start(
+	ctx context.Context,
+	in member.SignedIn,
+	about Client,
+	requestID string,
+) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
 	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
-	if !m.Live(now) { // signed out everywhere in this very moment, and back already
+	if !m.Live(now) { // signed out everywhere in this very millisecond, and signed in again
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	s := Session{
@@ -77,8 +84,8 @@ func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, r
 		Operator:  in.Operator,
 		CreatedAt: now,
 		SeenAt:    now,
-		Browser:   shown(about.Browser),
-		Network:   shown(about.Network),
+		Browser:   cleaned(about.Browser),
+		Network:   cleaned(about.Network),
 	}
 	if err := k.Store.Add(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -86,7 +93,8 @@ func (k *Service) Start(ctx context.Context, in member.SignedIn, about Client, r
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// Authenticate finds the member behind a secret. Every refusal is the same not_authenticated; a malformed secret costs no read.
+// Authenticate returns the member of a session. Every failure is the same not_authenticated error. A malformed secret
+// costs no read.
 func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	hash, ok := hashOf(secret)
 	if !ok {
@@ -101,7 +109,7 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 		return Authenticated{}, errUnauthenticated()
 	}
 	renewed := k.renew(ctx, s, now)
-	m, w, err := k.People.Member(ctx, s.Workspace, s.Member)
+	m, w, err := k.Members.Member(ctx, s.Workspace, s.Member)
 	<-renewed
 	switch {
 	case err != nil:
@@ -120,7 +128,8 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 	}}, nil
 }
 
-// renew stamps the session's last use, beside the request, if the stamp is old. Losing one is harmless.
+// renew records the session's last use, concurrently with the request, if the recorded one is old. Losing an update is
+// harmless.
 func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	since := now.Add(-limits.SessionSeenEvery)
@@ -137,7 +146,7 @@ func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-
 	return ended
 }
 
-// End ends one session; a secret that opens nothing has ended.
+// End ends one session. It does not fail for a secret without a session.
 func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	hash, ok := hashOf(secret)
 	if !ok {
@@ -150,17 +159,18 @@ func (k *Service) End(ctx context.Context, secret, requestID string) error {
 	return k.Store.End(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
 }
 
-// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older hold no more
-// from its commit on. A key that is made meanwhile is as old as the session or the grant that makes it.
+// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older are invalid once
+// it has committed. A key that is created meanwhile counts as old as the session or the grant that creates it.
 func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
 	now := k.Now()
-	return k.People.SignOut(ctx, by.Workspace.ID, by.Member, now, by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
+	return k.Members.SignOut(ctx, by.Workspace.ID, by.Member, now,
+		by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
-// Name is a part of the hash, for records: it tells sessions apart and opens none.
+// Name returns a part of the hash that identifies the session in records but does not authenticate.
 func (h Hash) Name() string { return hex.EncodeToString(h[:8]) }
 
 func (s Session) live(now time.Time) bool {
@@ -184,14 +194,14 @@ func hashOf(secret string) (h Hash, ok bool) {
 		return h, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
-	if err != nil || len(raw) != secretBytes { // line breaks are skipped by the decoder
+	if err != nil || len(raw) != secretBytes { // because the decoder skips line breaks
 		return h, false
 	}
 	return sha256.Sum256(raw), true
 }
 
-// shown is what a browser says about itself, without what could disturb a page.
-func shown(s string) string {
+// cleaned returns what a browser says about itself without invisible characters, and shortened.
+func cleaned(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

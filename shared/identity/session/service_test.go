@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +23,8 @@ import (
 
 var ctx = context.Background()
 
-// stand keeps sessions of one member on tables of its own, with a clock that a test moves.
-type stand struct {
+// env keeps sessions of one member on tables of its own, with a clock that a test moves.
+type env struct {
 	*session.Service
 	db     *dynamodb.Client
 	tables dynamo.Tables
@@ -34,10 +33,10 @@ type stand struct {
 	at     time.Time
 }
 
-func newStand(t testing.TB) *stand {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	s := &stand{
+	s := &env{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		tables: dynamo.Named("test-" + string(id.NewPublic())),
 		limits: limits.Default(),
@@ -49,26 +48,27 @@ func newStand(t testing.TB) *stand {
 	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
 	s.Service = &session.Service{
-		Store:  store.Sessions,
-		People: store.Members,
-		Limits: &s.limits,
-		Now:    now,
+		Store:   store.Sessions,
+		Members: store.Members,
+		Limits:  &s.limits,
+		Now:     now,
 	}
 	s.who = s.join(t, "one")
 	return s
 }
 
-func (s *stand) join(t testing.TB, subject string) member.SignedIn {
+func (s *env) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
-	r := member.Service{Store: s.People.(member.Store), Now: s.Now}
-	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"}, "req")
+	r := member.Service{Store: s.Members.(member.Store), Now: s.Now}
+	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"},
+		"req")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return in
 }
 
-func (s *stand) start(t testing.TB) string {
+func (s *env) start(t testing.TB) string {
 	t.Helper()
 	secret, err := s.Start(ctx, s.who, session.Client{Browser: "B", Network: "N"}, "req")
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *stand) start(t testing.TB) string {
 	return secret
 }
 
-// opens tells whether a secret opens a session now.
-func (s *stand) opens(t testing.TB, secret string) bool {
+// opens reports whether a secret authenticates.
+func (s *env) opens(t testing.TB, secret string) bool {
 	t.Helper()
 	_, err := s.Authenticate(ctx, secret, "req")
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
@@ -87,8 +87,8 @@ func (s *stand) opens(t testing.TB, secret string) bool {
 	return err == nil
 }
 
-// events counts the records of an action.
-func (s *stand) events(t testing.TB, a event.Action) (n int) {
+// events counts the recorded events of an action.
+func (s *env) events(t testing.TB, a event.Action) (n int) {
 	t.Helper()
 	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &s.tables.Events})
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *stand) events(t testing.TB, a event.Action) (n int) {
 }
 
 func TestASessionIsItsMember(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	o, err := s.Authenticate(ctx, secret, "req-1")
 	if err != nil {
@@ -113,21 +113,34 @@ func TestASessionIsItsMember(t *testing.T) {
 	if by.CLIGrant != (credential.CLIGrant{At: s.at}) {
 		t.Errorf("the keys that it makes are as old as %+v", by.CLIGrant)
 	}
-	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" || by.Client != "" || by.Key.ID != "" {
+	if by.Member != s.who.Member.ID || by.Workspace.ID != s.who.Workspace.ID || by.RequestID != "req-1" ||
+		by.Client != "" || by.Key.ID != "" {
 		t.Errorf("actor %+v", by)
 	}
-	if err := errors.Join(by.Require(credential.Publish), by.Require(credential.Read), by.Require(credential.Admin)); err != nil {
-		t.Error(err)
+	for _, scope := range []credential.Scope{credential.Publish, credential.Read, credential.Admin} {
+		if err := by.Require(scope); err != nil {
+			t.Error(err)
+		}
 	}
-	if by.Policy != s.limits.Tiers[limits.Free] || o.Session.Browser != "B" || o.Session.Network != "N" || !o.Session.CreatedAt.Equal(s.at) {
+	if by.Policy != s.limits.Tiers[limits.Free] || o.Session.Browser != "B" || o.Session.Network != "N" ||
+		!o.Session.CreatedAt.Equal(s.at) {
 		t.Errorf("opened %+v", o)
 	}
 }
 
 func TestWhatIsNoSessionOpensNothing(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
-	for _, bad := range []string{"", "x", secret[1:], secret + "A", strings.Repeat("A", 43), secret[:42] + "!", secret[:20] + "\n" + secret[21:], strings.ToLower(secret)} {
+	for _, bad := range []string{
+		"",
+		"x",
+		secret[1:],
+		secret + "A",
+		strings.Repeat("A", 43),
+		secret[:42] + "!",
+		secret[:20] + "\n" + secret[21:],
+		strings.ToLower(secret),
+	} {
 		if s.opens(t, bad) {
 			t.Errorf("%q opens a session", bad)
 		}
@@ -141,7 +154,7 @@ func TestWhatIsNoSessionOpensNothing(t *testing.T) {
 }
 
 func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	used, idle := s.start(t), s.start(t)
 	s.at = s.at.Add(limits.SessionIdle - time.Second)
 	if !s.opens(t, used) {
@@ -157,7 +170,7 @@ func TestASessionEndsWhenNobodyUsesIt(t *testing.T) {
 }
 
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	end := s.at.Add(limits.MaxSessionLife)
 	for step := limits.SessionIdle / 2; s.at.Add(step).Before(end); s.at = s.at.Add(step) {
@@ -176,7 +189,7 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 }
 
 func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	secret := s.start(t)
 	seen := func() time.Time {
 		o, err := s.Authenticate(ctx, secret, "req")
@@ -201,7 +214,7 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 }
 
 func TestSigningOutEndsOneSessionOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	opened, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
@@ -215,7 +228,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	if s.opens(t, one) || !s.opens(t, other) {
 		t.Error("the wrong session ended")
 	}
-	// A stamp that comes late must not bring the session back.
+	// A late update of the last use must not bring the session back.
 	if err := s.Store.Touch(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
@@ -225,7 +238,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 }
 
 func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	o, err := s.Authenticate(ctx, one, "req")
 	if err != nil {
@@ -237,7 +250,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if s.opens(t, one) || s.opens(t, other) {
 		t.Error("a session lives on")
 	}
-	again, _, err := s.People.Member(ctx, s.who.Workspace.ID, s.who.Member.ID)
+	again, _, err := s.Members.Member(ctx, s.who.Workspace.ID, s.who.Member.ID)
 	if err != nil || again.Live(s.at) || !again.Live(s.at.Add(time.Millisecond)) {
 		t.Fatal(again, err)
 	}
@@ -246,7 +259,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if !s.opens(t, back) {
 		t.Error("who signs in again is out")
 	}
-	s.at = s.at.Add(-time.Minute) // another host, whose clock is behind
+	s.at = s.at.Add(-time.Minute) // another host with a slow clock
 	if err := s.EndAll(ctx, o.Actor); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +276,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 }
 
 func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	mine := s.start(t)
 	o, err := s.Authenticate(ctx, mine, "req")
 	if err != nil {
@@ -280,7 +293,7 @@ func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 }
 
 func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	about := session.Client{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
 	secret, err := s.Start(ctx, s.who, about, "req")
 	if err != nil {
@@ -293,7 +306,7 @@ func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 }
 
 func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	if o, err := s.Authenticate(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
 		t.Errorf("a member: %+v, %v", o.Actor, err)
 	}
@@ -310,9 +323,9 @@ func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 }
 
 func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	live := s.start(t)
-	s.who.Workspace.Epoch++ // than the stored one
+	s.who.Workspace.Epoch++ // one ahead of the stored one
 	if other := s.start(t); s.opens(t, other) || !s.opens(t, live) {
 		t.Error("sessions outlive their epoch, or all end")
 	}

@@ -1,4 +1,4 @@
-// Package session keeps people signed in to the app host: an opaque id in a cookie, everything else in the store.
+// Package session keeps people signed in to the app host. The cookie holds an opaque id, and the store holds the rest.
 package session
 
 import (
@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Hash is SHA-256 of a session id, which has 256 random bits; the store knows sessions by nothing else.
+// Hash is SHA-256 of a session id, which has 256 random bits. The store knows sessions by their hash only.
 type Hash [sha256.Size]byte
 
 // Session is one browser of a member.
@@ -18,15 +18,15 @@ type Session struct {
 	Hash      Hash
 	Member    id.Member
 	Workspace id.Workspace
-	Epoch     int64     // of the workspace when it began; another one ends it
-	Operator  time.Time // when the identity provider vouched for the member as an operator; zero: it did not
-	CreatedAt time.Time // also when the member signed in
-	SeenAt    time.Time // at most limits.SessionSeenEvery behind
-	Browser   string    // of the User-Agent, for the member to recognise it
-	Network   string    // address prefix of where it began
+	Epoch     int64     // of the workspace at the start; another epoch ends the session
+	Operator  time.Time // when the identity provider authenticated the member as an operator; zero: it did not
+	CreatedAt time.Time // also the time of the sign-in
+	SeenAt    time.Time // at most limits.SessionSeenEvery old while in use
+	Browser   string    // from the User-Agent, so that the member recognises the session
+	Network   string    // address prefix at the start
 }
 
-// Authenticated is the member behind a request.
+// Authenticated is the result of authenticating a request.
 type Authenticated struct {
 	Session Session
 	Member  member.Member

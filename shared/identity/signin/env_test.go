@@ -44,8 +44,8 @@ const (
 	clientSecret = "a secret of the client, long enough for HS256"
 )
 
-// stand is a desk on tables of its own, with the development provider on the loopback interface.
-type stand struct {
+// env is a Service on tables of its own, with the development provider on the loopback interface.
+type env struct {
 	*signin.Service
 	idp    *provider.Provider
 	limits limits.Limits
@@ -56,10 +56,10 @@ type stand struct {
 	at time.Time
 }
 
-func newStand(t testing.TB) *stand {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := engine.Shared(t)
-	s := &stand{
+	s := &env{
 		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		tables: dynamo.Named("test-" + string(id.NewPublic())),
 		at:     time.Now().UTC().Truncate(time.Millisecond),
@@ -77,24 +77,26 @@ func newStand(t testing.TB) *stand {
 		Store:     store.SignIns,
 		Registrar: &member.Service{Store: store.Members, Now: s.now},
 		Sessions: &session.Service{
-			Store:  store.Sessions,
-			People: store.Members,
-			Limits: &s.limits,
-			Now:    s.now,
+			Store:   store.Sessions,
+			Members: store.Members,
+			Limits:  &s.limits,
+			Now:     s.now,
 		},
 		Limiter: &rate.Limiter{Counters: store.Counters, Limits: &s.limits, Now: s.now},
 		Limits:  &s.limits,
 		Peppers: peppers,
 		Now:     s.now,
 	}
-	s.employ(t)
+	s.startProvider(t)
 	return s
 }
 
-// employ starts the identity provider and makes it the desk's.
-func (s *stand) employ(t testing.TB) {
+// startProvider starts the identity provider and connects the service to it.
+func (s *env) startProvider(t testing.TB) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.idp.ServeHTTP(w, r) }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.idp.ServeHTTP(w, r)
+	}))
 	s.Issuer = "http://" + server.Listener.Addr().String()
 	var err error
 	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.now, Client: provider.Client{
@@ -111,8 +113,8 @@ func (s *stand) employ(t testing.TB) {
 	s.Provider = s.relyOn(t, s.Issuer)
 }
 
-// relyOn makes our side of a provider.
-func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
+// relyOn returns the client of a provider.
+func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	t.Helper()
 	p, err := oidc.New(oidc.Config{
 		Issuer:       issuer,
@@ -130,20 +132,21 @@ func (s *stand) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	return p
 }
 
-func (s *stand) now() time.Time {
+func (s *env) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-func (s *stand) later(d time.Duration) {
+func (s *env) later(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = s.at.Add(d)
 }
 
-// visit begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the provider.
-func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callback {
+// authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
+// provider.
+func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
 	t.Helper()
 	begun, err := s.Begin(ctx, "/artifacts?a=b", from)
 	if err != nil {
@@ -179,17 +182,17 @@ func (s *stand) visit(t testing.TB, email string, extra ...string) signin.Callba
 	}
 }
 
-// enter signs a person in.
-func (s *stand) enter(t testing.TB, email string, extra ...string) signin.Finished {
+// signIn signs a person in.
+func (s *env) signIn(t testing.TB, email string, extra ...string) signin.Finished {
 	t.Helper()
-	done, err := s.Finish(ctx, s.visit(t, email, extra...), about, "req")
+	done, err := s.Finish(ctx, s.authorize(t, email, extra...), about, "req")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return done
 }
 
-// silent listens and never answers.
+// silent returns an address that accepts connections and never answers.
 func silent(t testing.TB) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -200,7 +203,7 @@ func silent(t testing.TB) (address string) {
 	return listener.Addr().String()
 }
 
-// printed is a stored item as text.
+// printed returns a stored item as text.
 func printed(i map[string]types.AttributeValue) string {
 	var b strings.Builder
 	for name, v := range i {
@@ -214,8 +217,8 @@ func printed(i map[string]types.AttributeValue) string {
 	return b.String()
 }
 
-// lock closes a workspace as an operator does.
-func (s *stand) lock(t testing.TB, w id.Workspace) {
+// lock locks a workspace as an operator does.
+func (s *env) lock(t testing.TB, w id.Workspace) {
 	t.Helper()
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.tables.Core,

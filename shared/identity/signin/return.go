@@ -12,18 +12,20 @@ const (
 	returnMax = 1024
 )
 
-// ReturnPath is where a person goes after signing in: s if it is a page of the app host, else "/". Whatever comes out
-// stays on the host, however often a browser or a proxy decodes and cleans it, and breaks no header.
+// ReturnPath returns where a person goes after signing in: s if it is a page of the app host, else "/". The result
+// stays on the host, however often a browser or a proxy decodes and cleans it, and contains no control character.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
-	if len(s) > returnMax || !address.Plain(s) || !unescapes(path, `/\%`) || !unescapes(query, "") || !walks(path) {
+	if len(s) > returnMax || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") ||
+		!isPagePath(path) {
 		return home
 	}
 	return s
 }
 
-// unescapes tells whether every escape in s is well-formed and stands for neither a control character nor a forbidden one.
-func unescapes(s, forbidden string) bool {
+// validEscapes reports whether every escape in s is well-formed and stands neither for a control character nor for a
+// forbidden one.
+func validEscapes(s, forbidden string) bool {
 	for {
 		_, after, more := strings.Cut(s, "%")
 		if !more {
@@ -45,9 +47,9 @@ func unescapes(s, forbidden string) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// walks tells whether a path goes down from the root step by step, to something else than a route of the API, however that
-// is spelled: coming back to one of those would sign in or out again.
-func walks(path string) bool {
+// isPagePath reports whether a path goes down from the root step by step and is not a route of the API in any spelling,
+// because returning to a route could sign in or out again.
+func isPagePath(path string) bool {
 	below, rooted := strings.CutPrefix(path, "/")
 	steps := strings.Split(below, "/")
 	if first, err := url.PathUnescape(steps[0]); !rooted || err != nil || first == "api" {

@@ -11,10 +11,11 @@ import (
 
 func TestT39APathThatCouldLeaveTheHostBecomesTheHomePage(t *testing.T) {
 	for _, bad := range []string{
-		"", "//evil", "/\\evil", "\\evil", "https:evil", "https://evil", "javascript:alert(1)", "/%0d%0aSet-Cookie:a=b", "/..//evil", "/a/../b",
-		"/%2e%2e/evil", "/%2E%2e//evil", "/a/./b", "/a//b", "/%2fevil", "/%5cevil", "/a%5c", "/\t/evil", "/a\r\nb", "/a\x00", "/a\x7f", "/%7f",
-		"/%", "/%2", "/%zz", "/%250d%250a", "/a b", "/ä", "/a#b", "/a\"b", "/?a=%0a", "/?a=%", "/?\\", "evil", "?a", "/api/auth/sign-in", "/api", "/%61pi/auth/sign-in", "/ap%69", "/%61%70%69/auth/sign-out?x=1", "/..",
-		"/a/..", "/" + strings.Repeat("a", 1100), "/{a}", "/a|b",
+		"", "//evil", "/\\evil", "\\evil", "https:evil", "https://evil", "javascript:alert(1)", "/%0d%0aSet-Cookie:a=b",
+		"/..//evil", "/a/../b", "/%2e%2e/evil", "/%2E%2e//evil", "/a/./b", "/a//b", "/%2fevil", "/%5cevil", "/a%5c",
+		"/\t/evil", "/a\r\nb", "/a\x00", "/a\x7f", "/%7f", "/%", "/%2", "/%zz", "/%250d%250a", "/a b", "/ä", "/a#b",
+		"/a\"b", "/?a=%0a", "/?a=%", "/?\\", "evil", "?a", "/api/auth/sign-in", "/api", "/%61pi/auth/sign-in", "/ap%69",
+		"/%61%70%69/auth/sign-out?x=1", "/..", "/a/..", "/" + strings.Repeat("a", 1100), "/{a}", "/a|b",
 	} {
 		if got := signin.ReturnPath(bad); got != "/" {
 			t.Errorf("%q comes back as %q", bad, got)
@@ -24,8 +25,8 @@ func TestT39APathThatCouldLeaveTheHostBecomesTheHomePage(t *testing.T) {
 
 func TestAPageOfTheAppIsReturnedTo(t *testing.T) {
 	for _, good := range []string{
-		"/", "/dashboard", "/artifacts/art_0123456789ABCDEFGHJKMNPQRS", "/device?user_code=BCDF-GHJK", "/oauth/authorize?request=aa-_", "/v/x/", "/a%20b",
-		"/audit?request_id=a%2Fb&x=%25", "/apis", "/%61pis", "/x/%61pi",
+		"/", "/dashboard", "/artifacts/art_0123456789ABCDEFGHJKMNPQRS", "/device?user_code=BCDF-GHJK",
+		"/oauth/authorize?request=aa-_", "/v/x/", "/a%20b", "/audit?request_id=a%2Fb&x=%25", "/apis", "/%61pis", "/x/%61pi",
 	} {
 		if got := signin.ReturnPath(good); got != good {
 			t.Errorf("%q comes back as %q", good, got)
@@ -34,7 +35,10 @@ func TestAPageOfTheAppIsReturnedTo(t *testing.T) {
 }
 
 func FuzzReturnPath(f *testing.F) {
-	for _, seed := range []string{"/", "//evil", "/\\evil", "/..//evil", "/%0d%0aSet-Cookie", "/a/%2e%2e/b?c=%25", "https:evil", "/%25%32%66", "/a;b//c"} {
+	for _, seed := range []string{
+		"/", "//evil", "/\\evil", "/..//evil", "/%0d%0aSet-Cookie", "/a/%2e%2e/b?c=%25", "https:evil", "/%25%32%66",
+		"/a;b//c",
+	} {
 		f.Add(seed)
 	}
 	app, err := url.Parse("https://app.example.org/api/auth/callback")
@@ -43,14 +47,18 @@ func FuzzReturnPath(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := signin.ReturnPath(s)
-		if !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.ContainsFunc(got, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
+		if !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.ContainsFunc(got, func(r rune) bool {
+			return r == '\\' || unicode.IsControl(r)
+		}) {
 			t.Fatalf("%q comes back as %q", s, got)
 		}
 		u, err := app.Parse(got)
 		if err != nil || u.Scheme != app.Scheme || u.Host != app.Host || u.User != nil {
 			t.Fatalf("%q leads to %v, %v", got, u, err)
 		}
-		if strings.HasPrefix(u.Path, "//") || strings.ContainsFunc(u.Path, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
+		if strings.HasPrefix(u.Path, "//") || strings.ContainsFunc(u.Path, func(r rune) bool {
+			return r == '\\' || unicode.IsControl(r)
+		}) {
 			t.Fatalf("%q is the path %q", got, u.Path)
 		}
 		again, err := url.PathUnescape(u.Path)

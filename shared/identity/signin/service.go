@@ -16,18 +16,18 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Store keeps sign-ins that are under way.
+// Store keeps pending sign-ins.
 type Store interface {
-	// Add stores an attempt.
+	// Add stores a pending sign-in.
 	Add(ctx context.Context, a Attempt) error
-	// Take deletes the attempt with a state and returns it, if it began in this browser and has not expired; of
-	// several calls one gets it. nil, with nothing changed, if there is none.
+	// Take deletes and returns the pending sign-in with a state if it began in this browser and has not expired. Of
+	// several calls one gets it. It returns nil, and changes no item, if there is none.
 	Take(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
 }
 
 // Service signs people in.
 type Service struct {
-	Provider  Provider // nil: nobody can sign in
+	Provider  Provider // nil: sign-in is disabled
 	Issuer    string   // of Provider
 	Store     Store
 	Registrar *member.Service
@@ -38,29 +38,30 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// ErrDeclined says that the provider sent the person back without having signed them in.
+// ErrDeclined reports that the provider sent the person back without having signed them in.
 var ErrDeclined = errors.New("the provider declined the sign-in")
 
-// Begun is a sign-in that waits for the person at the provider.
+// Begun is a sign-in that continues at the provider.
 type Begun struct {
 	URL    string
 	Cookie string // binds the sign-in to this browser for limits.SignInLife
 }
 
-// Begin starts a sign-in that ends at returnTo. It fails as database_unavailable if the provider or the store does not answer
-// in time, and as rate_limited_actor for addresses that come too often.
+// Begin starts a sign-in that ends at returnTo. It fails with database_unavailable if the provider or the store does
+// not answer in time, and with rate_limited_actor for an address that begins too many.
 func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (Begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
 	if d.Provider == nil {
-		return Begun{}, closed()
+		return Begun{}, errDisabled()
 	}
 	wait, err := d.Limiter.Allow(ctx, "signin", address.Subject(from, d.Peppers), d.Limits.SignIn)
 	switch {
 	case err != nil:
 		return Begun{}, err
 	case wait > 0:
-		return Begun{}, fault.New(fault.RateLimitedActor, "too many sign-ins from your network; wait as long as Retry-After says").After(wait)
+		return Begun{}, fault.New(fault.RateLimitedActor,
+			"too many sign-ins from your network; wait as long as Retry-After says").After(wait)
 	}
 	a, cookie := begin(ReturnPath(returnTo), d.Now())
 	url, err := d.Provider.Begin(ctx, transaction(a.State, cookie))
@@ -70,28 +71,28 @@ func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (
 	return Begun{URL: url, Cookie: cookie}, d.Store.Add(ctx, a)
 }
 
-// Callback is what a browser brings back from the provider.
+// Callback holds what the browser brings back from the provider.
 type Callback struct {
 	State  string
 	Code   string
 	Error  string // why there is no code
-	Issuer string // who sent the browser back; empty: the provider does not tell
-	Cookie string // of Begun
-	// Session is the session that the browser has, if any: it ends.
+	Issuer string // of the authorization response; empty: the provider does not send it
+	Cookie string // from Begun
+	// Session is the browser's previous session, if any, which Finish ends.
 	Session string
 }
 
 // Finished is a person who has signed in.
 type Finished struct {
-	Session  string // secret of a new session
+	Session  string // secret of the new session
 	ReturnTo string // path on the app host
 	Member   member.Member
-	New      bool // made by this sign-in
+	New      bool // the member was created by this sign-in
 }
 
-// Finish ends a sign-in, once, in the browser where it began. Its failures: forbidden with ErrUnverified; database_unavailable
-// if the provider or the store does not answer in time; forbidden for a closed workspace; and invalid_request for all else,
-// with ErrDeclined if the provider said no.
+// Finish completes a sign-in, once, in the browser where it began. It fails with forbidden and ErrUnverified for an
+// unverified address, with database_unavailable if the provider or the store does not answer in time, with forbidden
+// for a closed workspace, and with invalid_request otherwise, with ErrDeclined if the provider returned an error.
 func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
@@ -122,10 +123,10 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	}, err
 }
 
-// take ends the attempt that a callback belongs to, whatever comes of it.
+// take removes and returns the pending sign-in of a callback, even if the callback is then refused.
 func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	if d.Provider == nil {
-		return nil, closed()
+		return nil, errDisabled()
 	}
 	if !secret(c.State) || !secret(c.Cookie) {
 		return nil, Refused(errors.New("state or cookie is missing or malformed"))
@@ -146,7 +147,7 @@ func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	return a, nil
 }
 
-// SignOutURL is where a person signs out of the provider too; empty: nowhere.
+// SignOutURL returns where a person signs out of the provider too. It is empty if the provider has no such URL.
 func (d *Service) SignOutURL() string {
 	if d.Provider == nil {
 		return ""
@@ -154,6 +155,6 @@ func (d *Service) SignOutURL() string {
 	return d.Provider.SignOut()
 }
 
-func closed() error {
+func errDisabled() error {
 	return fault.New(fault.DatabaseUnavailable, "nobody can sign in here: no identity provider is configured")
 }

@@ -18,9 +18,10 @@ import (
 )
 
 func TestAPersonSignsIn(t *testing.T) {
-	s := newStand(t)
-	done := s.enter(t, "ada@example.org")
-	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" || done.Member.Issuer != s.Issuer {
+	s := newEnv(t)
+	done := s.signIn(t, "ada@example.org")
+	if done.ReturnTo != "/artifacts?a=b" || !done.New || done.Member.Email != "ada@example.org" ||
+		done.Member.Issuer != s.Issuer {
 		t.Errorf("finished %+v", done)
 	}
 	opened, err := s.Sessions.Authenticate(ctx, done.Session, "req")
@@ -28,7 +29,8 @@ func TestAPersonSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := opened.Actor.Workspace
-	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() || w.Tier() != limits.Free {
+	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() ||
+		w.Tier() != limits.Free {
 		t.Errorf("opened %+v", opened)
 	}
 	for _, a := range []event.Action{event.WorkspaceCreated, event.SessionStarted} {
@@ -39,23 +41,23 @@ func TestAPersonSignsIn(t *testing.T) {
 	if n := s.count(t, s.tables.Core, "ap_pk"); n != 0 || s.count(t, s.tables.Core, "K#") != 0 {
 		t.Error("an API key was made")
 	}
-	again := s.enter(t, "ada@example.org")
+	again := s.signIn(t, "ada@example.org")
 	if again.New || again.Member.ID != done.Member.ID || again.Session == done.Session {
 		t.Errorf("again %+v", again)
 	}
-	es := s.enter(t, "ada@example.org", "alg", "ES256")
+	es := s.signIn(t, "ada@example.org", "alg", "ES256")
 	if es.Member.ID != done.Member.ID {
 		t.Error("ES256 makes another member")
 	}
 }
 
 func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	victim, err := s.Begin(ctx, "/", from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := s.visit(t, "mallory@example.org")
+	own := s.authorize(t, "mallory@example.org")
 	for name, change := range map[string]func(*signin.Callback){
 		"without cookie":     func(c *signin.Callback) { c.Cookie = "" },
 		"another's cookie":   func(c *signin.Callback) { c.Cookie = victim.Cookie },
@@ -90,7 +92,7 @@ func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
 }
 
 func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	message := fault.Of(signin.Refused(nil)).Message
 	for name, change := range map[string]func(*signin.Callback){
 		"an error":       func(c *signin.Callback) { c.Error, c.Code = "access_denied", "" },
@@ -99,7 +101,7 @@ func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
 		"another issuer": func(c *signin.Callback) { c.Issuer = "https://evil.example" },
 		"late":           func(*signin.Callback) { s.later(limits.SignInLife) },
 	} {
-		c := s.visit(t, "ada@example.org")
+		c := s.authorize(t, "ada@example.org")
 		change(&c)
 		done, err := s.Finish(ctx, c, about, "req")
 		if fault.CodeOf(err) != fault.InvalidRequest || fault.Of(err).Message != message || done.Session != "" {
@@ -112,14 +114,14 @@ func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
 	if n := s.count(t, s.tables.Core, "MEM#"); n != 0 {
 		t.Errorf("%d members were made", n)
 	}
-	cancelled := s.visit(t, "ada@example.org", "cancel", "1")
+	cancelled := s.authorize(t, "ada@example.org", "cancel", "1")
 	if _, err := s.Finish(ctx, cancelled, about, "req"); !errors.Is(err, signin.ErrDeclined) {
 		t.Error(err)
 	}
 }
 
 func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	want := map[provider.Hostile]fault.Code{
 		provider.Unverified: fault.Forbidden, provider.VerifiedText: fault.Forbidden, provider.NoEmail: fault.Forbidden,
 		provider.TokenFails: fault.DatabaseUnavailable, provider.Old: "", provider.TokenStalls: fault.DatabaseUnavailable,
@@ -129,7 +131,7 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 		if !special {
 			code = fault.InvalidRequest
 		}
-		done, err := s.Finish(ctx, s.visit(t, string(h)+"@example.org", "hostile", string(h)), about, "req")
+		done, err := s.Finish(ctx, s.authorize(t, string(h)+"@example.org", "hostile", string(h)), about, "req")
 		if fault.CodeOf(err) != code || (done.Session == "") != (code != "") {
 			t.Errorf("%s: %q, want %q: %v", h, fault.CodeOf(err), code, err)
 		}
@@ -137,16 +139,16 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // whose token was old but alive
+	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // the one with an old but valid token
 		t.Errorf("%d members were made", n)
 	}
 }
 
 func TestT40ASessionIsAlwaysNewAndTheOldOneEnds(t *testing.T) {
-	s := newStand(t)
-	first := s.enter(t, "ada@example.org")
+	s := newEnv(t)
+	first := s.signIn(t, "ada@example.org")
 	for _, preset := range []string{first.Session, "x", strings.Repeat("A", 43)} {
-		c := s.visit(t, "mallory@example.org")
+		c := s.authorize(t, "mallory@example.org")
 		c.Session = preset
 		done, err := s.Finish(ctx, c, about, "req")
 		if err != nil || done.Session == preset {
@@ -159,13 +161,13 @@ func TestT40ASessionIsAlwaysNewAndTheOldOneEnds(t *testing.T) {
 }
 
 func TestT46PeopleAreKnownBySubjectNotByAddress(t *testing.T) {
-	s := newStand(t)
-	ada := s.enter(t, "ada@example.org", "sub", "one")
-	other := s.enter(t, "ada@example.org", "sub", "two")
+	s := newEnv(t)
+	ada := s.signIn(t, "ada@example.org", "sub", "one")
+	other := s.signIn(t, "ada@example.org", "sub", "two")
 	if other.Member.ID == ada.Member.ID || other.Member.Workspace == ada.Member.Workspace || !other.New {
 		t.Error("people who share an address became one")
 	}
-	moved := s.enter(t, "ada@new.example", "sub", "one")
+	moved := s.signIn(t, "ada@new.example", "sub", "one")
 	if moved.Member.ID != ada.Member.ID || moved.Member.Email != "ada@new.example" {
 		t.Errorf("moved %+v", moved.Member)
 	}
@@ -176,10 +178,10 @@ func TestT46PeopleAreKnownBySubjectNotByAddress(t *testing.T) {
 }
 
 func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	callbacks := make([]signin.Callback, 5)
 	for i := range callbacks {
-		callbacks[i] = s.visit(t, "ada@example.org")
+		callbacks[i] = s.authorize(t, "ada@example.org")
 	}
 	done, errs := make([]signin.Finished, len(callbacks)), make([]error, len(callbacks))
 	var all sync.WaitGroup
@@ -199,35 +201,37 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 			t.Error("one person is two members")
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 || s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
+	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 ||
+		s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
 		t.Errorf("%d new, %d members", made, n)
 	}
 }
 
 func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.Provider = s.relyOn(t, "http://"+silent(t))
 	down := func(name string, run func() error) {
 		t.Helper()
 		began := time.Now()
 		err := run()
-		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 || took >= limits.ProviderTimeout {
+		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 ||
+			took >= limits.ProviderTimeout {
 			t.Errorf("%s: %v after %s", name, err, took)
 		}
 	}
 	down("discovery", func() error { _, err := s.Begin(ctx, "/", from); return err })
 	s.Provider = s.relyOn(t, s.Issuer)
 	for _, path := range []string{"/token", "/jwks"} {
-		c := s.visit(t, "ada@example.org")
+		c := s.authorize(t, "ada@example.org")
 		s.idp.Break(path, provider.Stalls)
 		down(path, func() error { _, err := s.Finish(ctx, c, about, "req"); return err })
 		s.idp.Heal()
 	}
-	s.enter(t, "ada@example.org")
+	s.signIn(t, "ada@example.org")
 }
 
 func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	s.limits.SignIn.Limit = 2
 	for range 2 {
 		if _, err := s.Begin(ctx, "/", from); err != nil {
@@ -244,13 +248,14 @@ func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
 }
 
 func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
-	s := newStand(t)
-	ada := s.enter(t, "ada@example.org")
+	s := newEnv(t)
+	ada := s.signIn(t, "ada@example.org")
 	s.lock(t, ada.Member.Workspace)
-	if _, err := s.Finish(ctx, s.visit(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden || errors.Is(err, signin.ErrUnverified) {
+	if _, err := s.Finish(ctx, s.authorize(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden ||
+		errors.Is(err, signin.ErrUnverified) {
 		t.Error(err)
 	}
-	c := s.visit(t, "ada@example.org")
+	c := s.authorize(t, "ada@example.org")
 	s.Provider = nil
 	if _, err := s.Begin(ctx, "/", from); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Error(err)
@@ -264,7 +269,7 @@ func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
 }
 
 func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
-	s := newStand(t)
+	s := newEnv(t)
 	begun, err := s.Begin(ctx, "/", from)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +279,7 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	done := s.enter(t, "ada@example.org")
+	done := s.signIn(t, "ada@example.org")
 	for _, secret := range []string{begun.Cookie, q.Get("state"), q.Get("nonce"), done.Session} {
 		for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
 			if len(secret) < 43 || s.count(t, table, secret) != 0 {
@@ -282,13 +287,14 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 			}
 		}
 	}
-	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != callback || q.Get("scope") != "openid email profile" {
+	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != callback ||
+		q.Get("scope") != "openid email profile" {
 		t.Errorf("the provider is asked %v", q)
 	}
 }
 
-// count tells how many items of a table hold a text.
-func (s *stand) count(t testing.TB, table, text string) (n int) {
+// count counts the items of a table that contain a text.
+func (s *env) count(t testing.TB, table, text string) (n int) {
 	t.Helper()
 	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
 	if err != nil {

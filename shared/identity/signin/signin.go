@@ -1,5 +1,5 @@
-// Package signin lets people sign in through an identity provider: from a page of ours to the provider and back, in one
-// browser, once.
+// Package signin lets people sign in through an identity provider with the authorization code flow of OpenID Connect.
+// A sign-in completes once, and only in the browser where it began.
 package signin
 
 import (
@@ -16,43 +16,47 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Transaction is what one sign-in sends to the provider and holds its answer against. Nonce and Verifier follow from the
-// secret in the browser's cookie, so that the store holds nothing that completes a sign-in.
+// Transaction holds the values that tie the provider's answer to one sign-in. Nonce and Verifier derive from the
+// secret in the browser's cookie, so that the content of the store alone cannot complete a sign-in.
 type Transaction struct {
-	State    string // comes back with the browser
-	Nonce    string // comes back in the ID token
+	State    string // returned by the browser
+	Nonce    string // returned in the ID token
 	Verifier string // of PKCE
 }
 
-// Provider is the identity provider. Its failures are those that Refused, Unverified and Unreachable make.
+// Provider is the identity provider. Its failures are the errors that Refused, Unverified and Unreachable return.
 type Provider interface {
-	// Begin is the URL where a person signs in.
+	// Begin returns the URL where a person signs in.
 	Begin(ctx context.Context, t Transaction) (url string, err error)
-	// Finish redeems the code that came back and checks who the provider vouches for; t.Nonce must be in the ID token.
+	// Finish redeems the returned code and checks the ID token, which must contain t.Nonce.
 	Finish(ctx context.Context, code string, t Transaction) (member.Identity, error)
-	// Verify checks an ID token for our client that somebody else got, not older than limits.ProviderTokenLife.
+	// Verify checks an ID token that was issued to our client outside of a sign-in here, and is not older than
+	// limits.ProviderTokenLife.
 	Verify(ctx context.Context, idToken string) (member.Identity, error)
-	// SignOut is the URL where a person signs out of the provider too; empty if it has none, or cannot be asked.
+	// SignOut returns the URL where a person signs out of the provider too. It is empty if the provider has none, or
+	// cannot be asked.
 	SignOut() string
 }
 
-// ErrUnverified says that the provider vouches for the person but not for an e-mail address.
+// ErrUnverified reports that the provider has not verified the person's e-mail address.
 var ErrUnverified = errors.New("the e-mail address is not verified")
 
-// Unverified refuses a person whose address the provider did not verify; it is ErrUnverified.
+// Unverified returns the error for an unverified e-mail address. It wraps ErrUnverified.
 func Unverified() error {
-	return fault.Wrap(fault.Forbidden, ErrUnverified, "verify your e-mail address at the sign-in provider, then sign in again")
+	return fault.Wrap(fault.Forbidden, ErrUnverified,
+		"verify your e-mail address at the sign-in provider, then sign in again")
 }
 
-// Refused is the one answer to everything that is wrong with a sign-in or an ID token; the cause is for the log and holds
-// no secret.
+// Refused returns the one error for every invalid sign-in or ID token. The cause is for the log and contains no
+// secret.
 func Refused(cause error) error {
 	return fault.Wrap(fault.InvalidRequest, cause, "this sign-in cannot be completed; start it again")
 }
 
-// Unreachable says that nothing can be said because the provider does not answer.
+// Unreachable returns the error for a provider that does not answer.
 func Unreachable(cause error) error {
-	return fault.Wrap(fault.DatabaseUnavailable, cause, "the sign-in provider does not answer; try again in a moment").After(retryAfter)
+	return fault.Wrap(fault.DatabaseUnavailable, cause,
+		"the sign-in provider does not answer; try again in a moment").After(retryAfter)
 }
 
 const (
@@ -63,15 +67,15 @@ const (
 // Hash is SHA-256 of the secret in the browser's cookie.
 type Hash [sha256.Size]byte
 
-// Attempt is a sign-in under way, as it is stored.
+// Attempt is a pending sign-in, as it is stored.
 type Attempt struct {
-	State     string // stored by its hash
+	State     string // stored as its hash
 	Browser   Hash
 	ReturnTo  string
 	ExpiresAt time.Time
 }
 
-// begin makes an attempt with fresh secrets; cookie is for the browser alone.
+// begin creates an attempt with fresh secrets. Only the browser may get cookie.
 func begin(returnTo string, now time.Time) (a Attempt, cookie string) {
 	cookie = random()
 	return Attempt{
@@ -82,7 +86,7 @@ func begin(returnTo string, now time.Time) (a Attempt, cookie string) {
 	}, cookie
 }
 
-// transaction is what a browser's cookie makes of a state.
+// transaction derives the values of a sign-in from its state and the browser's cookie.
 func transaction(state, cookie string) Transaction {
 	return Transaction{State: state, Nonce: derive(cookie, "nonce", state), Verifier: derive(cookie, "verifier", state)}
 }
@@ -99,7 +103,7 @@ func random() string {
 	return base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
-// secret tells whether a text has the form of one of ours.
+// secret reports whether s has the form of a state or cookie.
 func secret(s string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	return err == nil && len(raw) == secretBytes && len(s) == base64.RawURLEncoding.EncodedLen(secretBytes)

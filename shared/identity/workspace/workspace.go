@@ -1,4 +1,4 @@
-// Package workspace knows what a workspace is, which numbers apply to it, and whether it may act.
+// Package workspace describes workspaces: which limits apply to one, and whether it may act.
 package workspace
 
 import (
@@ -9,13 +9,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Names of what provisioning makes.
+// Names that provisioning gives.
 const (
 	EphemeralName    = "Ephemeral workspace"
 	EphemeralKeyName = "Ephemeral publish key"
 )
 
-// Plan is what a claimed workspace pays for.
+// Plan is the plan of a claimed workspace.
 type Plan string
 
 // The plans.
@@ -31,23 +31,24 @@ type Workspace struct {
 	Plan        Plan
 	CreatedAt   time.Time
 	ClaimedAt   time.Time    // zero: ephemeral
-	ClaimedInto id.Workspace // where a claim moved everything; empty: nowhere
-	MinExpiry   time.Time    // of a workspace that was claimed: nothing that lived then ends earlier
+	ClaimedInto id.Workspace // the workspace that a claim moved its contents to; empty if none
+	MinExpiry   time.Time    // of a claimed workspace: the earliest expiry of what was live at the claim
 	Lock        id.Lockdown  // operator lockdown; empty: none
 	LockedAt    time.Time
-	Epoch       int64 // credentials of another epoch are dead
-	// LoginsEndedAt ends every API key whose member was signed in by then when making it; zero: none.
+	Epoch       int64 // credentials of another epoch are invalid
+	// LoginsEndedAt ends every API key whose member had signed in by then when they created it; zero if there is none.
 	LoginsEndedAt time.Time
-	// KeysEndedAt does the same to keys that do not tell when their member signed in: those that were made by then.
+	// KeysEndedAt does the same to API keys that do not record when their member signed in: it ends those created by
+	// then.
 	KeysEndedAt time.Time
-	AutoDays    int // how many days artifacts live unless asked otherwise; zero: the tier's default
+	AutoDays    int // default lifetime of artifacts in days; zero: the tier's default
 }
 
-// Open tells whether credentials of the workspace work and its content may be read.
+// Open reports whether credentials of the workspace work and its content may be read.
 func (w Workspace) Open() bool { return w.Lock == "" && w.ClaimedInto == "" }
 
-// Until is when something of the workspace ends that would have ended at an instant by itself: a claim lets it live to
-// the floor, but brings nothing back that had ended before.
+// Until returns when an item of the workspace ends that would have ended at an instant by itself. A claim extends it
+// to MinExpiry, but does not revive an item that had ended before the claim.
 func (w Workspace) Until(end time.Time) time.Time {
 	if w.ClaimedInto == "" || !end.After(w.ClaimedAt) || !end.Before(w.MinExpiry) {
 		return end
@@ -55,7 +56,7 @@ func (w Workspace) Until(end time.Time) time.Time {
 	return w.MinExpiry
 }
 
-// Tier tells which numbers apply.
+// Tier returns which limits apply.
 func (w Workspace) Tier() limits.Tier {
 	switch {
 	case w.ClaimedAt.IsZero():
@@ -67,7 +68,7 @@ func (w Workspace) Tier() limits.Tier {
 	}
 }
 
-// Life is how long artifacts live unless asked otherwise: what the workspace chose, within the bounds of its tier.
+// Life returns the default lifetime of artifacts: what the workspace chose, within the bounds of its tier.
 func (w Workspace) Life(p limits.Policy) time.Duration {
 	if w.AutoDays == 0 {
 		return p.DefaultLife
@@ -75,12 +76,13 @@ func (w Workspace) Life(p limits.Policy) time.Duration {
 	return min(max(time.Duration(w.AutoDays)*limits.Day, p.MinLife), p.MaxLife)
 }
 
-// Summary is the wire form.
+// Summary returns the wire form.
 func (w Workspace) Summary() contract.WorkspaceSummary {
 	return contract.WorkspaceSummary{ID: w.ID, Name: w.Name, CreatedAt: contract.At(w.CreatedAt)}
 }
 
-// UsagePolicy tells the limits of a tier; used is today's first publishes, nil when it cannot be read.
+// UsagePolicy returns the limits of a tier. used counts today's first publishes; it is nil when the count cannot be
+// read.
 func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePolicy {
 	p := l.Tiers[tier]
 	policy := contract.UsagePolicy{
