@@ -393,7 +393,8 @@ func goldenCommand(o idempotency.Operation) idempotency.Command {
 var goldenResults = map[idempotency.Operation]string{
 	idempotency.CreateSession:   `{"s":"upl_03FJNJPY4GCSFCW9GQ1WVF3VF4"}`,
 	idempotency.FinalizeSession: `{"n":2,"b":6}`,
-	idempotency.PublishRevision: `{"a":"art_3RG16881XBNST9RRXSMJF1WS6S","r":"rev_3PGE414NJDJ0A3FRJJRE52K8XX","t":"A title",` +
+	idempotency.PublishRevision: `{"a":"art_3RG16881XBNST9RRXSMJF1WS6S",` +
+		`"r":"rev_3PGE414NJDJ0A3FRJJRE52K8XX","t":"A title",` +
 		`"e":"index.html","x":"2026-01-03T03:04:05.678Z","s":"MTYXVS1262WCM0RC","p":true}`,
 	idempotency.RestoreRevision: `{"r":"rev_3PGE414NJDJ0A3FRJJRE52K8XX"}`,
 	idempotency.DeleteArtifact:  `{"at":"2026-01-02T03:04:05.678Z"}`,
