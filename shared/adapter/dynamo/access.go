@@ -25,7 +25,9 @@ var (
 )
 
 // Find implements access.Store.
-func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, wants access.Request) (access.Found, error) {
+func (s Access) Find(
+	ctx context.Context, public id.Public, w id.Workspace, wants access.Request,
+) (access.Found, error) {
 	b := batch{strong: true}
 	b.want(apiKeyKey(public))
 	b.want(workspaceKey(w))
@@ -47,11 +49,14 @@ func (s Access) Find(ctx context.Context, public id.Public, w id.Workspace, want
 		return access.Found{}, err
 	}
 	out := access.Found{
-		Key: readAPIKey(f.at(apiKeyKey(public)), public), Workspace: readWorkspace(f.at(workspaceKey(w)), w), Record: readRecord(f.hot(record)),
+		Key:       readAPIKey(f.at(apiKeyKey(public)), public),
+		Workspace: readWorkspace(f.at(workspaceKey(w)), w),
+		Record:    readRecord(f.hot(record)),
 	}
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
-	out.Session, out.Entries, err = readUpload(f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session)), wants.Session)
+	session, entries := f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session))
+	out.Session, out.Entries, err = readUpload(session, entries, wants.Session)
 	return out, err
 }
 
@@ -66,7 +71,9 @@ func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 }
 
 // GrantAndWorkspace implements access.MemberStore.
-func (s Access) GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error) {
+func (s Access) GrantAndWorkspace(
+	ctx context.Context, grant id.Public, w id.Workspace,
+) (*oauth.Grant, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(grantKey(grant))
 	b.want(workspaceKey(w))
@@ -78,7 +85,9 @@ func (s Access) GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Wor
 }
 
 // MemberAndRecord implements access.MemberStore.
-func (s Access) MemberAndRecord(ctx context.Context, w id.Workspace, m id.Member, wants access.Request) (*member.Member, *idempotency.Record, error) {
+func (s Access) MemberAndRecord(
+	ctx context.Context, w id.Workspace, m id.Member, wants access.Request,
+) (*member.Member, *idempotency.Record, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	record := b.wantRecord(wants, string(m))

@@ -73,7 +73,7 @@ func (d *desk) store(t testing.TB, items ...item) {
 	}
 }
 
-// person makes a member whom a client may act for; change may alter all of it before it is stored.
+// person makes a member for which a client may act; change may alter all of it before it is stored.
 func (d *desk) person(t testing.TB, change ...func(*person)) *person {
 	t.Helper()
 	w := workspace.Workspace{
@@ -123,7 +123,8 @@ func TestAMemberComesInWithTheirAccessToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := opened.Actor
-	if a.Member != p.member.ID || a.Client != oauth.CLI || a.Workspace != p.home || a.RequestID != "request-1" || a.Subject() != string(p.member.ID) {
+	if a.Member != p.member.ID || a.Client != oauth.CLI || a.Workspace != p.home || a.RequestID != "request-1" ||
+		a.Subject() != string(p.member.ID) {
 		t.Errorf("%+v", a)
 	}
 	if a.Event() != event.ByMember(p.member.ID) || a.Policy.NewArtifactsPerDay != 100 {
@@ -152,11 +153,15 @@ func TestT03TokensOfTheMCPHostHaveTheRightsThatTokenAndMemberShare(t *testing.T)
 	if len(opened.Member.Scopes) != 2 {
 		t.Errorf("the member's own scopes are %v", opened.Member.Scopes)
 	}
-	if _, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.api.Authenticate(
+		ctx, p.token.Reveal(), access.Request{}, "",
+	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("it opens the api host too", err)
 	}
 	own := d.person(t)
-	if _, err := d.mcp.Authenticate(ctx, own.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.mcp.Authenticate(
+		ctx, own.token.Reveal(), access.Request{}, "",
+	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("a token of the api host opens the MCP host", err)
 	}
 }
@@ -183,7 +188,7 @@ func TestT03WithoutAnMCPHostTheClientsOfOthersStillOpenNothingOfTheApi(t *testin
 	}
 }
 
-// misfits make a good person one who must not come in.
+// misfits change a person so that access is refused.
 var misfits = map[string]func(*person){
 	"the grant is revoked":          func(p *person) { p.grant.RevokedAt = p.grant.CreatedAt },
 	"the grant is over":             func(p *person) { p.grant.ExpiresAt = p.grant.CreatedAt },
@@ -201,7 +206,9 @@ var misfits = map[string]func(*person){
 	"another secret": func(p *person) {
 		p.token = credential.MintAs(credential.AccessToken, credential.Preview, p.home.ID, p.token.Public)
 	},
-	"an unknown token":   func(p *person) { p.token = credential.Mint(credential.AccessToken, credential.Preview, p.home.ID, "") },
+	"an unknown token": func(p *person) {
+		p.token = credential.Mint(credential.AccessToken, credential.Preview, p.home.ID, "")
+	},
 	"an unknown space":   func(p *person) { p.token.Workspace = id.NewWorkspace() },
 	"T06: a refresh":     func(p *person) { p.token.Kind = credential.RefreshToken },
 	"T06: a claim token": func(p *person) { p.token.Kind = credential.ClaimToken },
@@ -225,7 +232,8 @@ func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
 				d.store(t, grantItem(p.grant))
 			}
 			opened, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, "")
-			if fault.CodeOf(err) != fault.NotAuthenticated || fault.Of(err).Message != fault.Of(want).Message || opened.Actor.Member != "" {
+			if fault.CodeOf(err) != fault.NotAuthenticated || fault.Of(err).Message != fault.Of(want).Message ||
+				opened.Actor.Member != "" {
 				t.Errorf("%+v %v", opened.Actor, err)
 			}
 		})
@@ -245,7 +253,8 @@ func TestBothLiveAccessTokensOfAGrantWork(t *testing.T) {
 	var newer credential.Token
 	p := d.person(t, func(p *person) {
 		newer = credential.MintAs(credential.AccessToken, credential.Preview, p.home.ID, p.token.Public)
-		p.grant.Access = append(p.grant.Access, oauth.AccessToken{Hash: newer.Hash(d.peppers), ExpiresAt: d.clock.Add(2 * limits.AccessTokenLife)})
+		p.grant.Access = append(p.grant.Access,
+			oauth.AccessToken{Hash: newer.Hash(d.peppers), ExpiresAt: d.clock.Add(2 * limits.AccessTokenLife)})
 	})
 	for _, token := range []credential.Token{p.token, newer} {
 		if _, err := d.api.Authenticate(ctx, token.Reveal(), access.Request{}, ""); err != nil {
@@ -253,7 +262,9 @@ func TestBothLiveAccessTokensOfAGrantWork(t *testing.T) {
 		}
 	}
 	d.clock = d.clock.Add(limits.AccessTokenLife)
-	if _, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, ""); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := d.api.Authenticate(
+		ctx, p.token.Reveal(), access.Request{}, "",
+	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error("the older one outlives its hour", err)
 	}
 	if _, err := d.api.Authenticate(ctx, newer.Reveal(), access.Request{}, ""); err != nil {

@@ -13,20 +13,21 @@ import (
 // errShardFull says that a counter of an allowance has no room for what is asked; another may have.
 var errShardFull = errors.New("this counter of the allowance is full")
 
-// allowance is how much of something a workspace may use on a UTC day, and what a commit takes of it.
+// allowance is how much of a resource a workspace may use on a UTC day, and what a commit takes of it.
 type allowance struct {
 	key  func(w id.Workspace, day time.Time, shard int) string // of its counters
 	of   id.Workspace
 	at   time.Time
-	take int64 // 0: nothing is counted
+	take int64 // 0: not counted
 	most int64
 }
 
 // spend adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
 type spend func(*transaction)
 
-// within commits against an allowance. It is split into counters, and one that is full sends the commit to the next: it is
-// never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has room.
+// within commits against an allowance. It is split into counters, and one that is full sends the commit to the next:
+// it is never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has
+// room.
 func (s *db) within(a allowance, commit func(spend) error) error {
 	if a.take == 0 {
 		return commit(func(*transaction) {})

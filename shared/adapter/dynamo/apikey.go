@@ -60,15 +60,17 @@ func readAPIKey(i item, public id.Public) *credential.Key {
 	return out
 }
 
-// addToGrant holds a transaction to a login that has not ended, and names the key in its grant, which ends it.
+// addToGrant requires a CLI login that has not ended, and adds the key to its grant, because the key ends with it.
 func (s Keys) addToGrant(t *transaction, k credential.Key) {
 	t.update(grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
-		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND (attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
+		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND "+
+			"(attribute_not_exists(#api_keys) OR size(#api_keys) < :most)",
 		values{"key": []string{string(k.Public)}, "most": limits.LoginKeys}, func(grant item) error {
 			if grant == nil || !grant.getTime("rev_at").IsZero() {
 				return fault.New(fault.NotAuthenticated, "this login has ended; sign in again")
 			}
-			return fault.New(fault.Forbidden, "this login has made %d API keys; sign in again, or make them in the dashboard", limits.LoginKeys)
+			return fault.New(fault.Forbidden, "this login has made %d API keys; sign in again, or make them in the dashboard",
+				limits.LoginKeys)
 		})
 }
 
@@ -78,14 +80,14 @@ func (s Keys) Key(ctx context.Context, public id.Public) (*credential.Key, error
 	return readAPIKey(i, public), err
 }
 
-// End implements credential.Keys. It checks no fence: a key may always be ended.
+// End implements credential.Keys. It checks no fence, because a key may always be ended.
 func (s Keys) End(ctx context.Context, e credential.Ending) (time.Time, error) {
 	t := s.begin()
 	t.finish(e.Command, e.Result, e.At)
 	return s.endKey(ctx, t, e.Key, e.At, e.Event)
 }
 
-// endKey commits the end of a key with its event. The key leaves the list of live ones for that of revoked ones, and
+// endKey commits the end of a key with its event. The key leaves the list of live keys for that of revoked ones, and
 // makes room for another.
 func (s *db) endKey(
 	ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event,
@@ -115,11 +117,10 @@ func (s Keys) Revoke(ctx context.Context, k credential.Key, at time.Time, e even
 	return s.endKey(ctx, s.begin(), k, at, e)
 }
 
-// errRevoked stops what ends a key, a session, a link or logins and finds it ended.
+// errRevoked says that a key, a session, a link or a sign-in had ended before.
 var errRevoked = errors.New("ended already")
 
-// commitOnce commits what ends something at an instant, and returns when it ended: earlier, where t found errRevoked and
-// noted the first time.
+// commitOnce commits the end of an item, and returns when it ended. Where t found errRevoked, that is the first time.
 func (s *db) commitOnce(ctx context.Context, t *transaction, first *time.Time, at time.Time) (time.Time, error) {
 	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
@@ -145,9 +146,8 @@ func (s Keys) List(ctx context.Context, q credential.KeyQuery) ([]credential.Key
 	})
 }
 
-// listedKeys are keys as the index has them, by their places. The index does not tell who made a key. That matters
-// for those that do not tell when their member signed in, and are older than a sign-out: they are read from the
-// table.
+// listedKeys returns keys as the index has them, by their places. The index does not carry the member. It matters for
+// keys that do not record when their member signed in and are older than a sign-out: those are read from the table.
 func (s Keys) listedKeys(
 	ctx context.Context, found []item, w workspace.Workspace,
 ) (map[string]credential.Key, error) {
@@ -170,16 +170,16 @@ func (s Keys) listedKeys(
 	return rows, err
 }
 
-// errUncounted says that a workspace has as many live keys as it may have, or that nobody knows how many it has.
+// errUncounted says that the count of live keys has no room, or that there is no count yet.
 var errUncounted = errors.New("the live API keys are to be counted")
 
 // maxCounts bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that
 // was made or revoked meanwhile.
 const maxCounts = 6
 
-// Create implements credential.Keys. The item of live keys has the public id of each, so that a revocation takes
-// one away exactly once. What ends by itself stays there until there is no room, and then the keys are counted.
-// Workspaces from before there was such an item are counted at their next key.
+// Create implements credential.Keys. The item of live keys has the public id of each, so that a revocation removes
+// exactly one. Keys that expire stay in it until it has no room; then the keys are counted again. A workspace without
+// such an item is counted at its next key.
 func (s Keys) Create(ctx context.Context, c credential.Creation) error {
 	w := c.Key.Workspace
 	for range maxCounts {
@@ -227,8 +227,8 @@ func (t *transaction) uncountKeys(w id.Workspace, keys ...string) {
 	t.update(liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
 }
 
-// countKeys writes which keys of a workspace live at an instant, and returns how many. Nothing is written over that
-// changed meanwhile; then what changed is left to the next count.
+// countKeys writes which keys of a workspace live at an instant, and returns their number. It overwrites no concurrent
+// change: the next count sees it.
 func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int, error) {
 	b := batch{strong: true}
 	b.want(liveKeysKey(w))
@@ -237,11 +237,11 @@ func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int
 	if err != nil {
 		return 0, err
 	}
-	was, gate := f.at(liveKeysKey(w)), readWorkspace(f.at(workspaceKey(w)), w)
-	if gate == nil {
+	was, of := f.at(liveKeysKey(w)), readWorkspace(f.at(workspaceKey(w)), w)
+	if of == nil {
 		return 0, closed(nil)
 	}
-	live, err := s.liveKeys(ctx, *gate, was.getSet("live"), now)
+	live, err := s.liveKeys(ctx, *of, was.getSet("live"), now)
 	if err != nil {
 		return 0, err
 	}
@@ -265,9 +265,8 @@ func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int
 	return len(live), nil
 }
 
-// liveKeys are the keys that count: of those that are counted and those that the index has, the ones that live. What
-// is only in one of the two is looked up, because the index may be behind. What the index says has ended has ended
-// for good.
+// liveKeys returns the keys that count and live, of those in the count and those in the index. A key in only one of
+// the two is looked up, because the index may be behind. A key that the index shows as ended has ended for good.
 func (s Keys) liveKeys(
 	ctx context.Context, w workspace.Workspace, counted []string, now time.Time,
 ) (live []string, err error) {
@@ -307,6 +306,5 @@ func (s Keys) liveKeys(
 	return live, err
 }
 
-// keyTTL is when a key that ended at an instant may leave the table. Without it, it is refused as one that is
-// unknown.
+// keyTTL returns when a key that ended at an instant may leave the table. From then on it is refused as unknown.
 func keyTTL(ended time.Time) time.Time { return ended.Add(limits.EndedKeyLife) }

@@ -82,7 +82,8 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := opened.Actor.Key
-	if key.ID != made.APIKey.ID || key.Name != "laptop" || key.Member != p.member.ID || key.Epoch != p.home.Epoch || !key.ExpiresAt.Equal(d.clock.Add(time.Hour)) {
+	if key.ID != made.APIKey.ID || key.Name != "laptop" || key.Member != p.member.ID || key.Epoch != p.home.Epoch ||
+		!key.ExpiresAt.Equal(d.clock.Add(time.Hour)) {
 		t.Errorf("%+v", key)
 	}
 	if key.Has(credential.Admin) || !key.Has(credential.Publish) || !key.Has(credential.Read) {
@@ -101,8 +102,10 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	if err != nil || !again.RevokedAt.Equal(ended.RevokedAt.Time) {
 		t.Errorf("revoked at %s, then at %s (%v)", ended.RevokedAt, again.RevokedAt, err)
 	}
-	events, _, _, err := d.Events.List(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}, d.clock, noPosition, 10)
-	if err != nil || len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated || events[0].Actor.ID != string(p.member.ID) {
+	events, _, _, err := d.Events.List(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}},
+		d.clock, noPosition, 10)
+	if err != nil || len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated ||
+		events[0].Actor.ID != string(p.member.ID) {
 		t.Errorf("%+v %v", events, err)
 	}
 }
@@ -188,13 +191,19 @@ func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	for n := range fences {
 		d.store(t, newItem(fenceKey(p.home.ID, n)).str("into", string(p.home.ClaimedInto)))
 	}
-	if _, err := k.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := k.Create(
+		ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0,
+	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if _, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := newSteward(d).Update(
+		ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3),
+	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
+	if rows, _, err := d.Keys.List(
+		ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10},
+	); err != nil || len(rows) != 0 {
 		t.Error(rows, err)
 	}
 }
@@ -245,7 +254,8 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list.Items[0].ID); err != nil || ended.APIKey.Name != "Agent auth" {
+	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list.Items[0].ID); err != nil ||
+		ended.APIKey.Name != "Agent auth" {
 		t.Errorf("an agent's key is not revoked: %+v %v", ended, err)
 	}
 }
@@ -322,7 +332,9 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 	if now := d.actor(t, p); err != nil || !key.RevokedAt.IsZero() || now.Workspace.Name != "Home" {
 		t.Errorf("%+v %q %v", key, now.Workspace.Name, err)
 	}
-	if rows, _, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 1 {
+	if rows, _, err := d.Keys.List(
+		ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10},
+	); err != nil || len(rows) != 1 {
 		t.Error(len(rows), err)
 	}
 }

@@ -45,7 +45,7 @@ func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.K
 
 func asTheyAre(*credential.Key) {}
 
-// browser is a member of a desk who is signed in to the app host, with what the workspace says now.
+// browser is a member of a desk signed in to the app host, with what the workspace says now.
 func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	t.Helper()
 	w, err := l.Workspaces.Workspace(ctx, p.home.ID)
@@ -79,7 +79,8 @@ func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which,
 			t.Fatal(err)
 		}
 		rows = append(rows, list.Items...)
-		if list.PageInfo.HasMore != (list.PageInfo.NextCursor != nil) || list.PageInfo.HasMore && len(list.Items) != limit || len(list.Items) > limit {
+		if list.PageInfo.HasMore != (list.PageInfo.NextCursor != nil) || list.PageInfo.HasMore &&
+			len(list.Items) != limit || len(list.Items) > limit {
 			t.Fatalf("%d keys, %+v", len(list.Items), list.PageInfo)
 		}
 		if !list.PageInfo.HasMore {
@@ -197,7 +198,9 @@ func TestASignOutOfBeforeEndsNoKeysThatWereToLive(t *testing.T) {
 	l, _, p := newLogins(t)
 	k := l.oldKeys(t, p, 1, asTheyAre)[0]
 	l.clock = l.clock.Add(time.Minute)
-	if _, _, err := l.change(ctx, workspaceKey(p.home.ID), "SET #logins_out = :now", "attribute_exists(#pk)", values{"now": l.clock}); err != nil {
+	if _, _, err := l.change(
+		ctx, workspaceKey(p.home.ID), "SET #logins_out = :now", "attribute_exists(#pk)", values{"now": l.clock},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if rows := l.walk(t, l.browser(t, p), credential.LiveKeys, 50); len(rows) != 1 || rows[0].ID != k.ID {
@@ -215,8 +218,14 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 	}
 	next := *list.PageInfo.NextCursor
 	for name, try := range map[string]func() error{
-		"another workspace": func() error { _, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next}); return err },
-		"another list":      func() error { _, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next}); return err },
+		"another workspace": func() error {
+			_, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next})
+			return err
+		},
+		"another list": func() error {
+			_, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next})
+			return err
+		},
 		"tampered": func() error {
 			_, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next + "A"})
 			return err
@@ -232,7 +241,9 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1}); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := l.List(
+		ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1},
+	); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a limit that no page has: %v", err)
 	}
 }
@@ -246,7 +257,7 @@ func (l *logins) full(t testing.TB, by credential.Actor) {
 	}
 }
 
-// TestAThousandKeysLiveInAWorkspace begins with keys that nobody counted.
+// TestAThousandKeysLiveInAWorkspace begins with keys that are not counted.
 func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l, cli, p := newLogins(t)
 	by := l.browser(t, p)
@@ -342,7 +353,7 @@ func TestKeysThatExpiredMakeRoom(t *testing.T) {
 	}
 }
 
-// TestKeysThatAreMadeAtOnceStayWithinTheLimit lets makers race with each other and with those who revoke.
+// TestKeysThatAreMadeAtOnceStayWithinTheLimit lets new keys race with each other and with revocations.
 func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
@@ -379,7 +390,8 @@ func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := l.walk(t, by, credential.LiveKeys, 50)
-	if n := len(slices.DeleteFunc(made, func(b bool) bool { return !b })); n < 1 || len(rows) > most || len(rows) != n+most-2 || len(l.counted(t, p)) != len(rows) {
+	if n := len(slices.DeleteFunc(made, func(b bool) bool { return !b })); n < 1 || len(rows) > most ||
+		len(rows) != n+most-2 || len(l.counted(t, p)) != len(rows) {
 		t.Errorf("%d were made, %d live, %d are counted", n, len(rows), len(l.counted(t, p)))
 	}
 }
@@ -399,7 +411,9 @@ func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := leaves(made.APIKey.PublicID), l.clock.Add(time.Hour+limits.EndedKeyLife).Truncate(time.Second); !leaves(forGood.Public).IsZero() || !got.Equal(want) {
+	got := leaves(made.APIKey.PublicID)
+	want := l.clock.Add(time.Hour + limits.EndedKeyLife).Truncate(time.Second)
+	if !leaves(forGood.Public).IsZero() || !got.Equal(want) {
 		t.Errorf("they leave %s and %s, want never and %s", leaves(forGood.Public), got, want)
 	}
 	l.revoke(t, by, forGood.ID)

@@ -125,7 +125,12 @@ func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count sp
 	t.finish(p.Command, p.Result, p.At)
 	t.moveCurrent(p)
 	t.update(revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
-		"#status = :draft", values{"published": string(artifact.Published), "now": p.At, "no": p.Number, "draft": string(artifact.Draft)},
+		"#status = :draft", values{
+			"published": string(artifact.Published),
+			"now":       p.At,
+			"no":        p.Number,
+			"draft":     string(artifact.Draft),
+		},
 		func(item) error { return artifact.ErrMoved })
 	t.checkFence(p.Workspace)
 	count(t)
@@ -149,7 +154,8 @@ func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
 	p := r.Publication
 	t.finish(p.Command, p.Result, p.At)
 	t.moveCurrent(p)
-	t.check(revisionKey(p.Artifact, p.Revision.Source), "#status = :published", values{"published": string(artifact.Published)}, moved)
+	t.check(revisionKey(p.Artifact, p.Revision.Source), "#status = :published",
+		values{"published": string(artifact.Published)}, moved)
 	t.checkFence(p.Workspace)
 	t.create(revisionItem(p.Revision))
 	t.create(newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
@@ -208,7 +214,9 @@ func (t *transaction) moveCurrent(p artifact.Publication) {
 }
 
 // Draft implements artifact.Publications.
-func (s Artifacts) Draft(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Artifact, *artifact.Revision, error) {
+func (s Artifacts) Draft(
+	ctx context.Context, a id.Artifact, r id.Revision,
+) (*artifact.Artifact, *artifact.Revision, error) {
 	b := batch{strong: true}
 	b.want(artifactKey(a))
 	b.want(revisionKey(a, r))
@@ -259,7 +267,8 @@ func (s Artifacts) ReadState(ctx context.Context, n readaccess.Query) (readacces
 		return readaccess.State{}, err
 	}
 	return readaccess.State{
-		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace), Artifact: readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
-		Link: readLink(f.at(linkKey(n.Link)), n.Link),
+		Workspace: readWorkspace(f.at(workspaceKey(n.Workspace)), n.Workspace),
+		Artifact:  readArtifact(f.at(artifactKey(n.Artifact)), n.Artifact),
+		Link:      readLink(f.at(linkKey(n.Link)), n.Link),
 	}, nil
 }

@@ -47,7 +47,7 @@ func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Rev
 // least once; met twice, it counts as what it was later.
 //
 // Without a claim under way the workspace's own partitions are all, and they are read beside the question whether there
-// is one. That there is none says nothing of an earlier instant, but an alias stays for claim.Recheck after the last
+// is one. That there is none does not cover an earlier instant, but an alias stays for claim.Recheck after the last
 // artifact was moved: what was read within half of it is right.
 func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
 	own := partsOf(q, workspace.Workspace{ID: q.Workspace})
@@ -81,7 +81,7 @@ func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
 // listPart is one partition of a list.
 type listPart struct {
 	list string
-	from workspace.Workspace // claimed, whose artifacts these are; zero: of the list's own workspace
+	from workspace.Workspace // the claimed owner of these artifacts; zero: the workspace of the list
 	live bool                // without those that have expired
 }
 
@@ -149,8 +149,8 @@ func (s Artifacts) readParts(ctx context.Context, q artifact.Query, all []listPa
 	return page(merged, q.Limit+1), nil
 }
 
-// readPart reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job finds
-// them, so the query filters them and goes on until there are enough.
+// readPart reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job
+// finds them, so the query filters them and goes on until there are enough.
 func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
@@ -167,7 +167,7 @@ func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart)
 	}
 	if filter := "#exp > :end OR attribute_exists(#pin_at)"; one.live {
 		v["end"] = q.Now
-		if q.Now.Before(one.from.MinExpiry) { // whatever lived when it was claimed lives on
+		if q.Now.Before(one.from.MinExpiry) { // what lived when it was claimed lives on
 			v["end"] = one.from.ClaimedAt
 		}
 		in.FilterExpression, in.ExpressionAttributeNames = &filter, names(condition, filter)

@@ -98,8 +98,7 @@ func (u *artifactUpdate) move(to id.Workspace) {
 	u.set("g1p", artifactsOf(to))
 }
 
-// schedule writes when something is due of the artifact in the state a. Nothing is due of one that is pinned and has no
-// draft.
+// schedule writes when the artifact in the state a is due. One that is pinned and has no draft is never due.
 func (u *artifactUpdate) schedule(a artifact.Artifact) {
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
 		u.unschedule()
@@ -134,12 +133,12 @@ func (t *transaction) updateArtifact(u *artifactUpdate, r refusal) {
 	t.update(artifactKey(u.artifact), u.expression(), u.condition(), u.values, r)
 }
 
-// checkArtifact holds the transaction to the conditions of an update that changes nothing.
+// checkArtifact holds the transaction to the conditions of an update, without the update.
 func (t *transaction) checkArtifact(u *artifactUpdate, r refusal) {
 	t.check(artifactKey(u.artifact), u.condition(), u.values, r)
 }
 
-// changeArtifact makes the update by itself. One whose conditions do not hold changes nothing.
+// changeArtifact makes the update outside a transaction. It has no effect unless all conditions hold.
 func (s *db) changeArtifact(ctx context.Context, u *artifactUpdate) error {
 	_, _, err := s.change(ctx, artifactKey(u.artifact), u.expression(), u.condition(), u.values)
 	return err

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// batch reads items of core and hot together. A key that stays unread fails the whole batch: a missing gate must never
-// look like an open one.
+// batch reads items of core and hot together. A key that stays unread fails the whole batch: an item that was not read
+// must never look like one that does not exist.
 type batch struct {
 	core, hot []item
 	strong    bool

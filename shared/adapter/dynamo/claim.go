@@ -63,12 +63,15 @@ func (s Claims) Move(ctx context.Context, m claim.Move) error {
 	}
 	s.closeSource(t, m)
 	t.check(workspaceKey(m.Destination),
-		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, func(item) error {
+		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil,
+		func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})
-	t.put(newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At), "attribute_not_exists(#pk)", nil, claimGone)
+	t.put(newItem(aliasKey(m.Destination, m.Source)).time("floor", m.MinExpiry).time("since", m.At),
+		"attribute_not_exists(#pk)", nil, claimGone)
 	t.put(newItem(migrationKey(m.Source)).str("into", string(m.Destination)).time("since", m.At).
-		str("g2p", queueOf(migrationDue, string(m.Source))).str("g2s", millisKey(m.At)), "attribute_not_exists(#pk)", nil, claimGone)
+		str("g2p", queueOf(migrationDue, string(m.Source))).str("g2s", millisKey(m.At)),
+		"attribute_not_exists(#pk)", nil, claimGone)
 	for _, e := range m.Events {
 		t.record(e)
 	}
@@ -84,18 +87,22 @@ func (s Claims) redeem(t *transaction, m claim.Move) {
 		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, claimGone)
 }
 
-// verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by its
-// generation and its workspace. Its attributes here: state, gen, ws, member, completed_at, keys, locked and exp; of the
-// newest attempt attempt (its number), attempt_exp and tries.
+// verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by
+// its generation and its workspace. Its attributes here: state, gen, ws, member, completed_at, keys, locked and exp;
+// of the newest attempt attempt (its number), attempt_exp and tries.
 //
-// A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets nobody in: the
-// registration stays with the source, which is closed, so that no credential is made for it again.
+// A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets no agent in:
+// the registration stays with the source, which is closed, so that no credential is made for it again.
 func (s Claims) verify(t *transaction, m claim.Move) {
 	set := "SET #state = :verified, #member = :member, #completed_at = :now"
 	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
 	v := values{
-		"verified": string(agentauth.Verified), "member": string(m.Member), "now": m.At, "one": 1, "source": string(m.Source),
-		"pending": string(agentauth.ClaimPending),
+		"verified": string(agentauth.Verified),
+		"member":   string(m.Member),
+		"now":      m.At,
+		"one":      1,
+		"source":   string(m.Source),
+		"pending":  string(agentauth.ClaimPending),
 	}
 	if m.Attempt == 0 {
 		condition += "#state IN (:unclaimed, :pending)"
@@ -105,20 +112,23 @@ func (s Claims) verify(t *transaction, m claim.Move) {
 		v["into"] = string(m.Destination)
 		v["list"] = registrationsOf(m.Destination)
 		v["sort"] = timeKey(m.At, m.Registration)
-		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND (attribute_not_exists(#tries) OR #tries < :most)"
+		condition += "#state = :pending AND #attempt = :attempt AND #attempt_exp > :now AND " +
+			"(attribute_not_exists(#tries) OR #tries < :most)"
 		v["attempt"], v["most"] = m.Attempt, limits.AttemptTries
 	}
 	t.update(registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
 }
 
-// closeSource points the source at the destination and shuts every fence, so that whatever was under way in it fails. The
-// gate itself lives until its artifacts are moved; the fences need not outlive the credentials of the source.
+// closeSource points the source at the destination and closes every fence, so that writes under way in it fail. The
+// metadata stays until its artifacts are moved. The fences may expire with the credentials of the source.
 func (s Claims) closeSource(t *transaction, m claim.Move) {
 	t.update(workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
-		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND "+
+			"attribute_not_exists(#claimed_at) AND attribute_not_exists(#lock)",
 		values{"into": string(m.Destination), "floor": m.MinExpiry, "now": m.At}, claimGone)
 	for n := range fences {
-		t.update(fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl", "attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+		t.update(fenceKey(m.Source, n), "SET #into = :into, #ttl = :ttl",
+			"attribute_not_exists(#into) AND attribute_not_exists(#lock)",
 			values{"into": string(m.Destination), "ttl": m.At.Add(limits.MovedLife).Unix()}, claimGone)
 	}
 }

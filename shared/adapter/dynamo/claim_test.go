@@ -96,12 +96,16 @@ func moveOf(c claim.Token, destination id.Workspace) claim.Move {
 		MinExpiry:   at.Add(72 * time.Hour),
 		At:          at,
 		Result:      []byte(`{}`),
-		Command:     &idempotency.Command{Key: idempotency.Key{Actor: string(member), Operation: idempotency.ClaimWorkspace, Client: string(id.NewPublic())}},
-		Events:      []event.Event{record(destination, at)},
+		Command: &idempotency.Command{Key: idempotency.Key{
+			Actor:     string(member),
+			Operation: idempotency.ClaimWorkspace,
+			Client:    string(id.NewPublic()),
+		}},
+		Events: []event.Event{record(destination, at)},
 	}
 }
 
-// registered gives a token a registration with an open attempt, whose attributes are changed by set.
+// registered gives a token a registration with an open attempt, and set changes its attributes.
 func registered(t testing.TB, s Stores, c *claim.Token, set func(item)) {
 	t.Helper()
 	c.Registration = id.RegistrationOf(id.NewPublic())
@@ -128,12 +132,14 @@ func TestAClaimIsOneTransactionOfConstantSize(t *testing.T) {
 	counted := newStore(t)
 	cfg := e.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, meter.Add)
-	s := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }), counted.tables)
+	s := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		counted.tables)
 	for name, tt := range map[string]struct {
 		registered bool
 		most       float64
 	}{
-		// 8 fences, two gates, token, alias, record, event and job, each of them twice; one index entry of the job and the event.
+		// 8 fences, two gates, token, alias, record, event and job, each of them twice; one index entry of the job and the
+		// event.
 		"a provision": {false, 32},
 		// And the registration, its entry in the list of connections, and a second event with its entry.
 		"an agent's registration": {true, 38},
@@ -169,7 +175,8 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Workspaces.Workspace(ctx, w.ID)
-	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) || got.Open() {
+	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) ||
+		got.Open() {
 		t.Errorf("%+v %v", got, err)
 	}
 	for n := range fences {
@@ -220,11 +227,13 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := readRegistration(i, c.Registration)
-			if r.State != agentauth.Verified || r.Workspace != home || r.Member != m.Member || r.Generation != 2 || r.Version != 8 ||
+			if r.State != agentauth.Verified || r.Workspace != home || r.Member != m.Member || r.Generation != 2 ||
+				r.Version != 8 ||
 				!r.CompletedAt.Equal(m.At) || len(r.Keys) != 0 {
 				t.Errorf("%+v", r)
 			}
-			if again := registrationItem(*r); attempt > 0 && (i.getStr("g1p") != again.getStr("g1p") || i.getStr("g1s") != again.getStr("g1s") || again.getStr("g1p") == "") {
+			if again := registrationItem(*r); attempt > 0 &&
+				(i.getStr("g1p") != again.getStr("g1p") || i.getStr("g1s") != again.getStr("g1s") || again.getStr("g1p") == "") {
 				t.Errorf("it is listed under %s %s", i.getStr("g1p"), i.getStr("g1s"))
 			}
 			if attempt == 0 && i.getStr("g1p") != "" {
@@ -338,7 +347,8 @@ func TestF28OneTokenIsClaimedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case errors.Is(err, claim.ErrGone), fault.CodeOf(err) == fault.DatabaseUnavailable, n%2 == 0 && errors.As(err, &taken):
+		case errors.Is(err, claim.ErrGone), fault.CodeOf(err) == fault.DatabaseUnavailable, n%2 == 0 &&
+			errors.As(err, &taken):
 		default:
 			t.Errorf("%v", err)
 		}
@@ -348,7 +358,8 @@ func TestF28OneTokenIsClaimedOnce(t *testing.T) {
 	}
 }
 
-// TestF32TheMigratorDoesNotTrustTheIndexAlone lets the index show what the artifacts no longer say, and miss what they do.
+// TestF32TheMigratorDoesNotTrustTheIndexAlone lets the index show what the artifacts no longer say, and miss what they
+// do.
 func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 	s := newStore(t)
 	w, k, c := source(t, s)

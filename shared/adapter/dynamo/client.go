@@ -42,7 +42,8 @@ func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error
 
 // Touch implements oauth.Clients.
 func (s Clients) Touch(ctx context.Context, c id.Client, now, since, until time.Time) error {
-	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl", "attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
+	_, _, err := s.change(ctx, clientKey(c), "SET #used_at = :now, #ttl = :ttl",
+		"attribute_exists(#pk) AND (attribute_not_exists(#used_at) OR #used_at < :since)",
 		values{"now": now, "since": since, "ttl": until.Unix()})
 	return err
 }

@@ -26,8 +26,10 @@ var (
 	_ upload.ContentIndex = ContentIndex{}
 )
 
-// Lookup implements upload.Hints.
-func (s ContentIndex) Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error) {
+// Lookup implements upload.ContentIndex.
+func (s ContentIndex) Lookup(
+	ctx context.Context, home id.Workspace, wanted []tree.Content,
+) (map[tree.Content]tree.Object, error) {
 	b := batch{}
 	for _, c := range wanted {
 		b.want(contentKey(home, c))
@@ -45,12 +47,12 @@ func (s ContentIndex) Lookup(ctx context.Context, home id.Workspace, wanted []tr
 	return out, nil
 }
 
-// Remove implements upload.Hints and sweep.Finds.
+// Remove implements upload.ContentIndex and sweep.Index.
 func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (bool, error) {
 	return s.deleteIf(ctx, s.tables.Core, contentKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
-// Add implements sweep.HintStore. A hint that is there already stays.
+// Add implements sweep.IndexStore. An entry that is there already stays.
 func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) error {
 	condition := "attribute_not_exists(#pk)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -65,12 +67,12 @@ func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) e
 	return unavailable(err)
 }
 
-// DueUploads implements sweep.HintStore.
+// DueUploads implements sweep.IndexStore.
 func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
 	return s.dueSessions(ctx, indexDue, now, n)
 }
 
-// NewObjects implements sweep.HintStore.
+// NewObjects implements sweep.IndexStore.
 func (s ContentIndex) NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error) {
 	b := batch{strong: true}
 	b.want(artifactKey(u.Artifact))
@@ -80,7 +82,8 @@ func (s ContentIndex) NewObjects(ctx context.Context, u upload.Session) (tree.Tr
 	if err != nil {
 		return nil, err
 	}
-	a, r := readArtifact(f.at(artifactKey(u.Artifact)), u.Artifact), readRevision(f.at(revisionKey(u.Artifact, u.Revision)), u.Artifact, u.Revision)
+	a := readArtifact(f.at(artifactKey(u.Artifact)), u.Artifact)
+	r := readRevision(f.at(revisionKey(u.Artifact, u.Revision)), u.Artifact, u.Revision)
 	files := f.at(treeKey(u.Artifact, u.Revision))
 	if a == nil || a.Status != artifact.Live || r == nil || r.Status == artifact.Retained || files == nil {
 		return nil, nil

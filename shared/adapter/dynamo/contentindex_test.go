@@ -45,7 +45,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 	}
 }
 
-// filled is a value none of whose fields is zero, with texts of 40 characters.
+// filled is a value without a zero field, with texts of 40 characters.
 func filled[T any](t *testing.T) (out T) {
 	t.Helper()
 	fill(t, reflect.ValueOf(&out).Elem())
@@ -54,8 +54,10 @@ func filled[T any](t *testing.T) (out T) {
 
 // ids are those that the items hold.
 var ids = []any{
-	id.NewWorkspace(), id.NewArtifact(), id.NewRevision(), id.NewPublic(), id.NewKey(id.NewPublic()), id.NewMember(), id.NewLockdown(), id.NewClient(),
-	id.NewLink(), id.RegistrationOf(id.NewPublic()), artifact.Live, agentauth.Verified, link.Share, lockdown.Artifact, credential.Publish,
+	id.NewWorkspace(), id.NewArtifact(), id.NewRevision(), id.NewPublic(), id.NewKey(id.NewPublic()), id.NewMember(),
+	id.NewLockdown(), id.NewClient(), id.NewLink(), id.RegistrationOf(id.NewPublic()),
+	artifact.Live, agentauth.Verified, link.Share, lockdown.Artifact,
+	credential.Publish,
 }
 
 func fill(t *testing.T, v reflect.Value) {
@@ -126,7 +128,8 @@ func TestTablesWithAnOlderListIndexGoOn(t *testing.T) {
 	tables := Named("old-" + string(id.NewPublic()))
 	older := coreTable(tables.Core)
 	older.GlobalSecondaryIndexes[0].Projection = &types.Projection{
-		ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: strings.Fields("status title entry n bytes exp pin_at cur " +
+		ProjectionType: types.ProjectionTypeInclude,
+		NonKeyAttributes: strings.Fields("status title entry n bytes exp pin_at cur " +
 			"created updated deleted own pub_at links_off name scopes rev_at used_at id kind"),
 	}
 	if _, err := client.CreateTable(t.Context(), older); err != nil {

@@ -27,7 +27,8 @@ var (
 	_ rate.StreamStore    = Counters{}
 )
 
-// maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers wait.
+// maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers
+// wait.
 const maxCountAttempts = 2
 
 const (
@@ -73,7 +74,7 @@ func (s Counters) Uncount(ctx context.Context, w rate.Window) error {
 	return unavailable(err)
 }
 
-// CountOf implements ephemeral.Store. A copy may serve: it decides only whether to ask for work.
+// CountOf implements ephemeral.Counters. A copy may serve: it decides only whether to ask for work.
 func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err
@@ -97,7 +98,7 @@ func (s Counters) Burn(ctx context.Context, nonce string, until time.Time) (bool
 	return true, nil
 }
 
-// Failures implements rate.Tries.
+// Failures implements rate.FailureCounter.
 func (s Counters) Failures(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, true)
 	return int(i.getNum("c")), err

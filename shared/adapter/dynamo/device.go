@@ -74,7 +74,7 @@ func (s Devices) FlowByUserCode(ctx context.Context, macs [][]byte) (*oauth.Flow
 	return nil, nil
 }
 
-// Flow implements oauth.Polls.
+// Flow implements oauth.PollStore.
 func (s Devices) Flow(ctx context.Context, public id.Public) (*oauth.Flow, error) {
 	i, err := s.get(ctx, deviceKey(public))
 	return readFlow(i, public), err
@@ -86,22 +86,32 @@ func (s Devices) Answer(ctx context.Context, f oauth.Flow, e event.Event) error 
 	t.update(deviceKey(f.Public), "SET #status = :answer, #mem = :member, #ws = :ws, #epoch = :epoch, #settled = :now",
 		"#status = :pending AND #exp > :now",
 		values{
-			"answer": string(f.Answer), "member": string(f.Member), "ws": string(f.Workspace), "epoch": f.Epoch, "now": f.SettledAt,
+			"answer":  string(f.Answer),
+			"member":  string(f.Member),
+			"ws":      string(f.Workspace),
+			"epoch":   f.Epoch,
+			"now":     f.SettledAt,
 			"pending": string(oauth.Pending),
 		}, grantGone)
 	t.record(e)
 	return s.commit(ctx, t)
 }
 
-// RecordPoll implements oauth.Polls with one write.
+// RecordPoll implements oauth.PollStore with one write.
 func (s Devices) RecordPoll(ctx context.Context, f, was oauth.Flow) (bool, error) {
 	_, alone, err := s.change(ctx, deviceKey(f.Public), "SET #polls = :polls, #polled = :at",
 		"#polls = :had AND #polled = :before AND #status = :pending",
-		values{"polls": f.PollTokens, "at": f.PolledAt, "had": was.PollTokens, "before": was.PolledAt, "pending": string(oauth.Pending)})
+		values{
+			"polls":   f.PollTokens,
+			"at":      f.PolledAt,
+			"had":     was.PollTokens,
+			"before":  was.PolledAt,
+			"pending": string(oauth.Pending),
+		})
 	return alone, err
 }
 
-// Redeem implements oauth.Polls.
+// Redeem implements oauth.PollStore.
 func (s Devices) Redeem(ctx context.Context, f oauth.Flow, g oauth.Grant) error {
 	t := s.begin()
 	t.update(deviceKey(f.Public), "SET #status = :redeemed", "#status = :approved",

@@ -16,9 +16,9 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// dueRows lists up to n rows of the index of a kind that are due at an instant, the oldest first. Each part has its share,
-// so that none waits for what cannot be done in another. The index may be behind, so that whoever acts on them reads them
-// again.
+// dueRows returns up to n entries of a queue that are due at an instant, the oldest first. Each shard has its share,
+// so that a shard with entries that fail does not hold up the others. The index may be behind, so that callers read
+// the items again.
 func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
 	var parts errgroup.Group
@@ -76,8 +76,8 @@ func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([
 	return out, nil
 }
 
-// queueItem is where the item stands. Its failures count from when it was put off last: whoever sets another time for it begins
-// anew.
+// queueItem returns the place of the item in its queue. Failures count from the last Reschedule: another due time
+// resets them.
 func (d queued) queueItem() sweep.QueueItem {
 	r := sweep.QueueItem{Key: d.key.pk + "\n" + d.key.sk, Due: parseMillis(d.getStr("g2s"))}
 	if d.getStr("tried") == d.getStr("g2s") {
@@ -86,7 +86,7 @@ func (d queued) queueItem() sweep.QueueItem {
 	return r
 }
 
-// dueSessions reads the sessions of which something of a kind is due.
+// dueSessions reads the upload sessions that are due in a queue.
 func (s *db) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
 	found, err := s.dueItems(ctx, kind, now, n)
 	for _, d := range found {

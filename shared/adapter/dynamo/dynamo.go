@@ -46,7 +46,9 @@ type Stores struct {
 // New makes the stores on tables that exist.
 func New(client *dynamodb.Client, tables Tables) Stores {
 	d := &db{client: client, tables: tables}
-	m, f, r := metadata{d}, files{d}, references{d}
+	m := metadata{d}
+	f := files{d}
+	r := references{d}
 	c := cleanup{references: r}
 	return Stores{
 		db:            d,

@@ -70,9 +70,11 @@ type eventPage struct {
 	err  error
 }
 
-// List implements account.Record. One workspace is a partition of the table; all of them are those of the index, day
-// after day.
-func (s Events) List(ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int) ([]event.Event, account.Position, bool, error) {
+// List implements account.EventStore. One workspace is a partition of the table; all of them are those of the index,
+// day after day.
+func (s Events) List(
+	ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int,
+) ([]event.Event, account.Position, bool, error) {
 	since := now.Add(-limits.EventLife)
 	if f.Workspace != "" {
 		one := eventPartition{
@@ -125,13 +127,15 @@ func cutEvents(rows []event.Event, floor string, limit int, err error) ([]event.
 
 // merge reads partitions side by side and returns the newest events of all, more than limit if there are. A partition
 // that was not read to its end ends the others where it ended, at floor.
-func (s Events) merge(ctx context.Context, parts []eventPartition, f account.Filter, after account.Position, limit int) (rows []event.Event, floor string, err error) {
-	strips := make(chan eventPage, len(parts))
+func (s Events) merge(
+	ctx context.Context, parts []eventPartition, f account.Filter, after account.Position, limit int,
+) (rows []event.Event, floor string, err error) {
+	pages := make(chan eventPage, len(parts))
 	for _, p := range parts {
-		go func() { strips <- s.readPartition(ctx, p, f, after, limit) }()
+		go func() { pages <- s.readPartition(ctx, p, f, after, limit) }()
 	}
 	for range parts {
-		one := <-strips
+		one := <-pages
 		rows = append(rows, one.rows...)
 		floor = max(floor, one.end)
 		err = cmp.Or(err, one.err)
@@ -144,7 +148,9 @@ func (s Events) merge(ctx context.Context, parts []eventPartition, f account.Fil
 func eventPlace(e event.Event) string { return timeKey(e.At, e.ID) }
 
 // readPartition reads one partition until it has one event more than a page, or it ends, or enough was read.
-func (s Events) readPartition(ctx context.Context, p eventPartition, f account.Filter, after account.Position, limit int) (out eventPage) {
+func (s Events) readPartition(
+	ctx context.Context, p eventPartition, f account.Filter, after account.Position, limit int,
+) (out eventPage) {
 	in := s.query(p, f, after, limit)
 	for start, pages := time.Now(), 0; pages < maxEventPages && (pages == 0 || time.Since(start) < eventBudget); pages++ {
 		found, err := s.client.Query(ctx, in)

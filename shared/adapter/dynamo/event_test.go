@@ -69,7 +69,8 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	who := event.ByMember(p.member.ID)
 	operator, admin := event.Actor{Type: "platform", ID: "op"}, event.Actor{Type: "admin", ID: "mem_x"}
 	key := event.Actor{Type: "api_key", ID: "key_x"}
-	d.happened(t, p.home.ID, who, event.BySystem(), key, operator, admin, event.BySystem(), event.BySystem(), event.BySystem(), who)
+	d.happened(t, p.home.ID, who, event.BySystem(), key, operator, admin, event.BySystem(), event.BySystem(),
+		event.BySystem(), who)
 	d.happened(t, other.home.ID, event.ByMember(other.member.ID))
 	seen := map[string]bool{}
 	last := time.Time{}
@@ -85,7 +86,8 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 				t.Errorf("%+v comes late or twice", row)
 			}
 			seen[row.Target], last = true, row.Time.Time
-			if row.ChangeSummary != "Published a revision: title" || row.RequestID != "request-1" || row.Action != "artifact.published" || row.ID == "" {
+			if row.ChangeSummary != "Published a revision: title" || row.RequestID != "request-1" ||
+				row.Action != "artifact.published" || row.ID == "" {
 				t.Errorf("%+v", row)
 			}
 		}
@@ -98,7 +100,9 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	if fmt.Sprint(seen) != "map[revision:0:true revision:2:true revision:4:true revision:8:true]" {
 		t.Errorf("%v", seen)
 	}
-	if _, err := auditor.List(ctx, d.actor(t, other), account.Page{Cursor: next}); fault.CodeOf(err) != fault.InvalidCursor {
+	if _, err := auditor.List(
+		ctx, d.actor(t, other), account.Page{Cursor: next},
+	); fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error("a cursor of another workspace opens", err)
 	}
 	if _, err := auditor.List(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
@@ -106,7 +110,8 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	}
 }
 
-// TestARecordThatTheServiceFilledIsReadInBoundedPages hides two deeds of a member behind more than one request may look at.
+// TestARecordThatTheServiceFilledIsReadInBoundedPages hides two deeds of a member behind more than one request may
+// look at.
 func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
@@ -154,7 +159,8 @@ func TestEventsEndForReadersAndForTheTable(t *testing.T) {
 	who := event.ByMember(p.member.ID)
 	d.happened(t, p.home.ID, who)
 	begun := d.clock
-	if until := eventItem(event.Event{At: begun}).getSeconds("ttl"); !until.Equal(begun.Add(limits.EventLife).Truncate(time.Second)) {
+	until := eventItem(event.Event{At: begun}).getSeconds("ttl")
+	if !until.Equal(begun.Add(limits.EventLife).Truncate(time.Second)) {
 		t.Errorf("the table keeps it to %s", until)
 	}
 	d.clock = begun.Add(limits.EventLife)
@@ -176,23 +182,29 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	p := d.person(t)
 	steward, by := newSteward(d), d.actor(t, p)
 	first, err := steward.Get(by)
-	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 || first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
+	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 ||
+		first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
 		t.Errorf("%+v %v", first, err)
 	}
 	c := wish(by, idempotency.UpdateSettings, "")
 	changed, err := steward.Update(ctx, by, c, nil, asked("  Studio ", 7))
-	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 || changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
+	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 ||
+		changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
 		t.Errorf("%+v %v", changed, err)
 	}
 	now := d.actor(t, p)
-	if got, err := steward.Get(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
+	if got, err := steward.Get(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch ||
+		now.Workspace.ClaimedAt.IsZero() {
 		t.Errorf("%+v %+v %v", got, now.Workspace, err)
 	}
 	if again, err := steward.Update(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
 		t.Errorf("the repetition answers %+v %v", again, err)
 	}
-	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90), asked("x", -1)} {
-		if _, err := steward.Update(ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt); fault.CodeOf(err) != fault.InvalidRequest {
+	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90),
+		asked("x", -1)} {
+		if _, err := steward.Update(
+			ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt,
+		); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
@@ -201,7 +213,8 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	const want = `Changed the settings: name is now "Studio"; artifacts live 7 days unless asked otherwise`
-	if row := list.Items[0]; row.ChangeSummary != want || row.Actor != "member:"+string(p.member.ID) || row.Target != "workspace:"+string(p.home.ID) {
+	if row := list.Items[0]; row.ChangeSummary != want || row.Actor != "member:"+string(p.member.ID) ||
+		row.Target != "workspace:"+string(p.home.ID) {
 		t.Errorf("%+v", row)
 	}
 }

@@ -36,8 +36,8 @@ func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tre
 	return unpackTree(i.getBin("files"))
 }
 
-// Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy says
-// of another may be over.
+// Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy
+// says of another may be over.
 func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	for _, strong := range []bool{false, true} {
 		b := batch{strong: strong}

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Garbage hands out what is to be purged, and says who still needs an object.
+// Garbage returns what is to be purged, and finds the references to an object.
 type Garbage struct {
 	*db
 	cleanup
@@ -30,12 +30,16 @@ var (
 func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []sweep.Purge, err error) {
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Purge{Artifact: named[id.Artifact](d.key), Revision: within[id.Revision](d.key), QueueItem: d.queueItem()})
+		out = append(out, sweep.Purge{
+			Artifact:  named[id.Artifact](d.key),
+			Revision:  within[id.Revision](d.key),
+			QueueItem: d.queueItem(),
+		})
 	}
 	return out, err
 }
 
-// ArtifactFiles implements sweep.Shelf.
+// ArtifactFiles implements sweep.References.
 func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
@@ -84,7 +88,7 @@ func (s *db) partition(ctx context.Context, pk string, visit func(item) error) e
 	return nil
 }
 
-// UploaderOf implements sweep.Shelf.
+// UploaderOf implements sweep.References.
 func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error) {
 	i, err := s.get(ctx, uploadKey(u))
 	return id.Artifact(i.getStr("art")), err
@@ -96,8 +100,8 @@ const (
 	maxReferences   = 100
 )
 
-// ReferencesTo implements sweep.Shelf. A reference holds as long as the files of its revision are there: they come with the
-// revision and go with its purge.
+// ReferencesTo implements sweep.References. A reference holds while the files of its revision are there: they are
+// written with the revision and deleted by its purge.
 func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
@@ -124,8 +128,10 @@ func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, de
 	}
 }
 
-// anyHolds tells whether the revision of one of some references has its files, and names those that have none.
-func (s Garbage) anyHolds(ctx context.Context, references []map[string]types.AttributeValue) (held bool, dead []id.Revision, err error) {
+// anyHolds reports whether the revision of a reference has its files, and returns the revisions that have none.
+func (s Garbage) anyHolds(
+	ctx context.Context, references []map[string]types.AttributeValue,
+) (held bool, dead []id.Revision, err error) {
 	if len(references) == 0 {
 		return false, nil, nil
 	}
@@ -174,7 +180,7 @@ func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 	return err
 }
 
-// DueGarbage implements sweep.Deletions.
+// DueGarbage implements sweep.Garbage.
 func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
@@ -190,7 +196,7 @@ func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sw
 	return out, err
 }
 
-// Unmark implements sweep.Deletions.
+// Unmark implements sweep.Garbage.
 func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
 	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": millisKey(c.Due)})
 	return err

@@ -27,8 +27,8 @@ func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, erro
 	return readGrant(i, public), err
 }
 
-// grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is revoked;
-// the others end by themselves soon.
+// grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is
+// revoked; the others end by themselves soon.
 func grantItem(g oauth.Grant) item {
 	i := newItem(grantKey(g.Public))
 	grantFields(writing(i), &g)
@@ -101,7 +101,8 @@ func grantGone(item) error { return oauth.ErrGone }
 // Add implements oauth.GrantStore.
 func (s Grants) Add(ctx context.Context, g oauth.Grant, p oauth.Proof, e event.Event) error {
 	t := s.begin()
-	t.putHot(item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)), "attribute_not_exists(#pk)", nil, grantGone)
+	t.putHot(item{}.str("pk", proofKey(p)).ttl(p.Until.Add(limits.CounterLife)),
+		"attribute_not_exists(#pk)", nil, grantGone)
 	t.create(grantItem(g))
 	t.record(e)
 	return s.commit(ctx, t)
@@ -113,8 +114,15 @@ func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 		"#turns = :turns, #rotated = :rotated, #idle = :idle, #chain = :chain"
 	condition := "#rt_mac = :old AND attribute_not_exists(#rev_at)"
 	old, done, err := s.change(ctx, grantKey(g.Public), set, condition, values{
-		"tokens": packTokens(g.Access), "mac": g.Refresh.MAC, "pepper": int(g.Refresh.Pepper), "old": was.MAC, "oldpepper": int(was.Pepper),
-		"turns": g.Generation, "rotated": g.RotatedAt, "idle": g.IdleAt, "chain": int(g.ChainKeyID),
+		"tokens":    packTokens(g.Access),
+		"mac":       g.Refresh.MAC,
+		"pepper":    int(g.Refresh.Pepper),
+		"old":       was.MAC,
+		"oldpepper": int(was.Pepper),
+		"turns":     g.Generation,
+		"rotated":   g.RotatedAt,
+		"idle":      g.IdleAt,
+		"chain":     int(g.ChainKeyID),
 	})
 	switch {
 	case err != nil || done:
@@ -126,7 +134,8 @@ func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 }
 
 // Revoke implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
-// learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them apart.
+// learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them
+// apart.
 func (s Grants) Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
 	var keys []string
 	for {
@@ -148,7 +157,8 @@ var errMoreKeys = errors.New("the grant has other API keys")
 // tryRevoke ends a grant with its API keys if these are all; else it tells which they are.
 func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
 	t := s.begin()
-	condition, v := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)", values{"now": at}
+	v := values{"now": at}
+	condition := "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND attribute_not_exists(#api_keys)"
 	if n := len(*keys); n > 0 {
 		condition = "attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND size(#api_keys) = :known"
 		v["known"] = n

@@ -36,7 +36,10 @@ func newGrant(w id.Workspace) oauth.Grant {
 		Operator:   at.Add(-time.Minute),
 		CreatedAt:  at,
 		ExpiresAt:  at.Add(time.Hour),
-		Access:     []oauth.AccessToken{{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)}, {Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)}},
+		Access: []oauth.AccessToken{
+			{Hash: mac('a'), ExpiresAt: at.Add(time.Minute)},
+			{Hash: mac('b'), ExpiresAt: at.Add(2 * time.Minute)},
+		},
 		Refresh:    mac('r'),
 		Previous:   mac('p'),
 		Generation: 4,
@@ -86,7 +89,8 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	}
 	late := g
 	late.Refresh = mac('t')
-	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil || !reflect.DeepEqual(*moved, next) {
+	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil ||
+		!reflect.DeepEqual(*moved, next) {
 		t.Errorf("a late rotation: %+v %v", moved, err)
 	}
 	at := now()

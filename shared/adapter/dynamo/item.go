@@ -165,10 +165,12 @@ func attribute(value any) types.AttributeValue {
 
 var alias = regexp.MustCompile(`#[a-z0-9_]+`)
 
-// aliases are those of the expressions that were used before; expressions are made of constants of this package, so few.
+// aliases are those of the expressions that were used before; expressions are made of constants of this package, so
+// few.
 var aliases sync.Map // expression to []string
 
-// names maps every #alias of the expressions to its attribute: #status stands for status. Many plain names are reserved.
+// names maps every #alias of the expressions to its attribute: #status stands for status. Many plain names are
+// reserved.
 func names(expressions ...string) map[string]string {
 	var out map[string]string
 	for _, e := range expressions {

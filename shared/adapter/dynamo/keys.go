@@ -21,13 +21,13 @@ import (
 
 // This file is the only place that spells a key. Tables core and events have pk and sk, hot has pk alone.
 //
-//	core    W#{ws}    META            workspace gate
+//	core    W#{ws}    META            workspace
 //	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
 //	        K#{pub}   K               API key
 //	        CT#{pub}  C               claim token
-//	        U#{upl}   META            upload session gate
+//	        U#{upl}   META            upload session
 //	        U#{upl}   MAN             its entries
-//	        A#{art}   META            artifact gate
+//	        A#{art}   META            artifact
 //	        A#{art}   R#{rev}         revision
 //	        A#{art}   M#{rev}         its files
 //	        AL#{pub}  L               access link
@@ -35,28 +35,28 @@ import (
 //	        JOB#MIGRATE#{src}  J      the move of its artifacts
 //	        B#{home}#{sha}#{size}  H  where a home has these bytes
 //	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
-//	        JOB#DELETE#{upl}#{n}  J   object that nothing needs any more, until it is deleted
+//	        JOB#DELETE#{upl}#{n}  J   object without a reference, until it is deleted
 //	        W#{ws}    PINS            how many artifacts it has pinned
 //	        W#{ws}    KEYS            which API keys of members live in it
 //	        W#{ws}    MEM#{mem}       member
 //	        IDP#{sha}  U              member of an identity provider's user
 //	        REG#{reg}  R              registration of an agent
-//	        CRED#{pub}  {kind}        everything that an OAuth client holds: G grant with its tokens, DC device code,
+//	        CRED#{pub}  {kind}        what an OAuth client holds: G grant with its tokens, DC device code,
 //	                                  AC authorization code
 //	        UC#{sha}  DC              device code of what a person types
 //	        OAR#{sha}  A              open consent page
 //	        OCL#{id}  C               OAuth client
 //	        SES#{sha}  S              browser session
 //	        LTX#{sha}  L              sign-in under way
-//	        CFG#provision  C          provision gate setting
+//	        CFG#provision  C          quota of ephemeral workspaces
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
 //	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
 //	        r:stream:…  large bodies that are being sent
 //
-// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and gsi2
-// (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
+// Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and
+// gsi2 (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.
 
 const (
 	metaSort    = "META"
@@ -159,7 +159,8 @@ func eventKey(w id.Workspace, at time.Time, e id.Event) key {
 	return key{"W#" + string(w), timeKey(at, e)}
 }
 
-// eventShards is over how many partitions the events of a day are spread in the index, so that one takes what all tenants do.
+// eventShards is the number of partitions of the index that share the events of a day, so that each takes a part of
+// the writes of all tenants.
 const eventShards = 4
 
 // eventsOn names a partition of the events of all workspaces on a UTC day.
@@ -276,9 +277,9 @@ func grantsOfMember(m id.Member) string { return string(m) + "#" }
 const (
 	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
 	sessionDue   = "SESSION"  // an upload session ends, with its objects
-	indexDue     = "HINT"     // the files of a finalized session are hinted at
+	indexDue     = "HINT"     // the files of a finalized session are added to the content index
 	purgeDue     = "PURGE"    // an artifact or a revision loses its files
-	deletionDue  = "DELETE"   // an object that nothing needs any more is deleted
+	deletionDue  = "DELETE"   // an object without a reference is deleted
 	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
 )
 
@@ -292,8 +293,8 @@ func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.
 // queuePrefix begins the names of all partitions of a kind.
 func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
 
-// nextDue is when something has to happen to an artifact: a draft is discarded, or the artifact expires, unless it is
-// pinned. Nothing happens to one that is pinned and has no draft.
+// nextDue returns when an artifact is due: its draft is discarded, or it expires, unless it is pinned. One that is
+// pinned and has no draft is not due.
 func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	at := a.ExpiresAt
 	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {

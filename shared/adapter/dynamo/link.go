@@ -58,8 +58,8 @@ func (s Links) Link(ctx context.Context, p id.Public) (*link.Link, error) {
 	return readLink(i, p), err
 }
 
-// requireNewestLink adds the condition that a link made at an instant is younger than every revocation of all links, and
-// not older than any link.
+// requireNewestLink adds the condition that a link made at an instant is younger than every revocation of all links,
+// and not older than any link.
 func (u *artifactUpdate) requireNewestLink(made time.Time) {
 	u.values["links_at"] = made
 	u.require("(attribute_not_exists(#links_closed) OR #links_closed < :links_at)")
@@ -242,9 +242,9 @@ func (s Links) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact
 	return out, nil
 }
 
-// List implements sharing.Links. Those of an artifact are under its id, whoever has it. For those of a workspace it reads
-// partitions as List does, for the same reasons: those of a claim's source before the workspace's own, which are all
-// without one.
+// List implements sharing.Links. Those of an artifact are under its id, in any workspace. For those of a
+// workspace it reads partitions as List does, for the same reasons: those of a claim's source before the workspace's
+// own, which are all without one.
 func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
@@ -272,7 +272,7 @@ func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, 
 	return rows, next, err
 }
 
-// linksTo reads links of an artifact. The index has nothing but their keys.
+// linksTo reads links of an artifact. The index has only their keys.
 func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	parts := []partition{{dueIndex, linksOfArtifact(q.Artifact), q.After}}
 	listed, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
@@ -305,15 +305,16 @@ func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace)
 	for n, w := range of {
 		parts[n] = partition{listIndex, linksOf(w), q.After}
 	}
-	rows, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]link.Link, error) {
-		rows := make(map[string]link.Link, len(found))
-		for _, i := range found {
-			l := readLink(i, named[id.Public](i.key()))
-			l.Artifact, l.Workspace = linkedArtifact(i.getStr("g1s")), q.Workspace
-			rows[i.getStr("g1s")] = *l
-		}
-		return rows, nil
-	})
+	rows, next, err := pageOf(ctx, s.db, parts, q.Limit,
+		func(_ context.Context, found []item) (map[string]link.Link, error) {
+			rows := make(map[string]link.Link, len(found))
+			for _, i := range found {
+				l := readLink(i, named[id.Public](i.key()))
+				l.Artifact, l.Workspace = linkedArtifact(i.getStr("g1s")), q.Workspace
+				rows[i.getStr("g1s")] = *l
+			}
+			return rows, nil
+		})
 	link.Sort(rows) // those that older code wrote have other places
 	return rows, next, err
 }

@@ -57,7 +57,7 @@ func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more b
 	return public, next != ""
 }
 
-// TestTheNewestLinksAreListed has more links than a list shows, of artifacts whose ids are in another order than the links.
+// TestTheNewestLinksAreListed has more links than a list shows, of artifacts with ids in another order.
 func TestTheNewestLinksAreListed(t *testing.T) {
 	d := newDesk(t)
 	w, artifacts := id.NewWorkspace(), []id.Artifact{id.NewArtifact(), id.NewArtifact(), id.NewArtifact()}
@@ -83,17 +83,19 @@ func TestTheNewestLinksAreListed(t *testing.T) {
 		if got, more := d.listed(t, sharing.Query{Workspace: w, Artifact: a, Limit: 1000}); more || !slices.Equal(got, want) {
 			t.Errorf("%t; %d of %d links", more, len(got), len(want))
 		}
-		if got, more := d.listed(t, sharing.Query{Workspace: w, Artifact: a, Limit: 5}); !more || !slices.Equal(got, want[:5]) {
+		if got, more := d.listed(t, sharing.Query{Workspace: w, Artifact: a, Limit: 5}); !more ||
+			!slices.Equal(got, want[:5]) {
 			t.Errorf("%t; %v, want %v", more, got, want[:5])
 		}
 	}
 	early := d.linked(t, w, artifacts[1], -1, true)
-	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 231}); more || !slices.Equal(got, append(newest, early)) {
+	if got, more := d.listed(t, sharing.Query{Workspace: w, Limit: 231}); more ||
+		!slices.Equal(got, append(newest, early)) {
 		t.Errorf("%t; %d links with one of before", more, len(got))
 	}
 }
 
-// TestLinksAreReadPageByPage has links that older code wrote, and a workspace whose links a claim is still moving.
+// TestLinksAreReadPageByPage has links that older code wrote, and links that a claim is still moving.
 func TestLinksAreReadPageByPage(t *testing.T) {
 	d := newDesk(t)
 	w, source := id.NewWorkspace(), id.NewWorkspace()
@@ -136,7 +138,8 @@ func TestLinksAreReadPageByPage(t *testing.T) {
 			break
 		}
 	}
-	if all, more := d.listed(t, sharing.Query{Workspace: w, Artifact: moving, Limit: 30}); more || !slices.Equal(of, all) || len(of) != 30 {
+	if all, more := d.listed(t, sharing.Query{Workspace: w, Artifact: moving, Limit: 30}); more ||
+		!slices.Equal(of, all) || len(of) != 30 {
 		t.Errorf("%d links page by page, %d at once", len(of), len(all))
 	}
 }
@@ -210,7 +213,8 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	if err := closing(2); err != nil {
 		t.Error(err)
 	}
-	if got, err := d.Artifacts.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 || !got.LinksRevokedBefore.Equal(d.clock) {
+	if got, err := d.Artifacts.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 ||
+		!got.LinksRevokedBefore.Equal(d.clock) {
 		t.Errorf("%+v %v", got, err)
 	}
 }

@@ -18,8 +18,9 @@ type Lockdowns struct{ *db }
 
 var _ lockdown.Store = Lockdowns{}
 
-// lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes are called as those that
-// older list indexes carry: own is the target, title the reason, name who set it, and entry who lifted it.
+// lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes have the names that
+// older list indexes carry: own is the target, title the reason, name the member that set it, and entry the one that
+// lifted it.
 func lockdownItem(l lockdown.Lockdown) item {
 	k, list := lockdownKey(l.Scope, l.Target), lockdowns
 	if !l.LiftedAt.IsZero() {
@@ -78,8 +79,8 @@ func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target stri
 	return t, nil
 }
 
-// Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own: whoever reads what is
-// still in one asks the gate of the destination too.
+// Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own, because a reader of
+// what is still in one checks the destination too.
 func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	v := values{"id": string(l.ID), "at": c.At}
@@ -98,7 +99,8 @@ func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 		t.updateArtifact(u, lockdownMoved)
 	} else {
 		w := id.Workspace(l.Target)
-		t.update(workspaceKey(w), "SET #lock = :id, #lock_at = :at", "attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
+		t.update(workspaceKey(w), "SET #lock = :id, #lock_at = :at",
+			"attribute_exists(#pk) AND attribute_not_exists(#into)", v, lockdownMoved)
 		for n := range fences {
 			t.update(fenceKey(w, n), "SET #lock = :id", "attribute_not_exists(#into)", values{"id": string(l.ID)}, lockdownMoved)
 		}

@@ -48,7 +48,7 @@ func (l *logins) works(secret string) bool {
 	return err == nil
 }
 
-// elsewhere is the same member in a browser, whose keys belong to no login.
+// elsewhere is the same member in a browser; its keys belong to no login.
 func elsewhere(by credential.Actor) credential.Actor {
 	by.Client, by.CLIGrant.Grant = "", ""
 	return by
@@ -75,7 +75,8 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	if l.works(one) || l.works(two) || !l.works(own) || !l.works(kept) {
 		t.Errorf("work: %t %t, in a browser %t, by another login %t", l.works(one), l.works(two), l.works(own), l.works(kept))
 	}
-	if k, err := l.Keys.Key(ctx, parsedKey(t, one).Public); err != nil || !k.RevokedAt.Equal(first) || len(k.Hash.MAC) == 0 {
+	if k, err := l.Keys.Key(ctx, parsedKey(t, one).Public); err != nil || !k.RevokedAt.Equal(first) ||
+		len(k.Hash.MAC) == 0 {
 		t.Errorf("%+v %v", k, err)
 	}
 	_, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0)
@@ -84,7 +85,7 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	}
 }
 
-// TestAKeyIsMadeWhileItsLoginEnds lets both race: whichever is first, no key outlives its login.
+// TestAKeyIsMadeWhileItsLoginEnds lets both race: in either order no key outlives its login.
 func TestAKeyIsMadeWhileItsLoginEnds(t *testing.T) {
 	l, _, p := newLogins(t)
 	for range 10 {
@@ -122,7 +123,9 @@ func TestALoginMakesAFewKeysOnly(t *testing.T) {
 	for range limits.LoginKeys {
 		all = append(all, l.key(t, by))
 	}
-	if _, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "more", 0); fault.CodeOf(err) != fault.Forbidden {
+	if _, err := l.Create(
+		ctx, by, wish(by, idempotency.CreateKey, ""), nil, "more", 0,
+	); fault.CodeOf(err) != fault.Forbidden {
 		t.Errorf("one more: %v", err)
 	}
 	l.key(t, elsewhere(by))
@@ -136,7 +139,7 @@ func TestALoginMakesAFewKeysOnly(t *testing.T) {
 	}
 }
 
-// TestKeysEndWithGrantsOfTheCLIAlone looks at who comes in with what.
+// TestKeysEndWithGrantsOfTheCLIAlone tries every credential.
 func TestKeysEndWithGrantsOfTheCLIAlone(t *testing.T) {
 	d := newDesk(t)
 	for client, login := range map[id.Client]bool{oauth.CLI: true, oauth.Dashboard: false} {

@@ -47,8 +47,10 @@ func readMember(i item, w id.Workspace, m id.Member) *member.Member {
 	return out
 }
 
-// Member implements session.Members and oauth.People, in one strongly consistent batch.
-func (s Members) Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error) {
+// Member implements session.Members and oauth.Members, in one strongly consistent batch.
+func (s Members) Member(
+	ctx context.Context, w id.Workspace, m id.Member,
+) (*member.Member, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	b.want(workspaceKey(w))
@@ -93,11 +95,12 @@ func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) er
 	return err
 }
 
-// SignOut implements session.Members. The gate of the workspace, which every use of an API key reads, ends the keys of
-// its member, however many there are: a workspace has one member.
+// SignOut implements session.Members. It ends the API keys of the member in the metadata of the workspace, which every
+// use of a key reads, however many there are: a workspace has one member.
 func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
 	t := s.begin()
-	t.update(memberKey(w, m), "SET #out_at = :now", "attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
+	t.update(memberKey(w, m), "SET #out_at = :now",
+		"attribute_exists(#pk) AND (attribute_not_exists(#out_at) OR #out_at < :now)",
 		values{"now": millis(at)}, func(old item) error {
 			if old == nil {
 				return errors.New("a member who is signed in does not exist")

@@ -28,7 +28,9 @@ func (s Claims) Due(ctx context.Context, now time.Time, n int) (out []claim.DueM
 }
 
 // Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
-func (s Claims) Remaining(ctx context.Context, source id.Workspace, n int) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+func (s Claims) Remaining(
+	ctx context.Context, source id.Workspace, n int,
+) (*workspace.Workspace, []artifact.Artifact, bool, error) {
 	var keys []key
 	for _, list := range []string{artifactsOf(source), deletedOf(source)} {
 		if len(keys) >= n {
@@ -70,8 +72,8 @@ func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 	return keysIn(found.Items), nil
 }
 
-// MoveArtifact implements claim.Migrations. Between the claim and this write only the status and the draft of an artifact
-// can change of what the new keys of the indexes depend on.
+// MoveArtifact implements claim.Migrations. Between the claim and this write only the status and the draft of an
+// artifact can change in what the new keys of the indexes depend on.
 func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	u := updateArtifact(a.ID)
 	u.set("own", string(a.Owner))
@@ -89,7 +91,9 @@ func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 }
 
 // MoveLinks implements claim.LinkMigrations.
-func (s Claims) MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error) {
+func (s Claims) MoveLinks(
+	ctx context.Context, source, destination id.Workspace, n int,
+) (moved int, clear bool, err error) {
 	found, err := s.listed(ctx, linksOf(source), n)
 	if err != nil {
 		return 0, false, err
@@ -109,7 +113,9 @@ func (s Claims) MoveLinks(ctx context.Context, source, destination id.Workspace,
 }
 
 // Note implements claim.Migrations.
-func (s Claims) Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (time.Time, bool, error) {
+func (s Claims) Note(
+	ctx context.Context, source id.Workspace, clear bool, now, next time.Time,
+) (time.Time, bool, error) {
 	set, condition := "SET #g2s = :next REMOVE #clear", "attribute_exists(#pk)"
 	v := values{"next": millisKey(next)}
 	if clear {

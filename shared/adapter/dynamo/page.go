@@ -89,7 +89,7 @@ func pageOf[row any](
 	return rows, next, nil
 }
 
-// afterText is greater than every text that begins as something that is spelled in ASCII.
+// afterText is greater than every text that begins with ASCII.
 const afterText = "\x7f"
 
 // tableRows reads from the table what items of the index name, by their places. What is not there any more is left out.

@@ -85,7 +85,8 @@ func (s Artifacts) keepPin(ctx context.Context, p artifact.Pinning, pinned bool)
 	return s.commit(ctx, t)
 }
 
-// uncountPin takes one off the pins of a workspace. It has no condition, so that a counter that is wrong stops nothing.
+// uncountPin takes one off the pins of a workspace. It has no condition, so that a wrong counter does not stop the
+// command.
 func (t *transaction) uncountPin(w id.Workspace) {
 	t.update(pinsKey(w), "ADD #n :less", "", values{"less": -1}, nil)
 }

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Queue hands out artifacts and upload sessions of which something is due.
+// Queue returns artifacts and upload sessions that are due.
 type Queue struct {
 	*db
 	cleanup
@@ -68,7 +68,7 @@ func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 	u.requireValue("draft", string(a.Draft))
 	u.requireValue("ver", a.Version)
 	u.requirePresence("pin_at", pinned)
-	if pinned { // nothing else is due of it
+	if pinned { // only the draft was due
 		u.unschedule()
 	} else {
 		without := a.Artifact
@@ -110,7 +110,7 @@ func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e eve
 	return unlessOvertaken(s.commit(ctx, t))
 }
 
-// errOvertaken says that somebody else changed what a sweep wanted to change.
+// errOvertaken says that an item changed between the read and the write of a sweep.
 var errOvertaken = errors.New("the item changed meanwhile")
 
 func overtaken(item) error { return errOvertaken }
@@ -127,7 +127,8 @@ func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.S
 	return s.dueSessions(ctx, sessionDue, now, n)
 }
 
-// EndSession implements sweep.Sessions. A session that is marked already counts as ended: its objects may still be there.
+// EndSession implements sweep.Sessions. A session that is marked already counts as ended, because its objects may
+// still be there.
 func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	t := s.begin()
 	t.update(uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
@@ -139,7 +140,7 @@ func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (
 	return err == nil, err
 }
 
-// cleanup ends what is due of an upload session, and puts off what cannot be done.
+// cleanup ends the work on an upload session, and reschedules entries of a queue.
 type cleanup struct{ references }
 
 var (
@@ -147,9 +148,9 @@ var (
 	_ sweep.SessionCleanup = cleanup{}
 )
 
-// ForgetSession implements sweep.Ends. A reference that it made for a revision that never came goes along; one of its
-// base's goes with the object. Of a finalized session the gate stays: it tells for which artifact its objects came. The rest
-// stays as long as a repetition may ask for it.
+// ForgetSession implements sweep.SessionCleanup. References that the session made for a revision that never came are
+// removed too. The metadata of a finalized session stays, because it names the artifact of its objects. The rest stays
+// as long as a repetition may ask for it.
 func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
 	if _, _, err := s.change(ctx, entriesKey(u.ID), "SET #ttl = :ttl", "attribute_exists(#pk)", v); err != nil {
@@ -181,7 +182,7 @@ func (s cleanup) unreferAll(ctx context.Context, u upload.Session) error {
 	return s.RemoveReference(ctx, u.Revision, objects)
 }
 
-// Reschedule implements sweep.Rows.
+// Reschedule implements sweep.Queue.
 func (s cleanup) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
 	var k key
 	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")

@@ -49,7 +49,8 @@ func TestADraftIsNotReadFromACopy(t *testing.T) {
 	faults, e := chaos.For(t), engine.Shared(t)
 	cfg := e.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
-	reader := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }), s.tables)
+	reader := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		s.tables)
 	faults.On("BatchGetItem").After(chaos.Run(func() {
 		if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
 			t.Error(err)

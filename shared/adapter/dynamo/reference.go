@@ -20,16 +20,17 @@ type references struct{ *db }
 
 var _ sweep.ReferenceRemover = references{}
 
-// AddReference implements upload.Hints.
+// AddReference implements upload.ContentIndex.
 func (s references) AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error {
 	var writes []types.WriteRequest
 	for _, o := range objects {
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(referenceKey(o, r)).str("art", string(a))}})
+		reference := newItem(referenceKey(o, r)).str("art", string(a))
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: reference}})
 	}
 	return s.writeAll(ctx, writes)
 }
 
-// RemoveReference implements sweep.Unreferring.
+// RemoveReference implements sweep.ReferenceRemover.
 func (s references) RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error {
 	var writes []types.WriteRequest
 	for _, o := range objects {

@@ -99,7 +99,9 @@ func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) err
 }
 
 // Registration implements agentauth.Store.
-func (s Registrations) Registration(ctx context.Context, r id.Registration, w id.Workspace) (*agentauth.Registration, *workspace.Workspace, error) {
+func (s Registrations) Registration(
+	ctx context.Context, r id.Registration, w id.Workspace,
+) (*agentauth.Registration, *workspace.Workspace, error) {
 	b := batch{strong: true}
 	b.want(registrationKey(r))
 	b.want(workspaceKey(w))
@@ -111,7 +113,9 @@ func (s Registrations) Registration(ctx context.Context, r id.Registration, w id
 }
 
 // ByClaimToken implements agentauth.Store.
-func (s Registrations) ByClaimToken(ctx context.Context, claimToken id.Public) (*claim.Token, *agentauth.Registration, error) {
+func (s Registrations) ByClaimToken(
+	ctx context.Context, claimToken id.Public,
+) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
 	b := batch{strong: true}
 	b.want(claimTokenKey(claimToken))
@@ -123,7 +127,7 @@ func (s Registrations) ByClaimToken(ctx context.Context, claimToken id.Public) (
 	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
 }
 
-// Change implements agentauth.Store: one update, or one transaction if something goes with it.
+// Change implements agentauth.Store: one update, or one transaction with keys and events.
 func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	u := s.updateOf(c)
 	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
@@ -143,17 +147,19 @@ func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	return s.commit(ctx, t)
 }
 
-// agentKeyTTL is when an access token of an agent that expired at an instant may go: nobody has to see it for long.
+// agentKeyTTL returns when an access token of an agent that expired at an instant may leave the table. No list shows
+// it.
 func agentKeyTTL(expired time.Time) time.Time { return expired.Add(limits.Day) }
 
-// revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp; one that is gone already leaves
-// only a stamp, which goes too.
+// revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp. One that is gone leaves
+// only a stamp, which expires too.
 func (s Registrations) revokeToken(t *transaction, p id.Public, at time.Time) {
 	t.update(apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
 		values{"now": at, "ttl": agentKeyTTL(at).Unix()}, nil)
 }
 
-// updateOf is the conditional update of a registration. Every change raises ver, so that nothing is written over.
+// updateOf is the conditional update of a registration. Every change raises ver, so that a concurrent change is never
+// overwritten.
 func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
 	v := values{"was_gen": c.Was.Generation, "was_ver": c.Was.Version, "one": 1}.attributes()
@@ -205,9 +211,10 @@ func (s *db) update(ctx context.Context, u *types.Update) error {
 func (s Registrations) List(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
 	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
 	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
-	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
-		rows, err := tableRows(ctx, s.db, found, read)
-		maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
-		return rows, err
-	})
+	return pageOf(ctx, s.db, parts, q.Limit,
+		func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
+			rows, err := tableRows(ctx, s.db, found, read)
+			maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
+			return rows, err
+		})
 }

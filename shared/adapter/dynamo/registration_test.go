@@ -278,7 +278,8 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readAPIKey(f.at(apiKeyKey(public)), public)
-	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) || got.Registration != was.ID {
+	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) ||
+		got.Registration != was.ID {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range []id.Public{public, lost} {
@@ -322,7 +323,8 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
 	for n := range 2 {
 		one, next, err := s.Registrations.List(ctx, q)
-		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) || (next == "") != (n == 1) {
+		if err != nil || len(one) != 1 || !one[0].CompletedAt.Equal(at.Add(time.Duration(1-n)*time.Second)) ||
+			(next == "") != (n == 1) {
 			t.Fatal(n, one, next, err)
 		}
 		q.After = next

@@ -29,7 +29,11 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error 
 			return unavailable(err)
 		}
 		if _, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-			TableName: in.TableName, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("ttl"), Enabled: aws.Bool(true)},
+			TableName: in.TableName,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{
+				AttributeName: aws.String("ttl"),
+				Enabled:       aws.Bool(true),
+			},
 		}); err != nil {
 			return unavailable(err)
 		}

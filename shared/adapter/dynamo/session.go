@@ -57,7 +57,8 @@ func (s Sessions) Session(ctx context.Context, h session.Hash) (*session.Session
 
 // Touch implements session.Store.
 func (s Sessions) Touch(ctx context.Context, h session.Hash, now, since time.Time) error {
-	_, _, err := s.change(ctx, sessionKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since", values{"now": now, "since": since})
+	_, _, err := s.change(ctx, sessionKey(h), "SET #seen = :now", "attribute_exists(#pk) AND #seen < :since",
+		values{"now": now, "since": since})
 	return err
 }
 

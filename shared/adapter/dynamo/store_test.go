@@ -97,12 +97,19 @@ func record(w id.Workspace, at time.Time) event.Event {
 
 func command(k credential.Key, op idempotency.Operation) idempotency.Command {
 	return idempotency.Command{
-		Key: idempotency.Key{Actor: string(k.Public), Operation: op, Client: string(id.NewPublic())}, Fingerprint: sha256.Sum256([]byte("body")),
+		Key: idempotency.Key{
+			Actor:     string(k.Public),
+			Operation: op,
+			Client:    string(id.NewPublic()),
+		},
+		Fingerprint: sha256.Sum256([]byte("body")),
 	}
 }
 
 // openSession makes a pending session, of a new artifact unless a is given.
-func openSession(t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact) (upload.Session, []upload.Entry) {
+func openSession(
+	t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact,
+) (upload.Session, []upload.Entry) {
 	t.Helper()
 	c := creation(w, k, a)
 	if err := s.Uploads.Create(ctx, c); err != nil {
@@ -149,7 +156,9 @@ func creation(w workspace.Workspace, k credential.Key, a id.Artifact) upload.Cre
 	}
 }
 
-func finalization(t testing.TB, s Stores, k credential.Key, u upload.Session, entries []upload.Entry) upload.Finalization {
+func finalization(
+	t testing.TB, s Stores, k credential.Key, u upload.Session, entries []upload.Entry,
+) upload.Finalization {
 	t.Helper()
 	f := upload.Finalization{
 		Result:  []byte("{}"),
@@ -245,17 +254,20 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *found.Workspace != w || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) || len(found.Key.Scopes) != 2 {
+	if *found.Workspace != w || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
+		len(found.Key.Scopes) != 2 {
 		t.Errorf("got %+v %+v", found.Workspace, found.Key)
 	}
 	a := found.Artifact
-	if a.Current != r.ID || a.Number != 1 || a.Draft != "" || a.ShareLink != p.Share.Public || !a.ExpiresAt.Equal(p.ExpiresAt) || a.Title != "T" {
+	if a.Current != r.ID || a.Number != 1 || a.Draft != "" || a.ShareLink != p.Share.Public ||
+		!a.ExpiresAt.Equal(p.ExpiresAt) || a.Title != "T" {
 		t.Errorf("artifact %+v", a)
 	}
 	if found.Revision.Status != artifact.Published || found.Revision.Number != 1 || !found.Revision.EntrypointExists {
 		t.Errorf("revision %+v", found.Revision)
 	}
-	if !found.Record.Finished(now()) || string(found.Record.Result) != `{"a":1}` || found.Record.Fingerprint != p.Command.Fingerprint {
+	if !found.Record.Finished(now()) || string(found.Record.Result) != `{"a":1}` ||
+		found.Record.Fingerprint != p.Command.Fingerprint {
 		t.Errorf("record %+v", found.Record)
 	}
 	state, err := s.Artifacts.ReadState(ctx, readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public})
@@ -263,7 +275,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		t.Errorf("gates %+v %v", state, err)
 	}
 	c, err := s.Artifacts.Contents(ctx, r.Artifact, r.ID)
-	if err != nil || len(c.Tree) != 1 || c.Tree[0].Path != "index.html" || c.Tree[0].SHA256 != tree.Digest(sha256.Sum256([]byte("abc"))) {
+	if err != nil || len(c.Tree) != 1 || c.Tree[0].Path != "index.html" ||
+		c.Tree[0].SHA256 != tree.Digest(sha256.Sum256([]byte("abc"))) {
 		t.Errorf("contents %+v %v", c, err)
 	}
 	if used, err := s.Counters.ArtifactsToday(ctx, w.ID, now()); err != nil || used != 1 {
@@ -285,7 +298,8 @@ func TestMalformedIdsAreSimplyNotThere(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	for _, bad := range []string{"", "x", "art_", fmt.Sprintf("%5000s", "x")} {
-		found, err := s.Access.Find(ctx, k.Public, w.ID, access.Request{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
+		found, err := s.Access.Find(ctx, k.Public, w.ID,
+			access.Request{Artifact: id.Artifact(bad), Revision: id.Revision(bad), Session: id.Session(bad)})
 		if err != nil || found.Artifact != nil || found.Revision != nil || found.Session != nil {
 			t.Errorf("%.20q: %+v %v", bad, found, err)
 		}
@@ -400,7 +414,8 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	if err := s.Uploads.Finalize(ctx, f); !errors.As(err, &taken) {
 		t.Errorf("the first owner commits: %v", err)
 	}
-	if err := s.Uploads.Claim(ctx, f.Command, "third", later, later.Add(time.Minute)); !errors.As(err, &taken) || taken.Record.Finished(now()) {
+	if err := s.Uploads.Claim(ctx, f.Command, "third", later, later.Add(time.Minute)); !errors.As(err, &taken) ||
+		taken.Record.Finished(now()) {
 		t.Errorf("a live lease is taken: %v", err)
 	}
 	f.Owner = "other"
@@ -415,7 +430,8 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	if err := s.Uploads.Release(ctx, f.Command, "other"); err != nil {
 		t.Error(err)
 	}
-	if err := s.Uploads.Claim(ctx, f.Command, "fourth", later, later); !errors.As(err, &taken) || !taken.Record.Finished(now()) {
+	if err := s.Uploads.Claim(ctx, f.Command, "fourth", later, later); !errors.As(err, &taken) ||
+		!taken.Record.Finished(now()) {
 		t.Errorf("releasing undid a finished command: %v", err)
 	}
 }

@@ -126,7 +126,8 @@ func TestSlotsAreExact(t *testing.T) {
 	}
 }
 
-// TestAFullItemOfStreamsIsOneWriteUnit holds what a full item weighs: one of 1,024 bytes takes one unit, a larger one two.
+// TestAFullItemOfStreamsIsOneWriteUnit holds what a full item weighs: one of 1,024 bytes takes one unit, a larger one
+// two.
 func TestAFullItemOfStreamsIsOneWriteUnit(t *testing.T) {
 	s, at := newStore(t), now()
 	st := rate.Stream{Kind: "artifact", Subject: string(id.NewArtifact()), Until: at.Add(240*time.Second - 1)}

@@ -26,7 +26,7 @@ const (
 // refusal turns the item that made a condition false into the answer; old is nil if there was none.
 type refusal func(old item) error
 
-// transaction collects actions. When it is cancelled, the first action in order whose condition was false decides the
+// transaction collects actions. When it is cancelled, the first action in order with a false condition decides the
 // answer, so that the order of adding is the order of refusals.
 type transaction struct {
 	tables   Tables
@@ -34,6 +34,7 @@ type transaction struct {
 	refusals []refusal
 }
 
+// begin returns an empty transaction.
 func (s *db) begin() *transaction { return &transaction{tables: s.tables} }
 
 func (t *transaction) add(a types.TransactWriteItem, r refusal) {
@@ -125,8 +126,8 @@ func optional(expression string) *string {
 	return &expression
 }
 
-// commit runs a transaction to its end: an SDK-level repetition of a lost answer has the same token and takes effect
-// once; a transaction that met another one is tried again with jitter, then database_unavailable.
+// commit runs a transaction to its end. A repetition by the SDK has the same token and takes effect once. A
+// transaction that conflicts with another one is tried again with jitter, then database_unavailable.
 func (s *db) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = minBackoff
@@ -140,7 +141,8 @@ func (s *db) commit(ctx context.Context, t *transaction) error {
 		return struct{}{}, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(maxAttempts), backoff.WithMaxElapsedTime(maxElapsed))
 	if errors.Is(err, errConflict) {
-		return fault.Wrap(fault.DatabaseUnavailable, err, "too many requests change the same thing; repeat the request in a moment")
+		return fault.Wrap(fault.DatabaseUnavailable, err,
+			"too many requests change the same thing; repeat the request in a moment")
 	}
 	return err
 }

@@ -35,8 +35,8 @@ func uploadItem(s upload.Session) item {
 		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
-// readUpload reads both items of a session. One without the other is no session, unless it was finalized: nobody asks for
-// its entries any more, which go before it does.
+// readUpload reads both items of a session. One without the other is no session, unless it was finalized: the entries
+// are deleted before the session then.
 func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
 	if i == nil {
 		return nil, nil, nil
@@ -123,8 +123,9 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 // maxFinalizations is how often a finalization is tried on an artifact that changes meanwhile.
 const maxFinalizations = 4
 
-// Finalize implements upload.Finalizations. What falls due of the artifact depends on when it ends and whether it is pinned,
-// and both may have changed since the session was created: a gate that is not as expected tells how it is.
+// Finalize implements upload.Finalizations. What is due of the artifact depends on when it ends and whether it is
+// pinned, and both may have changed since the session was created. An artifact that is not as expected is returned by
+// the failed transaction, and the finalization is tried again with it.
 func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
 	var other *otherArtifact
@@ -155,7 +156,8 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 	if f.Session.Reuses != "" {
 		t.check(revisionKey(f.Artifact.ID, f.Session.Reuses), "#status = :published",
 			values{"published": string(artifact.Published)}, func(item) error {
-				return fault.New(fault.InvalidRequest, "base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
+				return fault.New(fault.InvalidRequest,
+					"base_revision_not_publishable: the revision whose files are reused is gone; create a new session")
 			})
 	}
 	t.checkFence(f.Session.Workspace)
@@ -167,12 +169,17 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 	return s.commit(ctx, t)
 }
 
-// endUpload ends a session. Instead of its cleanup the rest of its work falls due: hints, diffs, and its own end.
+// endUpload finalizes a session. Instead of its end, the rest of its work is due: content index and diffs.
 func (t *transaction) endUpload(f upload.Finalization) {
 	t.update(uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
-			"n": f.Session.FileCount, "bytes": f.Session.Size, "finalized": string(upload.Finalized), "pending": string(upload.Pending), "now": f.At,
-			"hints": queueOf(indexDue, string(f.Session.ID)), "due": millisKey(f.At),
+			"n":         f.Session.FileCount,
+			"bytes":     f.Session.Size,
+			"finalized": string(upload.Finalized),
+			"pending":   string(upload.Pending),
+			"now":       f.At,
+			"hints":     queueOf(indexDue, string(f.Session.ID)),
+			"due":       millisKey(f.At),
 		}, func(old item) error {
 			if old == nil {
 				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")
@@ -187,7 +194,7 @@ func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifac
 	a.PinnedAt = expected.PinnedAt
 	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
 		a.ExpiresAt = expected.ExpiresAt
-	} // else a claim gave it more time, which the session knows and its gate does not yet
+	} // else a claim gave it more time, which the session knows and the artifact does not say yet
 	u := updateLive(a.ID)
 	u.set("draft", string(f.Revision.ID))
 	u.set("draft_at", f.At)
@@ -232,10 +239,11 @@ func noDraft(item) error {
 
 // Claim implements upload.Finalizations.
 func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error {
+	held := recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease)
 	condition := "attribute_not_exists(#pk) OR #ttl < :seconds OR (#state = :flight AND #lease < :now)"
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           &s.tables.Hot,
-		Item:                                recordItem(c, now).str("state", inFlight).str("owner", owner).time("lease", lease),
+		Item:                                held,
 		ConditionExpression:                 &condition,
 		ExpressionAttributeNames:            names(condition),
 		ExpressionAttributeValues:           values{"seconds": now.Unix(), "flight": inFlight, "now": now}.attributes(),
@@ -260,6 +268,7 @@ func (s *db) claimedBy(old item, owner string) error {
 
 // Release implements upload.Finalizations.
 func (s Uploads) Release(ctx context.Context, c idempotency.Command, owner string) error {
-	_, err := s.deleteIf(ctx, s.tables.Hot, key{pk: recordKey(c.Key)}, "#owner = :owner AND #state = :flight", values{"owner": owner, "flight": inFlight})
+	_, err := s.deleteIf(ctx, s.tables.Hot, key{pk: recordKey(c.Key)}, "#owner = :owner AND #state = :flight",
+		values{"owner": owner, "flight": inFlight})
 	return err
 }

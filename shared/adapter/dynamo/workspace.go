@@ -55,8 +55,8 @@ func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.W
 	return s.workspace(ctx, w)
 }
 
-// checkFence holds a transaction to a workspace that is open. Checking the gate itself would make all writers of a
-// tenant meet on one item, so one of several fences is checked; closing a workspace sets them all.
+// checkFence requires that a workspace is open. A check of its metadata would make all writers of a tenant conflict on
+// one item, so one of several fences is checked; closing a workspace sets them all.
 func (t *transaction) checkFence(w id.Workspace) {
 	t.check(fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
 }
@@ -90,11 +90,12 @@ func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
 // SetQuota stores how many ephemeral workspaces may be made in a minute.
 func (s Workspaces) SetQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	t := s.begin()
-	t.put(newItem(quotaKey()).num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	t.put(newItem(quotaKey()).
+		num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
 	return s.commit(ctx, t)
 }
 
-// InitQuota stores a setting for the gate unless there is one.
+// InitQuota stores a quota unless there is one.
 func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
@@ -102,12 +103,14 @@ func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.T
 	return s.SetQuota(ctx, g, now)
 }
 
-// UpdateSettings implements account.Workspaces. The gate itself tells whether the workspace is open, so no fence is checked.
+// UpdateSettings implements account.Workspaces. It writes the metadata, which says whether the workspace is open, so
+// no fence is checked.
 func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
 	t := s.begin()
 	t.finish(f.Command, f.Result, f.At)
 	t.update(workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
-		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", values{"name": f.Name, "days": f.AutoDays}, closed)
+		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+		values{"name": f.Name, "days": f.AutoDays}, closed)
 	t.record(f.Event)
 	return s.commit(ctx, t)
 }
