@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// sameArtifacts checks that two lists hold the same artifacts, in any order.
-func sameArtifacts(t testing.TB, what string, got, want []id.Artifact) {
+// wantSameArtifacts checks that two lists hold the same artifacts, in any order.
+func wantSameArtifacts(t testing.TB, what string, got, want []id.Artifact) {
 	t.Helper()
 	got, want = slices.Clone(got), slices.Clone(want)
 	slices.Sort(got)

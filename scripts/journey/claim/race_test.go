@@ -170,7 +170,7 @@ func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
 		if c == winner {
 			want = append(want, p.ArtifactID)
 		}
-		sameArtifacts(t, "a member's list", harness.ListArtifacts(t, c.Agent, 50), want)
+		wantSameArtifacts(t, "a member's list", harness.ListArtifacts(t, c.Agent, 50), want)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 		s.MustClaim(t, c, src.ClaimToken)
 	})
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
-	sameArtifacts(t, "the draft comes along", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{d.ArtifactID})
+	wantSameArtifacts(t, "the draft comes along", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{d.ArtifactID})
 	harness.Must(c.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t) // migrates on write
 
 	src = s.NewSource(t)
@@ -258,7 +258,7 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 			t.Errorf("the session is %s", status)
 		}
 	}
-	sameArtifacts(t, "unfinished uploads are no part", harness.ListArtifacts(t, c.Agent, 50), nil)
+	wantSameArtifacts(t, "unfinished uploads are no part", harness.ListArtifacts(t, c.Agent, 50), nil)
 	third := s.NewSource(t)
 	u := s.Upload(t, third.Agent, "", "finalized in time")
 	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
@@ -267,5 +267,5 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 		}
 	}))
 	s.MustClaim(t, c, third.ClaimToken)
-	sameArtifacts(t, "a draft is", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{u.ArtifactID})
+	wantSameArtifacts(t, "a draft is", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{u.ArtifactID})
 }

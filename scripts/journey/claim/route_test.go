@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// claimsBy asks for a claim as a member does.
-func claimsBy(t testing.TB, who *harness.Member, key, token string) wire.Answer {
+// tryClaim asks for a claim as a member does.
+func tryClaim(t testing.TB, who *harness.Member, key, token string) wire.Answer {
 	t.Helper()
 	return harness.TryAs(
 		t, who, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: token}, "Idempotency-Key", key,
@@ -34,7 +34,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	live, dead := harness.PublishPage(t, g, "live"), harness.PublishPage(t, g, "dead")
 	harness.TryDelete(t, g, dead.ArtifactID)
 	key := wire.NewKey()
-	first := claimsBy(t, who, key, made.ClaimToken)
+	first := tryClaim(t, who, key, made.ClaimToken)
 	var got contract.Claimed
 	harness.Decode(t, first, &got)
 	want := contract.Claimed{
@@ -46,12 +46,12 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	if first.Status != http.StatusOK || !reflect.DeepEqual(got, want) {
 		t.Errorf("%d %s", first.Status, first.Body)
 	}
-	again := claimsBy(t, who, key, made.ClaimToken)
+	again := tryClaim(t, who, key, made.ClaimToken)
 	if again.Status != http.StatusOK || string(again.Body) != string(first.Body) {
 		t.Errorf("the same again: %d %s", again.Status, again.Body)
 	}
-	harness.WantRefused(t, claimsBy(t, who, key, made.ClaimToken+"x"), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, claimsBy(t, who, wire.NewKey(), made.ClaimToken), 404, fault.NotFound)
+	harness.WantRefused(t, tryClaim(t, who, key, made.ClaimToken+"x"), 400, fault.InvalidIdempotencyKey)
+	harness.WantRefused(t, tryClaim(t, who, wire.NewKey(), made.ClaimToken), 404, fault.NotFound)
 	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
 	rows := harness.CallAs[contract.WebArtifactList](t, who, 200, "GET", "/v1/web/artifacts", nil).Items
 	status := map[id.Artifact]string{}
@@ -84,7 +84,7 @@ func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 	g, made, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
 	a := harness.PublishPage(t, g, "moved").ArtifactID
-	if answer := claimsBy(t, who, wire.NewKey(), made.ClaimToken); answer.Status != http.StatusOK {
+	if answer := tryClaim(t, who, wire.NewKey(), made.ClaimToken); answer.Status != http.StatusOK {
 		t.Fatalf("%d %s", answer.Status, answer.Body)
 	}
 	store := dynamo.New(p.DB, p.Tables)
@@ -109,13 +109,13 @@ func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 	harness.NoError(t, err)
 	_, used, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
-	if a := claimsBy(t, who, wire.NewKey(), used.ClaimToken); a.Status != http.StatusOK {
+	if a := tryClaim(t, who, wire.NewKey(), used.ClaimToken); a.Status != http.StatusOK {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	before := p.Snapshot(t)
 	said := ""
 	for name, text := range wrongClaimTokens(t, made.ClaimToken, used.ClaimToken, who.Workspace) {
-		a := claimsBy(t, who, wire.NewKey(), text)
+		a := tryClaim(t, who, wire.NewKey(), text)
 		if harness.WantRefused(t, a, 404, fault.NotFound); said != "" && a.Message() != said {
 			t.Errorf("%s: %q, others %q", name, a.Message(), said)
 		}
@@ -129,12 +129,15 @@ func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
 		status  int
 		code    fault.Code
 	}{
-		"an API key":     {g, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
-		"nobody":         {p.Anyone, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
-		"no key":         {who.Agent, right, nil, 400, fault.InvalidIdempotencyKey},
-		"an unknown key": {who.Agent, map[string]any{"claim_token": made.ClaimToken, "x": 1}, harness.KeyHeader(), 400, fault.InvalidRequest},
-		"no token":       {who.Agent, map[string]any{}, harness.KeyHeader(), 400, fault.InvalidRequest},
-		"an empty one":   {who.Agent, contract.ClaimRequest{}, harness.KeyHeader(), 400, fault.InvalidRequest},
+		"an API key": {g, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
+		"nobody":     {p.Anyone, right, harness.KeyHeader(), 401, fault.NotAuthenticated},
+		"no key":     {who.Agent, right, nil, 400, fault.InvalidIdempotencyKey},
+		"an unknown key": {who.Agent, map[string]any{
+			"claim_token": made.ClaimToken,
+			"x":           1,
+		}, harness.KeyHeader(), 400, fault.InvalidRequest},
+		"no token":     {who.Agent, map[string]any{}, harness.KeyHeader(), 400, fault.InvalidRequest},
+		"an empty one": {who.Agent, contract.ClaimRequest{}, harness.KeyHeader(), 400, fault.InvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := harness.Do(t, tt.by, "POST", p.Origins.API+harness.ClaimPath, tt.body, tt.headers...)

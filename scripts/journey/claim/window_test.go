@@ -53,7 +53,7 @@ func TestF29NothingThatIsClaimedEndsEarly(t *testing.T) {
 	atEachStep(t, s, src.WorkspaceID, func(t *testing.T) {
 		s.WantOpen(t, c.Agent, soon)
 		s.WantClosed(t, c.Agent, over)
-		sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{soon.ArtifactID})
+		wantSameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{soon.ArtifactID})
 		v := harness.Must(c.AgentView(ctx, soon.ArtifactID))(t)
 		s.WantContent(t, v.RevisionContentURL, harness.Page("soon").Body)
 		if left := v.ExpiresAt.Sub(claimedAt.Add(3 * limits.Day)); left.Abs() > time.Millisecond || v.EphemeralTier {
@@ -119,7 +119,7 @@ func TestF31AClaimOfManyArtifactsIsWholeAtOnce(t *testing.T) {
 		t.Errorf("the claim took %d actions and names %d artifacts", actions, len(answer.ArtifactIDs))
 	}
 	atEachStep(t, s, src.WorkspaceID, func(t *testing.T) {
-		sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 70), want)
+		wantSameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 70), want)
 	})
 }
 
@@ -168,14 +168,14 @@ func TestF32WhatTheIndexMissesIsReadThroughTheSource(t *testing.T) {
 // wantNothingLeft puts a finished move back to work.
 func wantNothingLeft(t testing.TB, s *harness.ClaimEnv, from, to id.Workspace) {
 	t.Helper()
-	alias, job := pair("W#"+string(to), "ALIAS#"+string(from)), pair("JOB#MIGRATE#"+string(from), "J")
+	alias, job := itemWithKey("W#"+string(to), "ALIAS#"+string(from)), itemWithKey("JOB#MIGRATE#"+string(from), "J")
 	for _, key := range []harness.Item{alias, job} {
 		s.Put(t, key, map[string]any{"since": s.Options.Now(), "floor": s.Options.Now(), "g2p": "DUE#MIGRATE#0", "g2s": "0"})
 	}
 	s.Update(t, "W#"+string(from), "META", map[string]any{"ttl": nil})
 }
 
-func pair(pk, sk string) harness.Item {
+func itemWithKey(pk, sk string) harness.Item {
 	i := harness.Item{}
 	harness.SetAttributes(i, map[string]any{"pk": pk, "sk": sk})
 	return i
@@ -316,10 +316,10 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 		s.WantClosed(t, c.Agent, gone)
 		s.WantContent(t, next.RevisionContentURL, harness.Page("next").Body)
 		s.WantContent(t, revised.RevisionContentURL, harness.Page("revised").Body)
-		sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 2), []id.Artifact{
+		wantSameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 2), []id.Artifact{
 			revised.ArtifactID, drafted.ArtifactID, left.ArtifactID,
 		})
-		sameArtifacts(t, "the member's list", listAsMember(t, s, c, 2), []id.Artifact{
+		wantSameArtifacts(t, "the member's list", listAsMember(t, s, c, 2), []id.Artifact{
 			revised.ArtifactID, drafted.ArtifactID, left.ArtifactID, gone.ArtifactID, earlier.ArtifactID,
 		})
 		harness.WantRefused(t, harness.TryDelete(t, c.Agent, earlier.ArtifactID), 404, fault.ArtifactNotFound)
@@ -367,7 +367,7 @@ func TestASessionOfTheDestinationEndsInTheWindow(t *testing.T) {
 		t.Errorf("deleting answers %d %s", deleted.Status, deleted.Body)
 	}
 	s.WantClosed(t, c.Agent, q)
-	sameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{p.ArtifactID})
+	wantSameArtifacts(t, "the list", harness.ListArtifacts(t, c.Agent, 50), []id.Artifact{p.ArtifactID})
 }
 
 // publishAgain has URLs that were signed after the claim.
@@ -434,6 +434,6 @@ func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 		if a, err := newLister(s).Find(ctx, c.Actor, p.ArtifactID); err != nil || a.Owner != c.Workspace {
 			t.Errorf("its member does not: %+v %v", a, err)
 		}
-		sameArtifacts(t, fmt.Sprint("the other list"), harness.ListArtifacts(t, other.Agent, 50), nil)
+		wantSameArtifacts(t, fmt.Sprint("the other list"), harness.ListArtifacts(t, other.Agent, 50), nil)
 	})
 }

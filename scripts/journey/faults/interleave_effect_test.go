@@ -68,11 +68,11 @@ func (c *scene) expected(t testing.TB) expectation {
 	if c.did("publish") {
 		s.showing = "second"
 	}
-	end, locked := whenever(s.meta["exp"]), s.meta["lock"] != nil
+	end, locked := timeOf(s.meta["exp"]), s.meta["lock"] != nil
 	own := c.GetItem(t, "W#"+harness.Text(s.meta["own"]), "META")
 	if into := own["into"]; into != nil {
 		locked = locked || own["lock"] != nil
-		if since, floor := whenever(own["claimed_at"]), whenever(own["floor"]); end.After(since) && floor.After(end) {
+		if since, floor := timeOf(own["claimed_at"]), timeOf(own["floor"]); end.After(since) && floor.After(end) {
 			end = floor
 		}
 		own = c.GetItem(t, "W#"+harness.Text(into), "META")
@@ -92,8 +92,8 @@ func (c *scene) expected(t testing.TB) expectation {
 	return s
 }
 
-// whenever is a stored time.
-func whenever(v types.AttributeValue) time.Time {
+// timeOf returns a stored time.
+func timeOf(v types.AttributeValue) time.Time {
 	n, _ := v.(*types.AttributeValueMemberN)
 	if n == nil {
 		return time.Time{}

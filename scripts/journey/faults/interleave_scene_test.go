@@ -134,7 +134,7 @@ func (c *scene) choose(r *rand.Rand) {
 		}
 	}
 	for range c.chosen {
-		c.starts = append(c.starts, some(r, longPause/2))
+		c.starts = append(c.starts, randomPause(r, longPause/2))
 	}
 }
 

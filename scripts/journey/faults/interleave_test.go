@@ -192,11 +192,11 @@ func (p *pauses) wait(ctx context.Context, c *chaos.Call, when string, most time
 	if r.IntN(2) == 0 && most == shortPause {
 		return nil
 	}
-	return chaos.Delay(some(r, most))(ctx, c)
+	return chaos.Delay(randomPause(r, most))(ctx, c)
 }
 
-// some is a part of a time.
-func some(r *rand.Rand, most time.Duration) time.Duration {
+// randomPause returns a time shorter than most.
+func randomPause(r *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(most)))
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/port"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
@@ -29,17 +27,8 @@ type devStack struct {
 
 // buildDev compiles the process behind scripts/dev once.
 var buildDev = sync.OnceValues(func() (string, error) {
-	root, err := engine.Root()
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(root, ".vitrine", "bin", "journey-dev")
-	build := exec.Command("go", "build", "-o", program, "./scripts/internal/local")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return program, nil
+	return harness.BuildProgram("journey-dev", "./scripts/internal/local", "functions", "scripts/internal",
+		"scripts/testkit", "shared")
 })
 
 // startDev starts the stack on its data and returns when it says that it is ready.

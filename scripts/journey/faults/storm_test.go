@@ -19,8 +19,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// every applies an action to every n-th attempt of any call.
-func every(n int64, action chaos.Action) chaos.Action {
+// onEvery applies an action to every n-th attempt of any call.
+func onEvery(n int64, action chaos.Action) chaos.Action {
 	var seen atomic.Int64
 	return func(ctx context.Context, c *chaos.Call) error {
 		if seen.Add(1)%n == 0 && c.Err == nil {
@@ -40,9 +40,9 @@ func TestManyAgentsAndManyFaultsLeaveASoundDeployment(t *testing.T) {
 	})
 	agents := []*wire.Agent{s.NewAgent(t), s.NewAgent(t), s.NewAgent(t)}
 	s.Faults.On("").Always().Before(
-		every(11, chaos.Throttle), every(17, chaos.Conflict), every(29, chaos.Fail(harness.ErrDown)),
+		onEvery(11, chaos.Throttle), onEvery(17, chaos.Conflict), onEvery(29, chaos.Fail(harness.ErrDown)),
 	).
-		After(every(13, chaos.Timeout), every(31, chaos.Fail(harness.ErrDown)))
+		After(onEvery(13, chaos.Timeout), onEvery(31, chaos.Fail(harness.ErrDown)))
 	shown := make([]contract.Published, 2*len(agents))
 	s.Concurrently(t, len(shown), func(n int) (wire.Answer, error) {
 		w := stormWorker{s, agents[n%len(agents)], fmt.Sprint("worker ", n)}

@@ -26,8 +26,8 @@ func tokenOf(url string) string {
 	return ""
 }
 
-// same checks that all answers are one and the same 404, request ids aside.
-func same(t *testing.T, answers map[string]wire.Answer) {
+// wantSameRefusal checks that all answers are one and the same 404, request ids aside.
+func wantSameRefusal(t *testing.T, answers map[string]wire.Answer) {
 	t.Helper()
 	first := ""
 	for name, a := range answers {
@@ -70,7 +70,7 @@ func TestT53T54F83PathsThatAreNoFileOfTheRevision(t *testing.T) {
 	} {
 		answers[path] = p.SendRaw(t, "content", prefix+path, "")
 	}
-	same(t, answers)
+	wantSameRefusal(t, answers)
 	p.WantContent(
 		t, first.RevisionContentURL[:strings.LastIndex(first.RevisionContentURL, "/dir/")]+"/old.txt", []byte("old"),
 	)
@@ -124,7 +124,7 @@ func TestT01T02T55TokensThatAreNone(t *testing.T) {
 		}
 	}
 	answers["T01"] = p.SendRaw(t, "api", "GET /v1/public/agent-view/"+good, "")
-	same(t, answers)
+	wantSameRefusal(t, answers)
 	if n := p.CountItems(t, p.Tables.Hot, "r:artifact:"); n != 0 {
 		t.Errorf("F57: forged tokens made %d counters", n)
 	}
@@ -222,7 +222,7 @@ func TestT60AccessLinksThatAreNone(t *testing.T) {
 		"8 KB":              resolve(public, strings.Repeat("A", 8<<10)),
 		"NUL":               resolve(public, "\x00"),
 	}
-	same(t, answers)
+	wantSameRefusal(t, answers)
 	for _, body := range []string{
 		`{"public_id":"x","blob":"x"}`, `{"public_id":"` + string(public) + `","blob":""}`, `{"blob":"x"}`,
 		`{"public_id":1,"blob":2}`,

@@ -16,17 +16,17 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
-// fuzzed is a deployment without limits and what a request to it may name.
-type fuzzed struct {
+// fuzzTarget is a deployment without limits and what a request to it may name.
+type fuzzTarget struct {
 	*harness.Env
 	agent *wire.Agent
 	paths map[string]string // name of a route to method and URL
 }
 
-func fuzz(f *testing.F) *fuzzed {
+func newFuzzTarget(f *testing.F) *fuzzTarget {
 	f.Helper()
 	d := harness.NewEnv(f, func(o *stack.Options) { o.Limits.Off = true })
-	z := &fuzzed{Env: d, agent: d.NewAgent(f)}
+	z := &fuzzTarget{Env: d, agent: d.NewAgent(f)}
 	p, err := z.agent.PublishFiles(ctx, "Fuzzed", "", harness.Page("fuzzed"))
 	if err != nil {
 		f.Fatal(err)
@@ -53,7 +53,7 @@ func fuzz(f *testing.F) *fuzzed {
 }
 
 // answers holds an answer to what every answer has to be: no failure of ours, and inside the document.
-func (z *fuzzed) answers(t *testing.T, a wire.Answer, err error) {
+func (z *fuzzTarget) answers(t *testing.T, a wire.Answer, err error) {
 	t.Helper()
 	if err == nil && a.Status >= http.StatusInternalServerError {
 		t.Errorf("%d %.300s", a.Status, a.Body)
@@ -64,7 +64,7 @@ func (z *fuzzed) answers(t *testing.T, a wire.Answer, err error) {
 var bodies = []string{"provision", "resolve", "publish", "create", "finalize", "app"}
 
 func FuzzBodies(f *testing.F) {
-	z := fuzz(f)
+	z := newFuzzTarget(f)
 	for n := range bodies {
 		for _, seed := range []string{
 			``, `{}`, `null`, `[]`, `{"title":"T","entrypoint":"a","files":[{"path":"a","size_bytes":1,"sha256":"00"}]}`,
@@ -89,7 +89,7 @@ func FuzzBodies(f *testing.F) {
 }
 
 func FuzzPaths(f *testing.F) {
-	z := fuzz(f)
+	z := newFuzzTarget(f)
 	origins := []string{z.Origins.API, z.Origins.Upload, z.Origins.Content, z.Origins.App}
 	for n, seeds := range [][]string{
 		{
@@ -123,7 +123,7 @@ func FuzzPaths(f *testing.F) {
 }
 
 func FuzzHeaders(f *testing.F) {
-	z := fuzz(f)
+	z := newFuzzTarget(f)
 	names := []string{
 		"Authorization", "Idempotency-Key", "X-Request-Id", "Range", "If-None-Match", "If-Range", "Accept", "Content-Type",
 		"Content-Encoding", "Origin",

@@ -67,7 +67,7 @@ func TestT06T07T08F82CredentialsThatAreNone(t *testing.T) {
 		"T06 a claim token":                     provisioned.ClaimToken,
 		"T06 the key, called a claim token":     harness.Relabel(t, g.Key, "ap_pk_", "ap_ct_"),
 		"T07 a key of another environment":      harness.Relabel(t, g.Key, "_preview_", "_production_"),
-		"T07 a wrong checksum":                  g.Key[:len(g.Key)-1] + flip(g.Key[len(g.Key)-1:]),
+		"T07 a wrong checksum":                  g.Key[:len(g.Key)-1] + otherCharacter(g.Key[len(g.Key)-1:]),
 		"T07 a key that is cut":                 g.Key[:len(g.Key)-10],
 		"T07 ten kilobytes":                     g.Key + strings.Repeat("A", 10<<10),
 		"T07 a tab inside":                      g.Key[:20] + "\t" + g.Key[20:],
@@ -108,8 +108,8 @@ func TestT06T07T08F82CredentialsThatAreNone(t *testing.T) {
 	}
 }
 
-// flip is another character of the alphabet.
-func flip(c string) string {
+// otherCharacter is another character of the alphabet.
+func otherCharacter(c string) string {
 	if c == "A" {
 		return "B"
 	}

@@ -176,7 +176,7 @@ func TestT68AClaimPageTellsNothingAboutTokens(t *testing.T) {
 		"nonsense":           "x",
 		"nothing":            "",
 		"another claim code": coded.Reveal(),
-		"another secret":     swapped(t, token.Kind, made.ClaimToken),
+		"another secret":     withOtherSecret(t, token.Kind, made.ClaimToken),
 		"used":               used.ClaimToken,
 	} {
 		confirmation := url.Values{"claim_token": {text}, "once": {"page-" + wire.NewKey()}}

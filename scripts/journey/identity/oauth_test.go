@@ -16,8 +16,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// swapped is a credential of the same public id and workspace with another secret.
-func swapped(t testing.TB, kind credential.Kind, text string) string {
+// withOtherSecret is a credential of the same public id and workspace with another secret.
+func withOtherSecret(t testing.TB, kind credential.Kind, text string) string {
 	t.Helper()
 	real := harness.Must(credential.Parse(text, kind, credential.Preview))(t)
 	return credential.MintAs(kind, credential.Preview, real.Workspace, real.Public).Reveal()
@@ -83,7 +83,7 @@ func TestT33AnAuthorizationWithoutProofIsRefused(t *testing.T) {
 		"the challenge":    func(q url.Values) { q.Set("code_verifier", c.request("").Get("code_challenge")) },
 		"another client":   func(q url.Values) { q.Set("client_id", other.id) },
 		"another redirect": func(q url.Values) { q.Set("redirect_uri", c.redirect+"/") },
-		"another secret":   func(q url.Values) { q.Set("code", swapped(t, credential.AuthorizationCode, code)) },
+		"another secret":   func(q url.Values) { q.Set("code", withOtherSecret(t, credential.AuthorizationCode, code)) },
 	} {
 		q := c.exchange(code)
 		change(q)
@@ -212,7 +212,7 @@ func TestT06SecretsThatAreNoCredentialsOpenNothing(t *testing.T) {
 		"an assertion":     r.IdentityAssertion,
 		"a refresh token":  cli.RefreshToken,
 		"a device code":    p.StartDevice(t, "d").DeviceCode, "a session": w.Cookies[harness.SessionCookie],
-		"an access token with another secret": swapped(t, credential.AccessToken, cli.AccessToken),
+		"an access token with another secret": withOtherSecret(t, credential.AccessToken, cli.AccessToken),
 	} {
 		for _, path := range []string{"/v1/whoami", "/v1/web/workspace", "/v1/mcp/whoami"} {
 			a := harness.Do(t, p.WithBearer(bearer), "GET", p.Origins.API+path, nil)
@@ -273,7 +273,7 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 	}
 	for name, q := range map[string]url.Values{
 		"another client's": harness.DeviceGrant("dashboard", d.DeviceCode),
-		"another secret":   harness.DeviceGrant("cli", swapped(t, credential.DeviceCode, d.DeviceCode)),
+		"another secret":   harness.DeviceGrant("cli", withOtherSecret(t, credential.DeviceCode, d.DeviceCode)),
 	} {
 		if code := p.OAuthError(t, q); code != "invalid_grant" {
 			t.Errorf("%s: %s", name, code)
@@ -367,7 +367,7 @@ func TestT74ATokenIsRevokedByItsWholeSecretOnly(t *testing.T) {
 		credential.RefreshToken: {app.RefreshToken, cli.RefreshToken},
 	} {
 		for _, text := range texts {
-			revoke(swapped(t, kind, text))
+			revoke(withOtherSecret(t, kind, text))
 			revoke(text[:len(text)-1])
 		}
 	}

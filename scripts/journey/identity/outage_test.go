@@ -171,8 +171,8 @@ func (o *outage) members(t testing.TB) {
 	}
 }
 
-// timed is an answer and how long it took.
-type timed struct {
+// timedAnswer is an answer and how long it took.
+type timedAnswer struct {
 	wire.Answer
 	took time.Duration
 }
@@ -182,10 +182,10 @@ type timed struct {
 const askEvery = 40 * time.Millisecond
 
 // all sends every request at once and returns the answers by name.
-func (o *outage) all(t testing.TB) map[string]timed {
+func (o *outage) all(t testing.TB) map[string]timedAnswer {
 	t.Helper()
 	var mu sync.Mutex
-	answers := map[string]timed{}
+	answers := map[string]timedAnswer{}
 	var asking sync.WaitGroup
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -199,7 +199,7 @@ func (o *outage) all(t testing.TB) map[string]timed {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[name] = timed{a, time.Since(start)}
+			answers[name] = timedAnswer{a, time.Since(start)}
 		})
 	}
 	asking.Wait()

@@ -16,8 +16,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// unattended are routes of the app host that ask the store nothing, or nothing about who asks.
-var unattended = map[string]bool{
+// withoutSession are routes of the app host that read no session.
+var withoutSession = map[string]bool{
 	"/healthz":                  true,
 	"/robots.txt":               true,
 	"/.well-known/gpc.json":     true,
@@ -43,7 +43,7 @@ func appRoutes(t testing.TB) map[string][]string {
 			case *ast.ValueSpec:
 				for i, name := range n.Names {
 					if i < len(n.Values) {
-						words[name.Name] = spelled(n.Values[i], words)
+						words[name.Name] = stringValue(n.Values[i], words)
 					}
 				}
 			case *ast.CompositeLit:
@@ -54,7 +54,7 @@ func appRoutes(t testing.TB) map[string][]string {
 	}
 	for _, l := range literals {
 		method, path := field(l, "method", words), field(l, "path", words)
-		if method != "" && path != "" && !unattended[path] {
+		if method != "" && path != "" && !withoutSession[path] {
 			routes[method] = append(routes[method], strings.ReplaceAll(path, "{$}", ""))
 		}
 	}
@@ -69,15 +69,15 @@ func field(l *ast.CompositeLit, name string, words map[string]string) string {
 	for _, e := range l.Elts {
 		if kv, is := e.(*ast.KeyValueExpr); is {
 			if key, is := kv.Key.(*ast.Ident); is && key.Name == name {
-				return spelled(kv.Value, words)
+				return stringValue(kv.Value, words)
 			}
 		}
 	}
 	return ""
 }
 
-// spelled is the value of an expression of texts.
-func spelled(e ast.Expr, words map[string]string) string {
+// stringValue is the value of an expression of texts.
+func stringValue(e ast.Expr, words map[string]string) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		text, _ := strconv.Unquote(e.Value)
@@ -85,7 +85,7 @@ func spelled(e ast.Expr, words map[string]string) string {
 	case *ast.Ident:
 		return words[e.Name]
 	case *ast.BinaryExpr:
-		return spelled(e.X, words) + spelled(e.Y, words)
+		return stringValue(e.X, words) + stringValue(e.Y, words)
 	}
 	return ""
 }

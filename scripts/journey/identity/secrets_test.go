@@ -214,7 +214,7 @@ func TestT52T76NoSecretOfIdentityIsKept(t *testing.T) {
 			var held strings.Builder
 			for name, value := range item {
 				held.WriteString(name + "=")
-				spell(&held, value)
+				writeAttribute(&held, value)
 			}
 			for name, secret := range h {
 				if strings.Contains(held.String(), secret) {
@@ -239,19 +239,19 @@ func TestT52T76NoSecretOfIdentityIsKept(t *testing.T) {
 	}
 }
 
-// spell writes every text and every byte of a value.
-func spell(to *strings.Builder, value types.AttributeValue) {
+// writeAttribute writes every text and every byte of a value.
+func writeAttribute(to *strings.Builder, value types.AttributeValue) {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberB:
 		to.Write(v.Value)
 	case *types.AttributeValueMemberL:
 		for _, part := range v.Value {
-			spell(to, part)
+			writeAttribute(to, part)
 		}
 	case *types.AttributeValueMemberM:
 		for name, part := range v.Value {
 			to.WriteString(name)
-			spell(to, part)
+			writeAttribute(to, part)
 		}
 	default:
 		to.WriteString(harness.Text(value))

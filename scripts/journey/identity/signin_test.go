@@ -258,7 +258,9 @@ func TestT46AnAddressIsNoIdentity(t *testing.T) {
 		w := p.NewFakeBrowser()
 		w.SignIn(t, "/", who)
 		var out contract.WebWorkspace
-		harness.Decode(t, harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil), &out)
+		harness.Decode(
+			t, harness.Do(t, p.WithBearer(w.CLIToken(t).AccessToken), "GET", p.Origins.API+"/v1/web/workspace", nil), &out,
+		)
 		return out
 	}
 	one, other := at(harness.Identity{

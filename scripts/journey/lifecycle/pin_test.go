@@ -19,12 +19,12 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-func pins(t testing.TB, who *harness.Member, a id.Artifact) contract.WebArtifact {
+func pin(t testing.TB, who *harness.Member, a id.Artifact) contract.WebArtifact {
 	t.Helper()
 	return harness.CallAs[contract.WebArtifact](t, who, 200, "POST", harness.PinPath(a), nil, harness.KeyHeader()...)
 }
 
-func unpins(t testing.TB, who *harness.Member, a id.Artifact) contract.WebArtifact {
+func unpin(t testing.TB, who *harness.Member, a id.Artifact) contract.WebArtifact {
 	t.Helper()
 	return harness.CallAs[contract.WebArtifact](t, who, 200, "POST", harness.UnpinPath(a), nil, harness.KeyHeader()...)
 }
@@ -62,11 +62,11 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
-	pinned := pins(t, s.Member, a)
+	pinned := pin(t, s.Member, a)
 	if !pinned.Pinned || pinned.AutoDeleteAt != nil || pinned.Viewer == nil || s.PinCount(t) != "1" {
 		t.Errorf("%+v, %s counted", pinned, s.PinCount(t))
 	}
-	if again := pins(t, s.Member, a); !again.Pinned || s.PinCount(t) != "1" {
+	if again := pin(t, s.Member, a); !again.Pinned || s.PinCount(t) != "1" {
 		t.Errorf("pinned twice: %+v, %s counted", again, s.PinCount(t))
 	}
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink).ID
@@ -82,7 +82,7 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	}
 	shown := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
 	s.WantContent(t, shown.Viewer.IframeSrc, harness.Page("shared").Body)
-	loose := unpins(t, s.Member, a)
+	loose := unpin(t, s.Member, a)
 	fresh := harness.CallAs[contract.MintedLink](
 		t, s.Member, 200, "POST", "/v1/web/access-links/"+string(share)+"/mint", nil,
 	).URL
@@ -93,7 +93,7 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	if loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) {
 		t.Errorf("unpinned: %+v", loose.WebArtifactRow)
 	}
-	if again := unpins(t, s.Member, a); again.Pinned || s.PinCount(t) != "0" {
+	if again := unpin(t, s.Member, a); again.Pinned || s.PinCount(t) != "0" {
 		t.Errorf("unpinned twice: %+v, %s counted", again, s.PinCount(t))
 	}
 	s.Clock.Advance(limits.UnpinnedLife)
@@ -111,8 +111,8 @@ func TestUnpinningChangesNoTimeThatIsFarOff(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	before := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
-	pins(t, s.Member, a)
-	if got := unpins(t, s.Member, a); !got.AutoDeleteAt.Equal(before.AutoDeleteAt.Time) {
+	pin(t, s.Member, a)
+	if got := unpin(t, s.Member, a); !got.AutoDeleteAt.Equal(before.AutoDeleteAt.Time) {
 		t.Errorf("it ended at %s, and now at %s", before.AutoDeleteAt, got.AutoDeleteAt)
 	}
 }
@@ -158,7 +158,7 @@ func TestWhatCannotBePinnedIsRefused(t *testing.T) {
 		401,
 		fault.NotAuthenticated,
 	)
-	pins(t, s.Member, s.Published.ArtifactID)
+	pin(t, s.Member, s.Published.ArtifactID)
 	other := harness.PublishPage(t, s.Agent, "other").ArtifactID
 	harness.WantRefused(
 		t,
@@ -167,7 +167,7 @@ func TestWhatCannotBePinnedIsRefused(t *testing.T) {
 		fault.PinnedArtifactCap,
 	)
 	harness.TryDelete(t, s.Agent, s.Published.ArtifactID)
-	if got := pins(t, s.Member, other); !got.Pinned || s.PinCount(t) != "1" {
+	if got := pin(t, s.Member, other); !got.Pinned || s.PinCount(t) != "1" {
 		t.Errorf("after a pinned one was deleted: %+v, %s counted", got, s.PinCount(t))
 	}
 }
@@ -187,7 +187,7 @@ func TestARepeatedPinIsAnsweredAsTheFirst(t *testing.T) {
 	if !got.Pinned || got.Viewer == nil {
 		t.Errorf("%+v", got)
 	}
-	unpins(t, s.Member, a)
+	unpin(t, s.Member, a)
 	if got := harness.CallAs[contract.WebArtifact](
 		t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem,
 	); !got.Pinned || s.PinCount(t) != "0" {
@@ -200,7 +200,7 @@ func TestF52PinsInParallelAtTheCapMakeOne(t *testing.T) {
 	const most = 3
 	s := harness.NewLinkEnv(t, mayPin(most))
 	for range most - 1 {
-		pins(t, s.Member, harness.PublishPage(t, s.Agent, "before").ArtifactID)
+		pin(t, s.Member, harness.PublishPage(t, s.Agent, "before").ArtifactID)
 	}
 	wanted := make([]id.Artifact, 10)
 	for n := range wanted {
@@ -247,7 +247,7 @@ func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	first, second := s.Published.ArtifactID, harness.PublishPage(t, s.Agent, "second").ArtifactID
 	store := dynamo.New(s.DB, s.Tables)
 	seen := harness.Must(store.Artifacts.Artifact(ctx, first))(t)
-	pins(t, s.Member, first)
+	pin(t, s.Member, first)
 	s.Clock.Advance(7 * limits.Day)
 	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
 	wantEnd(t, s, first, seen) // read before it was pinned
@@ -273,7 +273,7 @@ func TestAPinnedArtifactIsRevisedAndItsDraftStillFallsDue(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
-	pins(t, s.Member, a)
+	pin(t, s.Member, a)
 	s.Clock.Advance(5 * limits.Day) // past its time, not past that of the key
 	next := s.DraftBlank(t, s.Agent, a)
 	s.CheckInvariants(t)
@@ -284,9 +284,9 @@ func TestAPinnedArtifactIsRevisedAndItsDraftStillFallsDue(t *testing.T) {
 	s.CheckInvariants(t)
 	other := s.DraftBlank(t, s.Agent, a)
 	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
-	unpins(t, s.Member, a)
+	unpin(t, s.Member, a)
 	s.CheckInvariants(t)
-	pins(t, s.Member, a)
+	pin(t, s.Member, a)
 	s.CheckInvariants(t)
 	harness.Must(s.Agent.Publish(ctx, wire.NewKey(), a, other.RevisionID))(t)
 }
@@ -298,12 +298,12 @@ func TestWhatWasClaimedCanBePinnedBeforeItIsMoved(t *testing.T) {
 	who := s.AddMember(t, c.Workspace)
 	shown := harness.PublishPage(t, src.Agent, "claimed")
 	s.MustClaim(t, c, src.ClaimToken)
-	if got := pins(t, who, shown.ArtifactID); !got.Pinned {
+	if got := pin(t, who, shown.ArtifactID); !got.Pinned {
 		t.Errorf("%+v", got)
 	}
 	s.CheckInvariants(t)
 	s.Migrate(t, src.WorkspaceID)
-	if got := unpins(t, who, shown.ArtifactID); got.Pinned || got.AutoDeleteAt == nil {
+	if got := unpin(t, who, shown.ArtifactID); got.Pinned || got.AutoDeleteAt == nil {
 		t.Errorf("%+v", got)
 	}
 }

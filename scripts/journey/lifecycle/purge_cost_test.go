@@ -17,11 +17,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// work is what jobs ask of the engines.
-type work struct{ calls, keys int }
+// purgeWork counts the AWS calls of jobs and the keys that they read.
+type purgeWork struct{ calls, keys int }
 
-// countWork tells what a run of all jobs asks.
-func countWork(t testing.TB, s *harness.JobEnv) (w work) {
+// countWork runs all jobs and counts their work.
+func countWork(t testing.TB, s *harness.JobEnv) (w purgeWork) {
 	t.Helper()
 	s.JobFaults.On("").If(func(input any) bool {
 		w.calls++
@@ -35,9 +35,9 @@ func countWork(t testing.TB, s *harness.JobEnv) (w work) {
 	return w
 }
 
-// republished publishes many revisions of one artifact that all have the same files, of which others brought none or
-// all.
-func republished(t testing.TB, g *wire.Agent, revisions int, files []wire.File) (p contract.Published) {
+// publishRevisions publishes many revisions of one artifact that all have the same files, of which others brought none
+// or all.
+func publishRevisions(t testing.TB, g *wire.Agent, revisions int, files []wire.File) (p contract.Published) {
 	t.Helper()
 	for range revisions {
 		u, _ := declare(t, g, p.ArtifactID, files...)
@@ -59,7 +59,7 @@ func TestAPurgeLooksAtEachObjectOnceAndAtFewReferences(t *testing.T) {
 	}
 	first := harness.Must(m.PublishFiles(ctx, "first", "", files...))(t)
 	s.RunJobs(t)
-	second := republished(t, m.Agent, revisions, files)
+	second := publishRevisions(t, m.Agent, revisions, files)
 	s.RunJobs(t)
 	if n := s.CountItems(t, s.Tables.Core, "O#"); n != objects*revisions {
 		t.Fatalf("%d references, want %d", n, objects*revisions)
@@ -104,7 +104,7 @@ func TestAPurgeThatDoesNotEndIsInNobodysWay(t *testing.T) {
 	const revisions = 4
 	s := harness.NewJobEnv(t, harness.Unlimited)
 	m := s.NewClaimant(t)
-	long, short := republished(
+	long, short := publishRevisions(
 		t, m.Agent, revisions, []wire.File{{Path: "index.html"}},
 	), harness.PublishPage(t, m.Agent, "short")
 	condemned := harness.PublishPage(t, m.Agent, "condemned")

@@ -46,7 +46,9 @@ func TestARetainedRevisionStaysInTheListAndNothingOfItIsRead(t *testing.T) {
 		t.Errorf("content of the retained revision answers %d", a.Status)
 	}
 	var list contract.RevisionList
-	harness.Decode(t, harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil), &list)
+	harness.Decode(
+		t, harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil), &list,
+	)
 	states := map[string]string{}
 	for _, r := range list.Items {
 		states[string(r.RevisionID)] = r.Status

@@ -18,8 +18,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// aDay lets an unclaimed workspace publish n artifacts a day.
-func aDay(n int) func(*stack.Options) {
+// withArtifactsPerDay lets an unclaimed workspace publish n artifacts a day.
+func withArtifactsPerDay(n int) func(*stack.Options) {
 	return func(o *stack.Options) {
 		harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = n })(&o.Limits)
 	}
@@ -28,7 +28,7 @@ func aDay(n int) func(*stack.Options) {
 func TestF50ParallelPublicationsAtTheLastPlaceOfTheDay(t *testing.T) {
 	t.Parallel()
 	const day, rivals = 2 * limits.AllowanceShards, 10
-	s := harness.NewFaultEnv(t, aDay(day))
+	s := harness.NewFaultEnv(t, withArtifactsPerDay(day))
 	g := s.NewAgent(t)
 	for range day - 1 {
 		d := s.DraftBlank(t, g, "")
@@ -68,7 +68,7 @@ func TestF50ParallelPublicationsAtTheLastPlaceOfTheDay(t *testing.T) {
 func TestF49TheLastMomentOfADayCountsForThatDay(t *testing.T) {
 	t.Parallel()
 	const day = limits.AllowanceShards
-	s := harness.NewFaultEnv(t, aDay(day))
+	s := harness.NewFaultEnv(t, withArtifactsPerDay(day))
 	midnight := s.Options.Now().UTC().Truncate(limits.Day).Add(limits.Day)
 	s.Clock.Advance(midnight.Add(-100 * time.Millisecond).Sub(s.Options.Now()))
 	g := s.NewAgent(t)

@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// full declares as many bytes as an unclaimed artifact may have, in files that the workspace does not have.
-func full(title string) contract.CreateSession {
+// declareFull declares as many bytes as an unclaimed artifact may have, in files that the workspace does not have.
+func declareFull(title string) contract.CreateSession {
 	r := contract.CreateSession{Title: title, Entrypoint: "0.html"}
 	for i, size := range []int64{10 * limits.MiB, 10 * limits.MiB, 5 * limits.MiB} {
 		r.Files = append(r.Files, contract.DeclaredFile{Path: fmt.Sprint(i, ".html"), SizeBytes: size})
@@ -40,7 +40,7 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 		if n > 0 {
 			key = wire.NewKey()
 		}
-		switch a := harness.TryCreate(t, g, key, full("stored, not published")); {
+		switch a := harness.TryCreate(t, g, key, declareFull("stored, not published")); {
 		case a.Status == http.StatusOK && opened < fit:
 			opened++
 		default:
@@ -51,7 +51,7 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	if opened != fit || harness.RetryAfter(t, over) != 18*time.Hour {
 		t.Errorf("%d of %d sessions were opened; at 06:00 Retry-After is %s", opened, asked, harness.RetryAfter(t, over))
 	}
-	if a := harness.TryCreate(t, g, first, full("stored, not published")); a.Status != http.StatusOK {
+	if a := harness.TryCreate(t, g, first, declareFull("stored, not published")); a.Status != http.StatusOK {
 		t.Errorf("a repetition of what counted answers %d %s", a.Status, a.Code())
 	}
 	again := wire.Declare("known", page)
@@ -62,11 +62,11 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	if left := remainingToday(t, g); left != 20 {
 		t.Errorf("of the artifacts of the day %d are left", left)
 	}
-	if a := harness.TryCreate(t, p.NewAgent(t), wire.NewKey(), full("somebody else's")); a.Status != http.StatusOK {
+	if a := harness.TryCreate(t, p.NewAgent(t), wire.NewKey(), declareFull("somebody else's")); a.Status != http.StatusOK {
 		t.Errorf("another workspace is answered %d %s", a.Status, a.Code())
 	}
 	p.Clock.Advance(harness.RetryAfter(t, over))
-	if a := harness.TryCreate(t, g, wire.NewKey(), full("tomorrow's")); a.Status != http.StatusOK {
+	if a := harness.TryCreate(t, g, wire.NewKey(), declareFull("tomorrow's")); a.Status != http.StatusOK {
 		t.Errorf("the next day answers %d %s", a.Status, a.Code())
 	}
 }
@@ -79,6 +79,6 @@ func TestWithoutLimitsBytesAreNotCounted(t *testing.T) {
 	})
 	g := p.NewAgent(t)
 	for range 4*limits.AllowanceShards + 1 {
-		harness.Must(g.Create(ctx, wire.NewKey(), full("a load test")))(t)
+		harness.Must(g.Create(ctx, wire.NewKey(), declareFull("a load test")))(t)
 	}
 }

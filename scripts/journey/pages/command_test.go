@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,7 +16,6 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -39,17 +37,7 @@ func newTerminal(t *testing.T, d *harness.Env) *terminal {
 
 // built is the command, which all tests share.
 var built = sync.OnceValues(func() (string, error) {
-	root, err := engine.Root()
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(root, ".vitrine", "bin", "vitrine")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/vitrine")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return binary, nil
+	return harness.BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared")
 })
 
 // command prepares a command, with nothing of the test's own login.

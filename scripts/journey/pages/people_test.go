@@ -75,8 +75,8 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	}
 
 	stop := watch(t, d,
-		func() error { return opens(d, made.RevisionContentURL) },
-		func() error { return opens(d, made.AgentViewURL) },
+		func() error { return read(d, made.RevisionContentURL) },
+		func() error { return read(d, made.AgentViewURL) },
 		func() error { _, err := d.Anyone.Resolve(ctx, made.URL); return err })
 	p := browser.Open(t)
 	p.Go(started.Claim.VerificationURI)
@@ -122,8 +122,8 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	p.Screenshot("journey-dashboard")
 }
 
-// opens reads a URL without credential.
-func opens(d *harness.Env, target string) error {
+// read reads a URL without credential.
+func read(d *harness.Env, target string) error {
 	a, err := d.Anyone.Do(ctx, "GET", target, nil)
 	if err == nil && a.Status != http.StatusOK {
 		err = &wire.Refused{Answer: a, Asked: "GET"}
@@ -188,7 +188,9 @@ func registerClient(t *testing.T, d *harness.Env, endpoint, redirect string) (cl
 func TestAClientThatKnowsOnlyTheBaseURLIsAllowedByAPerson(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	var server contract.ServerMetadata
-	harness.Decode(t, harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil), &server)
+	harness.Decode(
+		t, harness.Do(t, d.Anyone, "GET", d.Origins.API+"/.well-known/oauth-authorization-server", nil), &server,
+	)
 	if server.Issuer != d.Origins.API || !slices.Contains(server.CodeChallengeMethods, "S256") ||
 		server.RegistrationEndpoint == "" {
 		t.Fatalf("the metadata is %+v", server)

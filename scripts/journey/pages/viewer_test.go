@@ -40,8 +40,8 @@ func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*
 	return p, made
 }
 
-// turn clicks and waits for the page that follows.
-func turn(p *browser.Page, selector, text string) {
+// clickAndWait clicks and waits until the next page shows a text.
+func clickAndWait(p *browser.Page, selector, text string) {
 	browser.Eval[bool](&p.Document, "(window.before = true)")
 	p.Click(selector)
 	p.Wait(`!window.before && document.readyState === "complete"`)
@@ -104,11 +104,11 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Tide tables")
 	for p.Visible(`a[href$="/revoke"]`) { // what the agent was given to hand on
-		turn(p, `a[href$="/revoke"]`, "Revoke this link?")
-		turn(p, ".card button", "Who can see it")
+		clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
+		clickAndWait(p, ".card button", "Who can see it")
 	}
 	p.WaitText("Private")
-	turn(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
 	link := p.Text("#secret")
 	if !linkForm.MatchString(link) {
 		t.Fatalf("the page shows %q", link)
@@ -123,8 +123,8 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Unlisted")
 	p.Screenshot("journey-shared")
-	turn(p, `a[href$="/revoke"]`, "Revoke this link?")
-	turn(p, ".card button", "Who can see it")
+	clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
+	clickAndWait(p, ".card button", "Who can see it")
 	other.Go("about:blank")
 	other.Go(link)
 	other.WaitText("This link opens nothing")
@@ -137,12 +137,12 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	}
 	harness.WantRefused(t, d.Get(t, source), 404, fault.NotFound)
 
-	turn(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
 	if fresh := p.Text("#secret"); fresh == link {
 		t.Error("the revoked link is back")
 	}
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID) + "/delete")
-	turn(p, ".card button", "Everything that")
+	clickAndWait(p, ".card button", "Everything that")
 	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
 	p.WaitText("Nothing on show here")
 }

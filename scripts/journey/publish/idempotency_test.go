@@ -85,7 +85,7 @@ func TestF77AKeyIsForOneTarget(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	key := wire.NewKey()
-	one, two := opened(t, g, harness.Page("1")), opened(t, g, harness.Page("2"))
+	one, two := openSession(t, g, harness.Page("1")), openSession(t, g, harness.Page("2"))
 	for i, s := range []contract.Session{one, two} {
 		harness.Must(g.Put(ctx, s.Files[0], harness.Page([]string{"1", "2"}[i]).Body))(t)
 		if d := harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t); d.ArtifactID != s.ArtifactID {
@@ -199,7 +199,7 @@ func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	s, d := opened(t, g, harness.Page("p")), harness.DraftPage(t, g, "draft")
+	s, d := openSession(t, g, harness.Page("p")), harness.DraftPage(t, g, "draft")
 	key := wire.NewKey()
 	before := p.Snapshot(t)
 	wrong := wire.Declare("", harness.Page("p"))
@@ -257,7 +257,7 @@ func TestF03AnAttemptThatDiedIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	now := &harness.Clock{Now: time.Now()}
 	p := harness.NewBackendEnv(t, now.Use)
 	g := p.NewAgent(t)
-	s := opened(t, g, harness.Page("p"))
+	s := openSession(t, g, harness.Page("p"))
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
 	p.Faults.On("ListObjectsV2").Before(chaos.Fail(harness.ErrDown))
 	p.Faults.On("DeleteItem").Before(chaos.Fail(harness.ErrDown)) // the command is not given back

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// into unpacks an answer of 200.
-func into(t testing.TB, a wire.Answer, err error, out any) {
+// decode unpacks an answer of 200.
+func decode(t testing.TB, a wire.Answer, err error, out any) {
 	t.Helper()
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatalf("%d %.300s %v", a.Status, a.Body, err)
@@ -54,7 +54,7 @@ func TestFilesAreReadBackAsTextWhereTheyAreText(t *testing.T) {
 	for _, f := range files {
 		var got contract.FileContent
 		a, err := read(f.Path, first.RevisionID)
-		into(t, a, err, &got)
+		decode(t, a, err, &got)
 		if got.SHA256 != wire.Digest(f.Body) || got.SizeBytes != int64(len(f.Body)) {
 			t.Errorf("%s: %+v", f.Path, got)
 		}
@@ -66,7 +66,7 @@ func TestFilesAreReadBackAsTextWhereTheyAreText(t *testing.T) {
 	}
 	var newest contract.FileContent
 	a, err := read("index.html", "")
-	into(t, a, err, &newest)
+	decode(t, a, err, &newest)
 	if *newest.Body != string(harness.Page("two").Body) {
 		t.Error("without revision_id another revision than the newest is read")
 	}
@@ -104,7 +104,7 @@ func TestRevisionsAreListedDraftsFirst(t *testing.T) {
 	want = append([]id.Revision{draft.RevisionID}, want...)
 	var list contract.RevisionList
 	a, err := g.Do(ctx, "GET", g.At.APIURL+"/v1/artifacts/"+string(art)+"/revisions", nil)
-	into(t, a, err, &list)
+	decode(t, a, err, &list)
 	for i, item := range list.Items {
 		if item.RevisionID != want[i] || (item.RevisionNumber == nil) != (i == 0) {
 			t.Errorf("row %d: %+v", i, item)
@@ -152,7 +152,7 @@ func TestTheCLIVersionsArePublic(t *testing.T) {
 	d := harness.NewEnv(t)
 	a := d.Get(t, d.Origins.API+"/v1/public/cli-version")
 	var v contract.CLIVersion
-	into(t, a, nil, &v)
+	decode(t, a, nil, &v)
 	if v.Latest != contract.Release || a.Header.Get("Cache-Control") != "public, max-age=300" {
 		t.Errorf("%+v %v", v, a.Header)
 	}

@@ -197,7 +197,7 @@ func TestF65OnePatchThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
 			}
 			p.WantUnchanged(t, before)
 			for n := range 9 {
-				if objectKey(t, p, g, s.UploadSessionID, n) != "" {
+				if storedObject(t, p, g, s.UploadSessionID, n) != "" {
 					t.Errorf("the result of file %d was stored", n)
 				}
 			}
@@ -231,7 +231,7 @@ func TestT64APatchBombIsCappedWhileItIsApplied(t *testing.T) {
 			s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 			harness.Must(g.Put(ctx, s.Files[0], diff.Body))(t)
 			harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 400, tt.want)
-			if objectKey(t, p, g, s.UploadSessionID, 0) != "" {
+			if storedObject(t, p, g, s.UploadSessionID, 0) != "" {
 				t.Error("a result above the cap was stored")
 			}
 		})

@@ -75,7 +75,7 @@ func TestAMissingFileIsNamedAndTheSessionGoesOn(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	files := []wire.File{harness.Page("a"), {Path: "dir/späť.txt", Body: []byte("late")}}
-	s := opened(t, g, files...)
+	s := openSession(t, g, files...)
 	harness.Must(g.Put(ctx, s.Files[0], files[0].Body))(t)
 	key := wire.NewKey()
 	a := harness.TryFinalize(t, g, key, s.UploadSessionID)
@@ -95,17 +95,17 @@ func TestT62ObjectsThatNobodyDeclaredAreNoticed(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	for _, name := range []string{"001", "999", "1", "000x", "p000", "deep/er"} {
-		s := opened(t, g, harness.Page("x"))
+		s := openSession(t, g, harness.Page("x"))
 		harness.Must(g.Put(ctx, s.Files[0], harness.Page("x").Body))(t)
 		p.PutObject(t, g, s.UploadSessionID, name, "stranger")
 		before := p.Snapshot(t)
 		harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
 		p.WantUnchanged(t, before)
 	}
-	s := opened(t, g, harness.Page("x"))
+	s := openSession(t, g, harness.Page("x"))
 	p.PutObject(t, g, s.UploadSessionID, "000", "larger than what was declared, put by other means than the URL")
 	wantIncomplete(t, p, g, s.UploadSessionID, harness.Page("x").Path)
-	s = opened(t, g, wire.File{Path: "empty.txt"})
+	s = openSession(t, g, wire.File{Path: "empty.txt"})
 	p.PutObject(t, g, s.UploadSessionID, "000", "bytes for an empty file")
 	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
 }
@@ -115,7 +115,7 @@ func TestASessionThatEndedCannotBeFinalized(t *testing.T) {
 	now := &harness.Clock{Now: time.Now()}
 	p := harness.NewBackendEnv(t, now.Use)
 	g := p.NewAgent(t)
-	late := opened(t, g, harness.Page("late"))
+	late := openSession(t, g, harness.Page("late"))
 	key, request := wire.NewKey(), wire.Declare("Done", harness.Page("done"))
 	done := harness.Must(g.Draft(ctx, key, request, harness.Page("done")))(t)
 	harness.Must(g.Put(ctx, late.Files[0], harness.Page("late").Body))(t)
@@ -150,7 +150,7 @@ func TestF08FinalizingAgainAnswersTheSameWhateverTheKey(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	s := opened(t, g, harness.Page("twice"))
+	s := openSession(t, g, harness.Page("twice"))
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("twice").Body))(t)
 	key := wire.NewKey()
 	first := harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
@@ -209,7 +209,7 @@ func TestKnownBytesAreNotAskedForAgain(t *testing.T) {
 		}
 		return out
 	}
-	first := opened(t, g, shared, twin)
+	first := openSession(t, g, shared, twin)
 	if got := statuses(first); got[0] != "upload_required" || got[1] != "reused" {
 		t.Errorf("equal files of a session: %v", got)
 	}
@@ -229,7 +229,7 @@ func TestKnownBytesAreNotAskedForAgain(t *testing.T) {
 	if got := statuses(harness.Must(g.Create(ctx, wire.NewKey(), lie))(t)); got[0] != "upload_required" {
 		t.Errorf("known digest, other size: %v", got)
 	}
-	if got := statuses(opened(t, stranger, shared)); got[0] != "upload_required" { // F69
+	if got := statuses(openSession(t, stranger, shared)); got[0] != "upload_required" { // F69
 		t.Errorf("bytes of another workspace: %v", got)
 	}
 }
@@ -325,7 +325,7 @@ func TestWhatASessionSaysFitsTheRequest(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	files := []wire.File{harness.Page("x"), {Path: "b.bin", Body: harness.RandomBytes(12, 77)}}
-	s := opened(t, g, files...)
+	s := openSession(t, g, files...)
 	if _, err := s.RevisionID.Bits(); err != nil || s.Status != "pending" {
 		t.Errorf("%+v", s)
 	}

@@ -25,14 +25,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// opened opens a session for files.
-func opened(t testing.TB, g *wire.Agent, files ...wire.File) contract.Session {
+// openSession opens a session for files.
+func openSession(t testing.TB, g *wire.Agent, files ...wire.File) contract.Session {
 	t.Helper()
 	return harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("Upload", files...)))(t)
 }
 
-// objectKey is what the object store holds for an entry of a session; "" if there is nothing.
-func objectKey(t testing.TB, p *harness.BackendEnv, g *wire.Agent, s id.Session, entry int) string {
+// storedObject returns what the bucket holds for an entry of a session; "" if it holds nothing.
+func storedObject(t testing.TB, p *harness.BackendEnv, g *wire.Agent, s id.Session, entry int) string {
 	t.Helper()
 	key := fmt.Sprintf("o/%s/%s/%03d", harness.TokenOf(t, g).Workspace, s, entry)
 	out, err := p.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &p.Options.Engines.Bucket, Key: &key})
@@ -60,7 +60,7 @@ func TestF12T61OtherBytesOfALargeFileAreRefused(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	file := wire.File{Path: "large.bin", Body: harness.RandomBytes(7, 10<<20)}
-	s := opened(t, g, file)
+	s := openSession(t, g, file)
 	other := bytes.Clone(file.Body)
 	other[len(other)-1] ^= 1
 	otherDigest := sha256.Sum256(other)
@@ -98,7 +98,7 @@ func TestT61APutThatIsCutOffStoresNothing(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	file := wire.File{Path: "cut.bin", Body: harness.RandomBytes(8, 1<<20)}
-	s := opened(t, g, file)
+	s := openSession(t, g, file)
 	u := harness.Must(url.Parse(s.Files[0].PutURL))(t)
 	conn := harness.Must(net.Dial("tcp4", net.JoinHostPort("127.0.0.1", u.Port())))(t)
 	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\n", u.RequestURI(), u.Host)
@@ -153,7 +153,7 @@ func TestF10AFileIsWrittenOnce(t *testing.T) {
 				t.Errorf("%s a PUT answers %d", when, a.Status)
 			}
 		}
-		if got := objectKey(t, p, g, s.UploadSessionID, 0); got != want {
+		if got := storedObject(t, p, g, s.UploadSessionID, 0); got != want {
 			t.Errorf("%s the object holds %q, want %q", when, got, want)
 		}
 	}
@@ -170,8 +170,8 @@ func TestT61ASignedURLIsGoodForItsPutOnly(t *testing.T) {
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
 	one, two := wire.File{Path: "one.txt", Body: []byte("one")}, wire.File{Path: "two.txt", Body: []byte("two")}
-	s := opened(t, g, one, two)
-	other := opened(t, p.NewAgent(t), one)
+	s := openSession(t, g, one, two)
+	other := openSession(t, p.NewAgent(t), one)
 	signed, headers := s.Files[0].PutURL, s.Files[0].RequiredHeaders
 	path, query, _ := strings.Cut(signed, "?")
 	if !strings.HasPrefix(path, p.Origins.Upload+"/o/") {
@@ -207,7 +207,7 @@ func TestT61ASignedURLIsGoodForItsPutOnly(t *testing.T) {
 		t.Errorf("POST: %d", a.Status)
 	}
 	for entry := range s.Files {
-		if got := objectKey(t, p, g, s.UploadSessionID, entry); got != "" {
+		if got := storedObject(t, p, g, s.UploadSessionID, entry); got != "" {
 			t.Errorf("entry %d holds %q", entry, got)
 		}
 	}

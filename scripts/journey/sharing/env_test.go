@@ -67,7 +67,7 @@ func newReaderKey(t testing.TB, s *harness.LinkEnv) *wire.Agent {
 	return s.NewKey(t, s.Agent, credential.Read)
 }
 
-func ok(t testing.TB, what string, a wire.Answer) {
+func wantOK(t testing.TB, what string, a wire.Answer) {
 	t.Helper()
 	if a.Status != http.StatusOK {
 		t.Errorf("%s answers %d %s", what, a.Status, a.Body)

@@ -87,7 +87,7 @@ func TestALinkIsRevokedOnceHoweverManyTry(t *testing.T) {
 		for _, a := range s.Concurrently(t, 6, func(int) (wire.Answer, error) { return revokeAsync(s, s.Agent, l.ID) }) {
 			var r contract.RevokedLink
 			harness.Decode(t, a, &r)
-			if ok(t, "revoke", a); first != nil && !first.Equal(r.RevokedAt.Time) {
+			if wantOK(t, "revoke", a); first != nil && !first.Equal(r.RevokedAt.Time) {
 				t.Errorf("revoked at %s and at %s", first, r.RevokedAt)
 			}
 			first = &r.RevokedAt
@@ -106,7 +106,7 @@ func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
 		code fault.Code
 		do   func(id.Artifact)
 	}{
-		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { ok(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
+		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { wantOK(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
 		"a lock": {fault.NotFound, func(a id.Artifact) {
 			harness.CallAs[contract.WebArtifact](
 				t, s.Member, 200, "POST", "/v1/web/artifacts/"+string(a)+"/access-link-lockdown", nil, harness.KeyHeader()...,
@@ -163,7 +163,7 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 		}, func() {
 			next = harness.CreateLink(t, s.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID))
 		})
-		ok(t, "private", closed)
+		wantOK(t, "private", closed)
 		harness.WantRefused(
 			t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(next.ID, "mint"), nil), 404, fault.NotFound,
 		)

@@ -91,12 +91,12 @@ func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 		s.Update(t, pk, "META", map[string]any{"lock": nil})
 		s.OpenLink(t, had.URL, "shared")
 	}
-	ok(t, "delete", harness.TryDelete(t, s.Agent, s.Published.ArtifactID))
+	wantOK(t, "delete", harness.TryDelete(t, s.Agent, s.Published.ArtifactID))
 	s.WantLinksClosed(t, had)
 	for name, ask := range linkRequests(t, s.Agent, s.Published.ArtifactID, l.ID, s.Published.RevisionID) {
 		switch name {
 		case "list":
-			ok(t, name, ask())
+			wantOK(t, name, ask())
 		case "revoke":
 			continue // below: links of any artifact may be revoked
 		default:

@@ -17,8 +17,8 @@ import (
 type Members struct{ *db }
 
 var (
-	_ member.Store   = Members{}
-	_ oauth.Members  = Members{}
+	_ member.Store    = Members{}
+	_ oauth.Members   = Members{}
 	_ session.Members = Members{}
 )
 
